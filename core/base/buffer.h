@@ -1,0 +1,34 @@
+/* A growing run of bytes with one owner. */
+#ifndef HW_BASE_BUFFER_H
+#define HW_BASE_BUFFER_H
+
+#include "core/base/memory.h"
+
+#include <stdint.h>
+
+struct hw_buffer {
+    const struct hw_allocator *allocator;
+    uint8_t *bytes; /* NULL while capacity is 0. */
+    size_t size;
+    size_t capacity;
+};
+
+/* An empty buffer; allocates nothing yet. `allocator` must outlive it. */
+void hw_buffer_init(struct hw_buffer *buffer, const struct hw_allocator *allocator);
+
+/* Release the memory; the buffer is then as after hw_buffer_init(). */
+void hw_buffer_release(struct hw_buffer *buffer);
+
+/* Make room for `more` bytes behind the present size. Errors: HW_NO_MEMORY (buffer unchanged). */
+enum hw_status hw_buffer_reserve(struct hw_buffer *buffer, size_t more, struct hw_error *error);
+
+/* Copy `size` bytes to the end. Errors: HW_NO_MEMORY (buffer unchanged). */
+enum hw_status hw_buffer_append(struct hw_buffer *buffer, const void *bytes, size_t size,
+                                struct hw_error *error);
+
+/* Append formatted text without its NUL. Errors: HW_NO_MEMORY (buffer unchanged). */
+enum hw_status hw_buffer_append_format(struct hw_buffer *buffer, struct hw_error *error,
+                                       const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif /* HW_BASE_BUFFER_H */

@@ -1,0 +1,29 @@
+/*
+ * Kafka's varint (32 bit) and varlong (64 bit): zig-zag, then little groups of seven bits, the high
+ * bit of a byte saying that more follow. Source: ByteUtils.writeVarint, readVarint.
+ */
+#ifndef HW_BASE_VARINT_H
+#define HW_BASE_VARINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HW_VARINT_SIZE_MAX = 5, HW_VARLONG_SIZE_MAX = 10 };
+
+/* Bytes that the shortest form of `value` takes. */
+size_t hw_varint_size(int32_t value);
+size_t hw_varlong_size(int64_t value);
+
+/* Write the shortest form to `out`, which has room for it. Returns the bytes written. */
+size_t hw_varint_put(uint8_t *out, int32_t value);
+size_t hw_varlong_put(uint8_t *out, int64_t value);
+
+/*
+ * Read one value from the `available` bytes at `bytes`. Returns the bytes consumed, or 0 if they
+ * end too early or the number does not end within 5 (10) bytes; *value is then untouched. Overlong
+ * forms are accepted and surplus bits of the last byte dropped, as Kafka does.
+ */
+size_t hw_varint_get(const uint8_t *bytes, size_t available, int32_t *value);
+size_t hw_varlong_get(const uint8_t *bytes, size_t available, int64_t *value);
+
+#endif /* HW_BASE_VARINT_H */

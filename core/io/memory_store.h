@@ -1,0 +1,17 @@
+/*
+ * Files in memory, for clusters of in-memory databases and for tests. Paths are plain text; "a" and
+ * "./a" are two files. Directories exist only where they were made.
+ */
+#ifndef HW_IO_MEMORY_STORE_H
+#define HW_IO_MEMORY_STORE_H
+
+#include "core/io/store.h"
+
+/* The caller owns *store: hw_store_destroy(). `allocator` must outlive it. Errors: HW_NO_MEMORY. */
+enum hw_status hw_memory_store_create(const struct hw_allocator *allocator, struct hw_store **store,
+                                      struct hw_error *error);
+
+/* Bytes in all files together. */
+int64_t hw_memory_store_size_bytes(const struct hw_store *store);
+
+#endif /* HW_IO_MEMORY_STORE_H */

@@ -1,0 +1,23 @@
+/*
+ * Files of the operating system, through pread and pwrite.
+ *
+ * File descriptors are a cache: a file is opened again when it is used and its descriptor was given
+ * to another one meanwhile (least recently used first). So thousands of files work under a small
+ * limit of descriptors, and a steady set of files costs no open and no close.
+ */
+#ifndef HW_IO_POSIX_STORE_H
+#define HW_IO_POSIX_STORE_H
+
+#include "core/io/store.h"
+
+enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 512 };
+
+/*
+ * Create a store that keeps at most `descriptors_max` >= 1 descriptors open (lock files come on
+ * top). The caller owns *store: hw_store_destroy(). `allocator` must outlive it. Errors:
+ * HW_NO_MEMORY.
+ */
+enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
+                                     struct hw_store **store, struct hw_error *error);
+
+#endif /* HW_IO_POSIX_STORE_H */

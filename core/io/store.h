@@ -1,0 +1,164 @@
+/*
+ * Where bytes live. One interface, three implementations: POSIX files (posix_store.h), memory
+ * (memory_store.h), and a wrapper that makes either of them fail (faulty_store.h).
+ *
+ *     a store   open, rename, remove, list, make_directory, sync_directory, lock
+ *     a file    read_at, write_at, append, size, truncate, sync, close
+ *
+ * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: the POSIX store
+ * hands them to the operating system, the memory store compares them as text. All calls are
+ * synchronous. Nothing is durable before sync() (data of a file) and sync_directory() (its name)
+ * have returned.
+ *
+ * Errors of every call, unless its comment says less: HW_NO_MEMORY; HW_IO with the path and the
+ * system's reason in the message; HW_NOT_FOUND where the path does not exist.
+ */
+#ifndef HW_IO_STORE_H
+#define HW_IO_STORE_H
+
+#include "core/base/memory.h"
+#include "core/base/status.h"
+#include "core/base/types.h"
+
+struct hw_file;
+struct hw_store;
+
+enum hw_open_mode {
+    HW_OPEN_READ,      /* Must exist; never written. */
+    HW_OPEN_EXISTING,  /* Must exist; read and written. */
+    HW_OPEN_OR_CREATE, /* Made empty if it is not there; read and written. */
+    HW_OPEN_TRUNCATE   /* Made empty in any case; read and written. */
+};
+
+/* Names in one directory, sorted by their bytes. Release with hw_name_list_release(). */
+struct hw_name_list {
+    const struct hw_allocator *allocator;
+    char **names; /* Names only, no path; files and directories alike, without "." and "..". */
+    size_t count;
+    size_t capacity;
+};
+
+struct hw_store_methods {
+    enum hw_status (*open)(struct hw_store *store, const char *path, enum hw_open_mode mode,
+                           struct hw_file **file, struct hw_error *error);
+    enum hw_status (*rename)(struct hw_store *store, const char *from, const char *to,
+                             struct hw_error *error);
+    enum hw_status (*remove)(struct hw_store *store, const char *path, struct hw_error *error);
+    enum hw_status (*list)(struct hw_store *store, const char *path, struct hw_name_list *names,
+                           struct hw_error *error);
+    enum hw_status (*make_directory)(struct hw_store *store, const char *path,
+                                     struct hw_error *error);
+    enum hw_status (*sync_directory)(struct hw_store *store, const char *path,
+                                     struct hw_error *error);
+    enum hw_status (*exists)(struct hw_store *store, const char *path, bool *exists,
+                             struct hw_error *error);
+    enum hw_status (*lock)(struct hw_store *store, const char *path, struct hw_file **lock,
+                           struct hw_error *error);
+    void (*destroy)(struct hw_store *store);
+};
+
+struct hw_file_methods {
+    enum hw_status (*read_at)(struct hw_file *file, int64_t position, void *bytes, size_t size,
+                              size_t *got, struct hw_error *error);
+    enum hw_status (*write_at)(struct hw_file *file, int64_t position, const void *bytes,
+                               size_t size, struct hw_error *error);
+    enum hw_status (*size)(struct hw_file *file, int64_t *size_bytes, struct hw_error *error);
+    enum hw_status (*truncate)(struct hw_file *file, int64_t size_bytes, struct hw_error *error);
+    enum hw_status (*sync)(struct hw_file *file, struct hw_error *error);
+    void (*close)(struct hw_file *file);
+};
+
+/* An implementation embeds these as the first member of its own struct. */
+struct hw_store {
+    const struct hw_store_methods *methods;
+};
+
+struct hw_file {
+    const struct hw_file_methods *methods;
+};
+
+/* Open a file. On HW_OK the caller owns *file and ends it with hw_file_close(). The directory of
+ * `path` must exist. */
+enum hw_status hw_store_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
+                             struct hw_file **file, struct hw_error *error);
+
+/* Give `from` the name `to`, replacing what has that name. Files or directories; open files stay
+ * usable, under the new name. Atomic for a reader of the name `to`. */
+enum hw_status hw_store_rename(struct hw_store *store, const char *from, const char *to,
+                               struct hw_error *error);
+
+/* Remove a file or an empty directory. Open files stay readable until they are closed. */
+enum hw_status hw_store_remove(struct hw_store *store, const char *path, struct hw_error *error);
+
+/* Remove a directory and all that is in it. A path that does not exist is fine. */
+enum hw_status hw_store_remove_tree(struct hw_store *store, const struct hw_allocator *allocator,
+                                    const char *path, struct hw_error *error);
+
+/* Fill `names`, which the caller has set to {.allocator = ...}. */
+enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw_name_list *names,
+                             struct hw_error *error);
+
+/* Make a directory; its parent must exist. That it exists already is fine. */
+enum hw_status hw_store_make_directory(struct hw_store *store, const char *path,
+                                       struct hw_error *error);
+
+/* Make the names in a directory durable (fsync of the directory). */
+enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
+                                       struct hw_error *error);
+
+enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
+                               struct hw_error *error);
+
+/*
+ * Take the lock file `path` (made if missing) for this process and write the process id into it.
+ * *lock holds it until hw_file_close(). Errors: HW_BUSY if another process, or another lock of this
+ * process, has it; the message names the path and the owner's process id.
+ */
+enum hw_status hw_store_lock(struct hw_store *store, const char *path, struct hw_file **lock,
+                             struct hw_error *error);
+
+/* Release the store. All its files are closed before. NULL is allowed. */
+void hw_store_destroy(struct hw_store *store);
+
+/* Read up to `size` bytes; *got is less only at the end of the file. */
+enum hw_status hw_file_read_at(struct hw_file *file, int64_t position, void *bytes, size_t size,
+                               size_t *got, struct hw_error *error);
+
+/* Write all `size` bytes. A hole before `position` reads as zeros. After an error any part of the
+ * bytes may have been written. */
+enum hw_status hw_file_write_at(struct hw_file *file, int64_t position, const void *bytes,
+                                size_t size, struct hw_error *error);
+
+enum hw_status hw_file_size(struct hw_file *file, int64_t *size_bytes, struct hw_error *error);
+enum hw_status hw_file_truncate(struct hw_file *file, int64_t size_bytes, struct hw_error *error);
+
+/* Make the file's bytes and length durable (fdatasync). */
+enum hw_status hw_file_sync(struct hw_file *file, struct hw_error *error);
+
+/* NULL is allowed. */
+void hw_file_close(struct hw_file *file);
+
+/*
+ * Replace the file `path` by `size` bytes so that a reader, and a crash at any moment, sees the old
+ * or the new content whole: write `path`.tmp, sync it, rename it over `path`, sync the directory.
+ * Source: CheckpointFile.write. After an error the old file stands.
+ */
+enum hw_status hw_store_write_atomically(struct hw_store *store, const char *path,
+                                         const void *bytes, size_t size, struct hw_error *error);
+
+/* Append the whole content of the file to `content`, at most `size_max` bytes (more: HW_CORRUPT).
+ */
+struct hw_buffer;
+enum hw_status hw_store_read_whole(struct hw_store *store, const char *path, size_t size_max,
+                                   struct hw_buffer *content, struct hw_error *error);
+
+void hw_name_list_release(struct hw_name_list *names);
+
+/*
+ * Join text into a path: hw_path_format(path, error, "%s/%s-%d", directory, topic, partition).
+ * Errors: HW_MISUSE if it does not fit HW_PATH_MAX bytes with its NUL.
+ */
+enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, const char *format,
+                              ...) __attribute__((format(printf, 3, 4)));
+
+#endif /* HW_IO_STORE_H */

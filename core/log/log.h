@@ -1,0 +1,254 @@
+/*
+ * One replica's copy of a partition: segments of record batches on a store, and what is known about
+ * them.
+ *
+ *     log_start                high_watermark             log_end
+ *         |   committed            |   not yet committed      |
+ *         v                        v                          v
+ *      [  0   1 ][  2 ][  3 ][  4   5   6 ][  7 ][  8 ]
+ *
+ * Both bounds on the right are exclusive. Batches are never split; log_start may lie inside one.
+ *
+ * Always: log_start <= high_watermark <= log_end, the epoch cache increases, every batch's epoch
+ * has an entry that starts at or before it. hw_log_check() asserts it.
+ *
+ * The log keeps the high watermark within bounds (R3.9); *which* offset is committed is the
+ * replica's decision (core/replication/high_watermark.c).
+ *
+ * On disk (kafka formats, sections 1 to 5):
+ *
+ *     <directory>/00000000000000000000.log        batches, named after the segment's base offset
+ *     <directory>/00000000000000000000.index      offset -> position, every index.interval.bytes
+ *     <directory>/00000000000000000000.timeindex  timestamp -> offset, likewise
+ *     <directory>/leader-epoch-checkpoint         the epoch cache, written before the data
+ *     <directory>/partition.metadata              the topic's id
+ *
+ * Every append is one write; nothing is fsynced but at hw_log_flush(), at a roll (the old segment),
+ * and after flush_messages records.
+ *
+ * Source: UnifiedLog, LocalLog, LogSegment, LogLoader.
+ */
+#ifndef HW_LOG_LOG_H
+#define HW_LOG_LOG_H
+
+#include "core/base/buffer.h"
+#include "core/base/types.h"
+#include "core/io/store.h"
+#include "core/log/epoch_cache.h"
+#include "core/record/batch.h"
+
+struct hw_log; /* Opaque. */
+
+/* Settings, by the names of Kafka's topic configs. May be changed while the log is open. */
+struct hw_log_config {
+    int32_t segment_bytes;
+    int64_t segment_ms;
+    int32_t index_interval_bytes;
+    int32_t segment_index_bytes;
+    int32_t max_message_bytes;
+    int64_t flush_messages;
+    bool log_append_time;    /* message.timestamp.type = LogAppendTime */
+    int64_t retention_ms;    /* -1: keep for ever. */
+    int64_t retention_bytes; /* -1: no limit. */
+};
+
+/* Kafka's defaults. */
+struct hw_log_config hw_log_config_default(void);
+
+/* What a broker knows of a log before it opens it: its checkpoints. */
+struct hw_log_load {
+    struct hw_uuid topic_id;    /* Written to partition.metadata of a new directory. */
+    hw_offset_t log_start;      /* log-start-offset-checkpoint; 0 if absent. */
+    hw_offset_t recovery_point; /* recovery-point-offset-checkpoint; 0 if absent. */
+    hw_offset_t high_watermark; /* replication-offset-checkpoint; 0 if absent. Clipped (R3.1). */
+    bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
+};
+
+/* What opening a log found and did. */
+struct hw_log_recovery {
+    bool recovered; /* Segments were read because the stop was unclean. */
+    int64_t bytes_read;
+    int64_t bytes_cut;  /* Removed behind the last good batch. */
+    hw_offset_t cut_at; /* Log end after the cut; HW_OFFSET_NONE if nothing was cut. */
+    int32_t indexes_rebuilt;
+    int32_t segments_deleted;
+    char detail[160]; /* One line about the first damage; empty if there was none. */
+};
+
+/*
+ * Open the log in `directory`, which is made if it does not exist (its parent must). What lies
+ * there may be damaged in any way: after an unclean stop everything from the recovery point's
+ * segment on is read and cut behind the last batch that is whole and has a good checksum; indexes
+ * are rebuilt where they are missing or wrong; a bad epoch checkpoint is rebuilt from the batches.
+ * The log never ends below what is good.
+ *
+ * On HW_OK the caller owns *log: hw_log_close(). `allocator` and `store` must outlive it.
+ * Errors: HW_NO_MEMORY, HW_IO. Source: LogLoader.load (kafka formats, section 7).
+ */
+enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
+                           const char *directory, const struct hw_log_config *config,
+                           const struct hw_log_load *load, hw_time_ms_t now_ms, struct hw_log **log,
+                           struct hw_log_recovery *recovery, struct hw_error *error);
+
+/*
+ * Close without syncing and without touching the files: what a crash of the process leaves behind.
+ * NULL is allowed.
+ */
+void hw_log_close(struct hw_log *log);
+
+/*
+ * Prepare for a clean stop: sync all segments, write the last time index entries, trim the indexes.
+ * The log stays usable. Errors: HW_IO.
+ */
+enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
+
+/* Power loss: cut each segment to the bytes that were synced. Only hw_log_close() may follow. */
+enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error);
+
+void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config);
+
+hw_offset_t hw_log_start(const struct hw_log *log);
+hw_offset_t hw_log_end(const struct hw_log *log);
+hw_offset_t hw_log_high_watermark(const struct hw_log *log);
+hw_offset_t hw_log_recovery_point(const struct hw_log *log);
+const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log);
+const char *hw_log_directory(const struct hw_log *log);
+int64_t hw_log_size_bytes(const struct hw_log *log);
+
+/* Base offset of the first segment: what log-start-offset-checkpoint leaves out. */
+hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
+
+/* Where an append landed. */
+struct hw_log_append_info {
+    hw_offset_t first_offset;
+    hw_offset_t last_offset;
+    hw_time_ms_t log_append_time; /* HW_TIMESTAMP_NONE for CreateTime. */
+    hw_time_ms_t max_timestamp;
+    size_t size_bytes;
+};
+
+/*
+ * Append one batch as the leader does: offsets start at the log end, the epoch is set, with
+ * LogAppendTime all records get `now_ms`. `bytes` holds exactly one batch with base offset 0 and is
+ * patched in place. The high watermark does not move, but if it stood above the new log end.
+ *
+ * Errors (nothing appended): HW_REFUSED with INVALID_RECORD (not one batch of magic 2, base offset
+ * not 0, counts that do not fit), MESSAGE_TOO_LARGE (over max_message_bytes), CORRUPT_MESSAGE,
+ * RECORD_LIST_TOO_LARGE (over segment_bytes); HW_NO_MEMORY; HW_IO (the file is cut back to its old
+ * end). Source: UnifiedLog.appendAsLeader (R1.11 to R1.20, R1.27).
+ */
+enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                       hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                       struct hw_log_append_info *info, struct hw_error *error);
+
+/*
+ * Append the batches of a fetch response as they are: offsets and epochs are taken as given, gaps
+ * upward are fine. A trailing partial batch is dropped. Where the log is empty and the first batch
+ * covers its end, the log restarts at that batch's base (R2.32). *info is zeroed with first_offset
+ * HW_OFFSET_NONE where nothing was appended.
+ *
+ * Errors (nothing appended): HW_REFUSED with CORRUPT_MESSAGE (checksum, malformed), INVALID_RECORD
+ * (offsets not increasing), OFFSET_OUT_OF_RANGE (first offset below the log end); HW_NO_MEMORY;
+ * HW_IO. Source: UnifiedLog.appendAsFollower (R2.31).
+ */
+enum hw_status hw_log_append_as_follower(struct hw_log *log, const uint8_t *bytes,
+                                         size_t size_bytes, hw_time_ms_t now_ms,
+                                         struct hw_log_append_info *info, struct hw_error *error);
+
+/*
+ * Read whole batches, from the one that holds `offset` on, to the end of `out`: at most
+ * `max_bytes`, but with `first_batch_always` the first one whatever its size; none that starts at
+ * or above `bound`; never past the end of a segment. Batches in front of a gap: the next one. An
+ * offset at or above the bound reads nothing.
+ *
+ * Errors: HW_REFUSED with OFFSET_OUT_OF_RANGE unless log_start <= offset <= log_end; HW_NO_MEMORY;
+ * HW_IO; HW_CORRUPT. Source: LocalLog.read, LogSegment.read (R2.14 to R2.16).
+ */
+enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                           size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                           struct hw_error *error);
+
+/*
+ * Read the batches that end just below `end`: whole batches, in ascending order, such that the last
+ * one is the batch that holds the largest offset below `end`; at most about `max_bytes`, at least
+ * that one batch. Nothing if the log has no record in [log_start, end). For reading backwards.
+ * Errors: as hw_log_read().
+ */
+enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t max_bytes,
+                                  struct hw_buffer *out, struct hw_error *error);
+
+/* Bytes of batches in [offset, bound), from positions alone: for min bytes of a waiting fetch. */
+int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t bound);
+
+/*
+ * The first record at or after log_start with timestamp >= `timestamp` and offset below `bound`:
+ * HW_OFFSET_NONE if there is none. Through the time index. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
+ * Source: UnifiedLog.fetchOffsetByTimestamp (R10.10).
+ */
+enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
+                                           hw_offset_t bound, hw_offset_t *offset,
+                                           hw_time_ms_t *found_timestamp, struct hw_error *error);
+
+/* Note a new leader epoch at the log end, as becoming leader does (R4.12). Errors: HW_NO_MEMORY,
+ * HW_IO (cache and file unchanged). */
+enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct hw_error *error);
+
+/* Where does `epoch` end in this log (R5.3)? */
+struct hw_epoch_end hw_log_end_offset_for_epoch(const struct hw_log *log, hw_epoch_t epoch);
+
+/*
+ * Cut the log: nothing at or above `offset` remains, a batch that straddles it goes whole, the log
+ * ends at `offset` (or where it ended, if that is lower). Unused epoch entries at the end go in any
+ * case (R5.7). Errors: HW_NO_MEMORY, HW_IO. Source: UnifiedLog.truncateTo.
+ */
+enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
+
+/* Drop everything and go on at `offset`, with the log start there or at `log_start` <= offset
+ * (HW_OFFSET_NONE: at offset). Source: UnifiedLog.truncateFullyAndStartAt (R5.9). */
+enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_t offset,
+                                                  hw_offset_t log_start, struct hw_error *error);
+
+/*
+ * Raise the log start to `offset`; no change where it is there already. Returns through *changed.
+ * Errors: HW_REFUSED with OFFSET_OUT_OF_RANGE above the high watermark (R7.12); HW_IO.
+ */
+enum hw_status hw_log_maybe_increment_log_start(struct hw_log *log, hw_offset_t offset,
+                                                bool *changed, struct hw_error *error);
+
+/* Set the high watermark as a follower does: clipped to [log_start, log_end], down as well as up.
+ * Returns whether it changed. Source: UnifiedLog.updateHighWatermark (R3.9). */
+bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark);
+
+/* Raise it as a leader does; more than log_end is a programming error. Returns whether it rose.
+ * Source: UnifiedLog.maybeIncrementHighWatermark (R3.4, R3.8). */
+bool hw_log_maybe_increment_high_watermark(struct hw_log *log, hw_offset_t high_watermark);
+
+/* Sync everything; the recovery point moves to the log end. Errors: HW_IO. */
+enum hw_status hw_log_flush(struct hw_log *log, struct hw_error *error);
+
+/* Start a new segment unless the active one is empty. *rolled says whether. Errors: HW_IO,
+ * HW_NO_MEMORY. */
+enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
+                           struct hw_error *error);
+
+/* Delete old segments by retention.ms, retention.bytes and log start, never above the high
+ * watermark (R7.18). *deleted counts them. Errors: HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_ms, int32_t *deleted,
+                                          struct hw_error *error);
+
+/* One segment, for looking at it. */
+struct hw_segment_view {
+    hw_offset_t base_offset;
+    hw_offset_t next_offset; /* One behind its last offset. */
+    int64_t size_bytes;
+    int64_t index_entries;
+    hw_time_ms_t max_timestamp;
+};
+
+size_t hw_log_segment_count(const struct hw_log *log);
+struct hw_segment_view hw_log_segment_view(const struct hw_log *log, size_t index);
+
+/* Assert the "Always" lines above, and those of the parts. Reads no file. */
+void hw_log_check(const struct hw_log *log);
+
+#endif /* HW_LOG_LOG_H */

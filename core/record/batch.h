@@ -1,0 +1,200 @@
+/*
+ * Record batch v2 (magic 2): what producers send, logs keep and followers fetch.
+ *
+ *     0        8      12     16 17   21  23     27        35        43        51 53     57     61
+ *     | base   | batch| part.|m | crc|att| last | base    | max     | producer|ep| base | record|
+ *     | offset | len  | lead.|a | 32C|rib| offs.| time-   | time-   | id      |oc| sequ-| count |
+ * records ... |        |      | epoch|g |    |ut.| delta| stamp   | stamp   |         |h | ence | |
+ *
+ * The crc covers bytes 21 to the end, so base offset and leader epoch are patched in place when a
+ * leader appends. batch len counts the bytes behind itself: the whole batch has 12 + len bytes.
+ *
+ * Source: DefaultRecordBatch, DefaultRecord, MemoryRecordsBuilder of Apache Kafka.
+ */
+#ifndef HW_RECORD_BATCH_H
+#define HW_RECORD_BATCH_H
+
+#include "core/base/buffer.h"
+#include "core/base/status.h"
+#include "core/base/types.h"
+
+enum {
+    HW_BATCH_OVERHEAD = 12,    /* Bytes before what batch_length counts. */
+    HW_BATCH_HEADER_SIZE = 61, /* Bytes before the records. */
+    HW_BATCH_PREFIX_SIZE = 17, /* Bytes that tell size and magic of an entry of any magic. */
+    HW_BATCH_LENGTH_MIN = 14   /* Smallest size field of any magic. */
+};
+
+enum hw_batch_attribute {
+    HW_BATCH_CODEC_MASK = 0x07,
+    HW_BATCH_LOG_APPEND_TIME = 0x08,
+    HW_BATCH_TRANSACTIONAL = 0x10,
+    HW_BATCH_CONTROL = 0x20,
+    HW_BATCH_DELETE_HORIZON = 0x40
+};
+
+enum hw_codec { HW_CODEC_NONE, HW_CODEC_GZIP, HW_CODEC_SNAPPY, HW_CODEC_LZ4, HW_CODEC_ZSTD };
+
+/* The 61 bytes, decoded. */
+struct hw_batch {
+    hw_offset_t base_offset;
+    int32_t batch_length; /* Bytes behind this field. */
+    hw_epoch_t leader_epoch;
+    int8_t magic;
+    uint32_t crc;
+    int16_t attributes; /* enum hw_batch_attribute. */
+    int32_t last_offset_delta;
+    hw_time_ms_t base_timestamp;
+    hw_time_ms_t max_timestamp;
+    int64_t producer_id;
+    int16_t producer_epoch;
+    int32_t base_sequence;
+    int32_t record_count; /* 0 after compaction; less than last_offset_delta + 1 there too. */
+};
+
+/* Whole size on disk. */
+size_t hw_batch_size_bytes(const struct hw_batch *batch);
+
+/* Offset of the last record that the batch was written with. Exclusive end: that plus one. */
+hw_offset_t hw_batch_last_offset(const struct hw_batch *batch);
+hw_offset_t hw_batch_next_offset(const struct hw_batch *batch);
+
+/* Sequence number `delta` >= 0 behind `sequence`, both 0..2^31-1: after 2^31-1 comes 0. */
+int32_t hw_sequence_add(int32_t sequence, int32_t delta);
+
+/* What stands at the start of `available` bytes of a log. */
+enum hw_batch_result {
+    HW_BATCH_OK,        /* A whole batch of magic 2. */
+    HW_BATCH_LEGACY,    /* A whole entry of magic 0 or 1: only base_offset, batch_length, magic and
+                           crc are set. */
+    HW_BATCH_TRUNCATED, /* The bytes end before the entry does: end of data, not an error. */
+    HW_BATCH_CORRUPT    /* Size below the minimum, unknown magic, negative counts or offsets. */
+};
+
+/*
+ * Decode the header of the entry at `bytes`. Only looks at the header: see hw_batch_crc_ok(). On
+ * HW_BATCH_CORRUPT and HW_BATCH_TRUNCATED *batch is zeroed but for what could be read. No offset in
+ * a batch that is OK overflows: base_offset + last_offset_delta + 1 fits an int64.
+ * Source: FileLogInputStream.nextBatch, DefaultRecordBatch.ensureValid.
+ */
+enum hw_batch_result hw_batch_parse(const uint8_t *bytes, size_t available, struct hw_batch *batch);
+
+/* Whether the checksum of the whole batch at `bytes`, already parsed as HW_BATCH_OK, is right. */
+bool hw_batch_crc_ok(const uint8_t *bytes, const struct hw_batch *batch);
+
+/* Patch fields that the checksum does not cover. */
+void hw_batch_set_base_offset(uint8_t *bytes, hw_offset_t base_offset);
+void hw_batch_set_leader_epoch(uint8_t *bytes, hw_epoch_t leader_epoch);
+
+/* Mark the whole batch LogAppendTime with `now_ms` for all its records, and renew the checksum. */
+void hw_batch_set_log_append_time(uint8_t *bytes, hw_time_ms_t now_ms);
+
+/* One name and value of a record's headers; value_size -1 is null. Names may repeat. */
+struct hw_header {
+    const uint8_t *name;
+    int32_t name_size;
+    const uint8_t *value;
+    int32_t value_size;
+};
+
+/* One record, borrowed from the bytes that it was read from. */
+struct hw_record {
+    hw_offset_t offset;
+    hw_time_ms_t timestamp;
+    const uint8_t *key; /* key_size -1: null; 0: empty. */
+    int32_t key_size;
+    const uint8_t *value; /* value_size -1: null; 0: empty. */
+    int32_t value_size;
+    int32_t header_count;
+    const uint8_t
+        *headers; /* header_count encoded headers, headers_size bytes; hw_header_next(). */
+    int32_t headers_size;
+};
+
+/* A walk over the records of one batch. All fields are the iterator's own. */
+struct hw_record_iterator {
+    struct hw_batch batch;
+    const uint8_t *at;  /* Next record. */
+    const uint8_t *end; /* End of the record area. */
+    int32_t left;       /* Records not yet returned. */
+};
+
+/*
+ * Start at the first record of the whole, uncompressed batch at `bytes`. The bytes must stay while
+ * the iterator is used. Errors: HW_CORRUPT if a codec is set: hw_batch_decompress() comes first.
+ */
+enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, const uint8_t *bytes,
+                                       const struct hw_batch *batch, struct hw_error *error);
+
+/*
+ * The next record into *record and true into *found, or false at the end. Errors: HW_CORRUPT if the
+ * record area does not hold exactly record_count well-formed records; the iterator is then at its
+ * end. Never reads outside the batch. Source: DefaultRecord.readFrom, RecordIterator.next.
+ */
+enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
+                                       struct hw_record *record, bool *found,
+                                       struct hw_error *error);
+
+/*
+ * Step through a record's headers: *cursor starts as record->headers and *left as header_count.
+ * Returns false at the end. Iterating a record that hw_record_iterator_next() returned cannot fail,
+ * since it has checked them.
+ */
+bool hw_header_next(const uint8_t **cursor, int32_t *left, struct hw_header *header);
+
+/*
+ * Encode one header behind what `headers` holds: so a record's headers are made, one by one.
+ * Errors: HW_NO_MEMORY. Source: DefaultRecord.writeTo.
+ */
+enum hw_status hw_header_append(struct hw_buffer *headers, const struct hw_header *header,
+                                struct hw_error *error);
+
+/* Builds one batch at the end of a buffer that the caller owns. All fields are the builder's own.
+ */
+struct hw_batch_builder {
+    struct hw_buffer *buffer;
+    size_t start; /* Where in the buffer the batch begins. */
+    hw_offset_t base_offset;
+    hw_time_ms_t base_timestamp;
+    hw_time_ms_t max_timestamp;
+    int32_t last_offset_delta;
+    int32_t record_count;
+};
+
+struct hw_batch_options {
+    hw_offset_t base_offset;
+    hw_epoch_t leader_epoch; /* HW_EPOCH_NONE as a producer sends it. */
+    int16_t attributes;      /* Flags without a codec. */
+    int64_t producer_id;     /* HW_PRODUCER_ID_NONE, then epoch and sequence are -1 too. */
+    int16_t producer_epoch;
+    int32_t base_sequence;
+};
+
+/* Options of a plain batch: offset 0, epoch -1, no producer. */
+struct hw_batch_options hw_batch_options_plain(void);
+
+/* Reserve the header behind what the buffer holds. Errors: HW_NO_MEMORY. */
+enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct hw_buffer *buffer,
+                                      hw_offset_t base_offset, struct hw_error *error);
+
+/*
+ * Add one record: all of *record is taken, its headers in their encoded form. record->offset is
+ * above the one before and at least the base offset.
+ *
+ * Errors, which leave the batch as it was: HW_NO_MEMORY; HW_REFUSED with INVALID_TIMESTAMP unless
+ * timestamp >= -1; with MESSAGE_TOO_LARGE if the batch would pass 2^31-1 bytes.
+ */
+enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
+                                    const struct hw_record *record, struct hw_error *error);
+
+/* Bytes of the batch so far. */
+size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder);
+
+/* What adding *record to any batch takes at the most. */
+size_t hw_record_size_bytes_max(const struct hw_record *record);
+
+/* Write header and checksum. The batch has at least one record. It cannot fail. */
+void hw_batch_builder_finish(struct hw_batch_builder *builder,
+                             const struct hw_batch_options *options);
+
+#endif /* HW_RECORD_BATCH_H */
