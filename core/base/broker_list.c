@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Small ordered sets of broker ids. At most 16 members: linear searches are the fast ones. */
+#include "core/base/broker_list.h"
+
+#include "core/base/assert.h"
+
+#include <stdio.h>
+
+static int32_t list_index_of(const struct hw_broker_list *list, hw_broker_id_t id)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        if (list->ids[i] == id) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool hw_broker_list_contains(const struct hw_broker_list *list, hw_broker_id_t id)
+{
+    return list_index_of(list, id) >= 0;
+}
+
+void hw_broker_list_add(struct hw_broker_list *list, hw_broker_id_t id)
+{
+    if (hw_broker_list_contains(list, id)) {
+        return;
+    }
+    HW_ASSERT(list->count < HW_REPLICAS_MAX);
+    list->ids[list->count++] = id;
+}
+
+bool hw_broker_list_remove(struct hw_broker_list *list, hw_broker_id_t id)
+{
+    int32_t index = list_index_of(list, id);
+
+    if (index < 0) {
+        return false;
+    }
+    list->count--;
+    for (int32_t i = index; i < list->count; i++) {
+        list->ids[i] = list->ids[i + 1];
+    }
+    return true;
+}
+
+struct hw_broker_list hw_broker_list_minus(const struct hw_broker_list *list,
+                                           const struct hw_broker_list *without)
+{
+    struct hw_broker_list rest = {.count = 0};
+
+    for (int32_t i = 0; i < list->count; i++) {
+        if (!hw_broker_list_contains(without, list->ids[i])) {
+            rest.ids[rest.count++] = list->ids[i];
+        }
+    }
+    return rest;
+}
+
+bool hw_broker_list_equal(const struct hw_broker_list *a, const struct hw_broker_list *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->count; i++) {
+        if (a->ids[i] != b->ids[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hw_broker_list_is_subset(const struct hw_broker_list *part, const struct hw_broker_list *whole)
+{
+    for (int32_t i = 0; i < part->count; i++) {
+        if (!hw_broker_list_contains(whole, part->ids[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+char *hw_broker_list_format(const struct hw_broker_list *list, char *text, size_t size)
+{
+    size_t length = 0;
+
+    HW_ASSERT(size > 0);
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count && length < size; i++) {
+        int written =
+            snprintf(text + length, size - length, "%s%d", i == 0 ? "[" : ",", (int)list->ids[i]);
+
+        HW_ASSERT(written > 0);
+        length += (size_t)written;
+    }
+    if (length < size) {
+        (void)snprintf(text + length, size - length, "%s]", list->count == 0 ? "[" : "");
+    }
+    return text;
+}
