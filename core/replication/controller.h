@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the controller decides: registrations, ISR proposals, elections, reassignments. It works on
+ * records that the caller keeps, and tells nobody: the caller delivers what changed.
+ *
+ * Source: ReplicationControlManager, ClusterControlManager (R4.8, R4.9, R6, R7.1 to R7.8).
+ */
+#ifndef HW_REPLICATION_CONTROLLER_H
+#define HW_REPLICATION_CONTROLLER_H
+
+#include "core/base/status.h"
+#include "core/replication/messages.h"
+#include "core/replication/partition_change.h"
+#include "core/replication/partition_record.h"
+#include "core/replication/settings.h"
+
+struct hw_controller {
+    struct hw_metadata metadata;
+    hw_broker_epoch_t next_broker_epoch; /* Starts at 1. */
+    bool elr_enabled;                    /* eligible.leader.replicas.version > 0; default off. */
+};
+
+void hw_controller_init(struct hw_controller *controller);
+
+/*
+ * Register a broker, or register it anew after a restart: a new broker epoch, unfenced, not
+ * shutting down. Keeps the registrations in order of id. The caller guarantees room
+ * (HW_BROKERS_MAX). Returns the broker epoch.
+ */
+hw_broker_epoch_t hw_controller_register(struct hw_controller *controller, hw_broker_id_t id);
+
+/* Change flags of a registered broker; the partition handlers below are called after it. */
+void hw_controller_set_fenced(struct hw_controller *controller, hw_broker_id_t id, bool fenced);
+void hw_controller_set_in_controlled_shutdown(struct hw_controller *controller, hw_broker_id_t id,
+                                              bool shutting_down);
+
+/* Controller side of min.insync.replicas: never more than the replicas there are (0.1). */
+int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record,
+                                        const struct hw_settings *settings);
+
+/*
+ * The record of a new partition on `replicas`: ISR = those that are active, the first of them
+ * leads, epochs 0 (R6.13). Errors: HW_REFUSED with INVALID_REPLICA_ASSIGNMENT if none is active.
+ */
+enum hw_status hw_controller_create_partition(const struct hw_controller *controller,
+                                              const struct hw_broker_list *replicas,
+                                              struct hw_partition_record *record,
+                                              struct hw_error *error);
+
+/*
+ * Answer a leader's proposal, and change *record if it is accepted. Returns whether it changed.
+ * Validation order and errors: R4.8; accepted: R4.9.
+ */
+bool hw_controller_alter_partition(const struct hw_controller *controller,
+                                   const struct hw_settings *settings,
+                                   const struct hw_alter_partition_request *request,
+                                   struct hw_partition_record *record,
+                                   struct hw_alter_partition_response *response);
+
+/*
+ * What an event of broker `id` does to one partition; each returns whether the record changed. The
+ * flags of the registration are set before the call.
+ */
+bool hw_controller_broker_fenced(const struct hw_controller *controller,
+                                 const struct hw_settings *settings, hw_broker_id_t id,
+                                 struct hw_partition_record *record); /* R6.14, R6.16 */
+bool hw_controller_broker_unfenced(const struct hw_controller *controller,
+                                   const struct hw_settings *settings, hw_broker_id_t id,
+                                   struct hw_partition_record *record); /* R6.15 */
+bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *controller,
+                                              const struct hw_settings *settings, hw_broker_id_t id,
+                                              struct hw_partition_record *record); /* R6.12 */
+
+/*
+ * Make `id` the leader, by hand: the leader epoch goes up in any case, also where it leads already.
+ * Members of `dead` leave the ISR with the same change. Without `unclean` the broker has to be in
+ * the ISR; with it the ISR becomes [id] if it was not in it.
+ *
+ * Errors: HW_REFUSED with NOT_IN_SYNC_REPLICA (names the ISR and says how to force it), with
+ * REPLICA_NOT_AVAILABLE if `id` holds no replica, with BROKER_NOT_AVAILABLE if it is in `dead`,
+ * fenced or shutting down. `name` ("orders-0") is for the message.
+ */
+enum hw_status hw_controller_promote(const struct hw_controller *controller, const char *name,
+                                     hw_broker_id_t id, const struct hw_broker_list *dead,
+                                     bool unclean, struct hw_partition_record *record,
+                                     struct hw_error *error);
+
+/*
+ * Elect as the electLeaders API does (R6.20). Returns NONE if the leader changed, else
+ * ELECTION_NOT_NEEDED, PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE.
+ */
+enum hw_kafka_error hw_controller_elect(const struct hw_controller *controller,
+                                        const struct hw_settings *settings,
+                                        enum hw_election election,
+                                        struct hw_partition_record *record);
+
+/* Take `id` out of the ISR by hand. Returns whether it was in it. The leader stays: the caller
+ * checks that `id` does not lead. */
+bool hw_controller_remove_from_isr(const struct hw_controller *controller,
+                                   const struct hw_settings *settings, hw_broker_id_t id,
+                                   struct hw_partition_record *record);
+
+/*
+ * Start moving a partition to `target` (R7.1, R7.2), or cancel a running move with an empty target
+ * list pointer (NULL, R7.7). A change that can complete at once does. Errors: HW_REFUSED with
+ * INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS.
+ */
+enum hw_status hw_controller_reassign(const struct hw_controller *controller,
+                                      const struct hw_settings *settings,
+                                      const struct hw_broker_list *target,
+                                      struct hw_partition_record *record, struct hw_error *error);
+
+#endif /* HW_REPLICATION_CONTROLLER_H */

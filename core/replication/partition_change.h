@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One change of a partition record, built in Kafka's order: complete a reassignment, recompute the
+ * ELR, elect, bump the leader epoch where members were lost, remember the last known leader.
+ *
+ * Pure: it looks at nothing but its arguments. Source: PartitionChangeBuilder (R6.1 to R6.12, R7.4
+ * to R7.6).
+ */
+#ifndef HW_REPLICATION_PARTITION_CHANGE_H
+#define HW_REPLICATION_PARTITION_CHANGE_H
+
+#include "core/replication/partition_record.h"
+
+enum hw_election {
+    HW_ELECTION_PREFERRED, /* R6.3 */
+    HW_ELECTION_ONLINE,    /* R6.4 */
+    HW_ELECTION_UNCLEAN    /* R6.4, also outside the ISR */
+};
+
+/* What is wanted. Start from hw_partition_change_of(), then set what differs. */
+struct hw_partition_change {
+    struct hw_broker_list isr; /* Targets: those of the record unless changed. */
+    struct hw_broker_list replicas;
+    struct hw_broker_list adding;
+    struct hw_broker_list removing;
+    struct hw_broker_list unclean_restarts; /* Brokers that lost their state: they leave the ELR. */
+    struct hw_broker_list acceptable;       /* Replicas that may lead now (R6.1). */
+    enum hw_election election;
+    int32_t effective_min_isr; /* R0.1: min(min.insync.replicas, replica count). */
+    bool elr_enabled;
+    bool use_last_known_leader;       /* useLastKnownLeaderInBalancedRecovery, default true. */
+    bool bump_leader_epoch_on_shrink; /* Metadata versions before 3.6 (C190); default false. */
+};
+
+/* A change that wants nothing new of `record`, with election ONLINE and nobody acceptable. */
+struct hw_partition_change hw_partition_change_of(const struct hw_partition_record *record);
+
+/*
+ * Apply the change to *record. Returns whether anything changed; then the partition epoch is one
+ * higher, and the leader epoch too where the leader field was set (R4.10). *unclean, which may be
+ * NULL, tells whether the election was.
+ */
+bool hw_partition_change_apply(const struct hw_partition_change *change,
+                               struct hw_partition_record *record, bool *unclean);
+
+#endif /* HW_REPLICATION_PARTITION_CHANGE_H */

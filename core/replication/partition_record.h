@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The controller's record of one partition: who holds it, who is in sync, who leads. Brokers know
+ * of it only what they were told (core/replication/replica.h).
+ *
+ * Always: isr, elr, adding and removing are subsets of replicas; the leader, if there is one, is in
+ * the isr; isr and elr have no member in common; epochs never decrease.
+ *
+ * Source: PartitionRegistration (R4.10).
+ */
+#ifndef HW_REPLICATION_PARTITION_RECORD_H
+#define HW_REPLICATION_PARTITION_RECORD_H
+
+#include "core/base/types.h"
+
+struct hw_partition_record {
+    struct hw_broker_list replicas; /* In order of preference: the first is the preferred leader. */
+    struct hw_broker_list isr;
+    struct hw_broker_list elr;            /* Eligible leader replicas (KIP-966). */
+    struct hw_broker_list last_known_elr; /* Or the last known leader: R6.9. */
+    struct hw_broker_list adding;         /* A reassignment is running unless both are empty. */
+    struct hw_broker_list removing;
+    hw_broker_id_t leader; /* HW_BROKER_ID_NONE: no leader. */
+    hw_epoch_t leader_epoch;
+    int32_t partition_epoch;
+    bool recovering; /* The leader was elected uncleanly and has not reported since (R6.22). */
+};
+
+/* What the controller, or a broker that it told, knows of a broker. */
+struct hw_registration {
+    hw_broker_id_t id;
+    hw_broker_epoch_t epoch; /* New with each registration (incarnation). */
+    bool fenced;             /* Its session has expired: it may neither lead nor be in an ISR. */
+    bool in_controlled_shutdown;
+};
+
+/* All registrations, in order of id. A broker keeps its own copy, as of the last metadata it got.
+ */
+struct hw_metadata {
+    int32_t count;
+    struct hw_registration registrations[HW_BROKERS_MAX];
+};
+
+/* The registration of `id`, or NULL. */
+const struct hw_registration *hw_metadata_find(const struct hw_metadata *metadata,
+                                               hw_broker_id_t id);
+
+/* Registered, not fenced and not shutting down (R6.1). */
+bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id);
+
+/* Assert the "Always" lines above. */
+void hw_partition_record_check(const struct hw_partition_record *record);
+
+#endif /* HW_REPLICATION_PARTITION_RECORD_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The configuration values that the protocol needs, by Kafka's names, resolved for one partition.
+ */
+#ifndef HW_REPLICATION_SETTINGS_H
+#define HW_REPLICATION_SETTINGS_H
+
+#include "core/base/types.h"
+
+struct hw_settings {
+    int64_t replica_lag_time_max_ms;
+    int64_t replica_lag_max_messages; /* minikafka only. */
+    int64_t replica_fetch_wait_max_ms;
+    int64_t replica_fetch_backoff_ms;
+    int32_t replica_fetch_max_bytes;
+    int32_t replica_fetch_response_max_bytes;
+    int32_t replica_fetch_min_bytes;
+    int32_t min_insync_replicas;
+    bool unclean_leader_election_enable;
+    bool compacted; /* cleanup.policy has "compact": records need a key. */
+    bool deletable; /* cleanup.policy has "delete". */
+    hw_time_ms_t message_timestamp_before_max_ms;
+    hw_time_ms_t message_timestamp_after_max_ms;
+    bool log_append_time;
+};
+
+#endif /* HW_REPLICATION_SETTINGS_H */
