@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brokers, their controller, the network between them and one clock, in one process: the only thing
+ * that moves. Nothing happens between two calls. The same calls on the same store give the same
+ * rows and the same bytes.
+ *
+ *     caller -> hw_cluster_produce(), _fetch_round(), _tick(), _promote() ...    one call, one step
+ *                 -> a partition and its replicas (core/replication)             rules
+ *                      -> a log (core/log)                                       bytes
+ *     caller <- offsets, counts; rows by hw_cluster_next_...(), records by a reader
+ *
+ * Names of topics, partitions and brokers come from outside and are checked by every call: unknown
+ * ones are HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION, BROKER_NOT_AVAILABLE or
+ * REPLICA_NOT_AVAILABLE. Any call that writes may also fail with HW_NO_MEMORY or HW_IO. A failed
+ * call changes nothing. Calls must not overlap: the caller holds a mutex.
+ *
+ * On the store (design of the files: core/cluster/README.md):
+ *
+ *     <directory>/cluster.state      topics, partition records, brokers, configuration
+ *     <directory>/high-watermarks    the clock, and for each replica the high watermark last shown
+ *     <directory>/.lock              held while the cluster is open
+ *     <directory>/broker-1/...       a Kafka log directory for each broker
+ */
+#ifndef HW_CLUSTER_CLUSTER_H
+#define HW_CLUSTER_CLUSTER_H
+
+#include "core/base/buffer.h"
+#include "core/base/status.h"
+#include "core/base/types.h"
+#include "core/io/store.h"
+#include "core/record/batch.h"
+
+struct hw_cluster;
+
+struct hw_cluster_options {
+    const struct hw_allocator *allocator;
+    struct hw_store *store;
+    const char *directory; /* Made with the first change; its parent exists. Copied. */
+    const char *protocol;  /* Variant of a new cluster; NULL: "kafka". */
+    uint64_t seed;         /* Of everything random: topic ids. */
+    int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
+};
+
+/*
+ * Open the cluster in options->directory, or a new one where there is none; nothing is written
+ * before the first change. What was there is as it was: topics, logs, epochs, ISR, high watermarks,
+ * clock. After an unclean end of the process the logs are recovered, and no record below a high
+ * watermark that was ever shown is missing.
+ *
+ * On HW_OK the caller owns *cluster: hw_cluster_close(). Allocator and store must outlive it.
+ * Errors: HW_BUSY (the lock names the owner's process id); HW_CORRUPT (cluster.state).
+ */
+enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
+                               struct hw_cluster **cluster, struct hw_error *error);
+
+/* Stop the running brokers cleanly and release everything, also where an error is returned. NULL is
+ * allowed. */
+enum hw_status hw_cluster_close(struct hw_cluster *cluster, struct hw_error *error);
+
+/* Release everything and write nothing, as if the process were killed. */
+void hw_cluster_abandon(struct hw_cluster *cluster);
+
+/* -------------------------------------------------------------------- configuration and topics */
+
+/*
+ * Set a config by its Kafka name, for the cluster or for one topic (NULL: the cluster). A NULL
+ * value takes the setting back. The value in force goes to `in_force` as text. Errors: HW_REFUSED
+ * with INVALID_CONFIG: unknown name (with the nearest known one), bad value (with what is allowed),
+ * wrong scope.
+ */
+enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
+                                    const char *topic, struct hw_buffer *in_force,
+                                    struct hw_error *error);
+
+/* Add a running broker. rack and dir may be NULL; dir is a directory for its logs outside the
+ * cluster's. Errors: HW_REFUSED with INVALID_REQUEST (id not 0..2^31-1, too many brokers),
+ * DUPLICATE_BROKER_REGISTRATION. */
+enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, const char *rack,
+                                     const char *dir, struct hw_error *error);
+
+struct hw_config_pair {
+    const char *name;
+    const char *value;
+};
+
+struct hw_topic_spec {
+    const char *name;
+    int64_t partitions;         /* 0: num.partitions. */
+    int64_t replication_factor; /* 0: default.replication.factor. */
+    const struct hw_config_pair *configs;
+    size_t config_count;
+};
+
+/*
+ * Create a topic. Replicas are placed round robin from the first broker on, over brokers that run.
+ * Errors: HW_REFUSED with INVALID_TOPIC, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
+ * INVALID_REPLICATION_FACTOR, INVALID_CONFIG.
+ */
+enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct hw_topic_spec *spec,
+                                       struct hw_uuid *topic_id, struct hw_error *error);
+enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,
+                                       struct hw_error *error);
+
+/* Whether the topic exists, and how many partitions it has. */
+bool hw_cluster_find_topic(const struct hw_cluster *cluster, const char *topic,
+                           int32_t *partitions);
+
+/* --------------------------------------------------------------------------------- producing */
+
+enum { HW_ACKS_ALL = -1, HW_ACKS_DEFAULT = -100 };
+
+/* Timestamp HW_TIMESTAMP_CLOCK in a record means: the cluster's clock. */
+#define HW_TIMESTAMP_CLOCK INT64_MIN
+
+struct hw_produce {
+    const char *topic;
+    int64_t partition;       /* -1: the partitioner chooses. */
+    struct hw_record record; /* offset is ignored. */
+    int64_t acks;            /* 0, 1, HW_ACKS_ALL, or HW_ACKS_DEFAULT: the config `acks`. */
+    int64_t leader_epoch;    /* -1: not given. Otherwise the leader fences by it. */
+};
+
+struct hw_produced {
+    int32_t partition;
+    hw_offset_t offset;
+    int64_t ack_id; /* Row in hw_acks. */
+    bool answered;  /* false with acks=0: the caller is told nothing. */
+};
+
+/*
+ * Produce one record, now. With acks=all the call does not wait: the row in hw_acks is pending
+ * until the record is committed, fails or times out. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
+ * (says what to call), NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS, MESSAGE_TOO_LARGE,
+ * FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, INVALID_TIMESTAMP, INVALID_RECORD; HW_BUSY where a
+ * stage has the partition.
+ */
+enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                  struct hw_produced *produced, struct hw_error *error);
+
+/* ------------------------------------------------------------------ the pump (design, section 3.4)
+ */
+
+/* topic NULL: all topics; partition -1: all partitions. */
+enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
+                                      int64_t partition, int64_t *records, struct hw_error *error);
+enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                int64_t broker, int64_t *records, struct hw_error *error);
+enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
+                                    int64_t partition, int64_t *rounds, struct hw_error *error);
+
+/* Let `ms` >= 0 pass, running what falls due in order of its time. *now_ms: the new time. */
+enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
+                               struct hw_error *error);
+enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
+                                      int64_t partition, int64_t *changed, struct hw_error *error);
+enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char *topic,
+                                          int64_t partition, int64_t broker,
+                                          struct hw_broker_list *isr, struct hw_error *error);
+enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                  int64_t broker, bool unclean, hw_epoch_t *leader_epoch,
+                                  struct hw_error *error);
+enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                 int64_t broker, hw_offset_t *log_end, struct hw_error *error);
+
+/* *state: the broker's state afterwards, as in hw_brokers; static storage. */
+enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool power_loss,
+                                const char **state, struct hw_error *error);
+enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
+                                  struct hw_error *error);
+
+/* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
+ */
+enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,
+                                struct hw_error *error);
+
+hw_time_ms_t hw_cluster_now(const struct hw_cluster *cluster);
+
+/* Assert every invariant of every partition, and between its replicas (0.6 of the rules). */
+void hw_cluster_check(const struct hw_cluster *cluster);
+
+/* --------------------------------------------------- looking: rows in order of topic, partition...
+ */
+
+/* Where a walk stands. Start with {0}. Changes between two steps may skip or repeat rows, no more.
+ */
+struct hw_position {
+    size_t topic;
+    size_t partition;
+    size_t replica;
+    size_t item;
+};
+
+/* Text in a view is borrowed until the next call that changes the cluster. Each returns false at
+ * the end. */
+struct hw_broker_view {
+    hw_broker_id_t broker;
+    const char *rack;  /* NULL: none. */
+    const char *state; /* running, crashed, fenced, shutdown */
+    hw_broker_epoch_t broker_epoch;
+    const char *dir;
+};
+bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position *position,
+                            struct hw_broker_view *view);
+
+struct hw_topic_view {
+    const char *topic;
+    struct hw_uuid topic_id;
+    int32_t partitions;
+    int32_t replication_factor;
+    int32_t min_insync_replicas;
+};
+bool hw_cluster_next_topic(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_topic_view *view);
+
+struct hw_partition_view {
+    const char *topic;
+    int32_t partition;
+    hw_broker_id_t leader; /* HW_BROKER_ID_NONE: none. */
+    hw_epoch_t leader_epoch;
+    int32_t partition_epoch;
+    struct hw_broker_list replicas;
+    struct hw_broker_list isr;
+    struct hw_broker_list elr;
+    hw_offset_t log_end; /* Of the leader; HW_OFFSET_NONE without a live one, as the next three. */
+    hw_offset_t high_watermark;
+    hw_offset_t last_stable;
+    hw_offset_t log_start;
+    bool under_replicated;
+    bool under_min_isr;
+};
+bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_position *position,
+                               struct hw_partition_view *view);
+
+struct hw_replica_view {
+    const char *topic;
+    int32_t partition;
+    hw_broker_id_t broker;
+    const char *role;  /* leader, follower; offline where the broker does not run. */
+    const char *state; /* OnlineReplica, OnlineFetchingReplica, OfflineReplica, ... */
+    bool is_online;    /* false: the broker is down; only topic to state, in_isr, dir are set. */
+    hw_epoch_t leader_epoch; /* As this broker was told. */
+    hw_offset_t log_end;
+    hw_offset_t high_watermark;
+    hw_offset_t last_stable;
+    hw_offset_t log_start;
+    hw_offset_t lag; /* Leader's log end - own; HW_OFFSET_NONE without a live leader. */
+    bool in_isr;     /* In the controller's record. */
+    /* What the leader knows of this follower; the leader itself: its own. */
+    hw_offset_t known_log_end;      /* HW_OFFSET_NONE: never heard of in this epoch. */
+    hw_time_ms_t last_fetch_ms;     /* HW_TIME_NEVER: never. */
+    hw_time_ms_t last_caught_up_ms; /* HW_TIME_NEVER: never. */
+    hw_offset_t recovery_point;
+    int64_t size_bytes;
+    const char *dir;
+};
+bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_position *position,
+                             struct hw_replica_view *view);
+
+struct hw_ack_view {
+    int64_t id;
+    hw_time_ms_t time_ms;
+    const char *topic;
+    int32_t partition;
+    hw_offset_t base_offset;
+    hw_offset_t last_offset;
+    hw_epoch_t leader_epoch;
+    int32_t acks;       /* 0, 1 or HW_ACKS_ALL. */
+    const char *status; /* pending, acknowledged, failed; unanswered with acks=0. */
+    enum hw_kafka_error error;
+    hw_time_ms_t resolved_ms; /* HW_TIME_NEVER while pending. */
+};
+bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *position,
+                         struct hw_ack_view *view);
+
+struct hw_epoch_view {
+    const char *topic;
+    int32_t partition;
+    hw_broker_id_t broker;
+    hw_epoch_t epoch;
+    hw_offset_t start_offset;
+    hw_offset_t end_offset;
+};
+bool hw_cluster_next_epoch(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_epoch_view *view);
+
+struct hw_config_view {
+    const char *name;
+    const char *value; /* In force; NULL: not set and no default. */
+    const char *default_value;
+    const char *scope; /* cluster, topic */
+    const char *topic; /* NULL: the cluster's value; else this topic's own. */
+    const char *description;
+};
+bool hw_cluster_next_config(const struct hw_cluster *cluster, struct hw_position *position,
+                            struct hw_config_view *view);
+
+struct hw_segment_row {
+    const char *topic;
+    int32_t partition;
+    hw_broker_id_t broker;
+    hw_offset_t base_offset;
+    hw_offset_t next_offset;
+    int64_t size_bytes;
+    int64_t index_entries;
+    hw_time_ms_t max_timestamp;
+    const char *dir; /* The file is <dir>/<base offset, 20 digits>.log */
+};
+bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_position *position,
+                             struct hw_segment_row *row);
+
+/* The configs that a topic sets itself, as name and value, in order of name. False at the end. */
+bool hw_cluster_next_topic_config(const struct hw_cluster *cluster, const char *topic,
+                                  struct hw_position *position, struct hw_config_pair *pair);
+
+#endif /* HW_CLUSTER_CLUSTER_H */

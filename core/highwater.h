@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public header of the core: all that the SQL skin, or a C program, needs.
+ *
+ *     a store (memory or files)  ->  hw_cluster_open()  ->  produce, pump, look, read
+ *
+ * Start reading at core/cluster/cluster.h.
+ */
+#ifndef HW_HIGHWATER_H
+#define HW_HIGHWATER_H
+
+#include "core/base/broker_list.h"
+#include "core/base/buffer.h"
+#include "core/base/kafka_error.h"
+#include "core/base/memory.h"
+#include "core/base/status.h"
+#include "core/base/types.h"
+#include "core/base/uuid.h"
+#include "core/cluster/cluster.h"
+#include "core/cluster/reader.h"
+#include "core/cluster/stage.h"
+#include "core/io/memory_store.h"
+#include "core/io/posix_store.h"
+#include "core/record/batch.h"
+
+#define HW_VERSION "0.1.0"
+
+#endif /* HW_HIGHWATER_H */
