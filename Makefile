@@ -1,10 +1,15 @@
+# SPDX-License-Identifier: MIT
 # highwater: replicated, Kafka-format topics as SQLite tables.
 #
-#   make          build/highwater.so and ./highwater.so
-#   make demo     install what is missing, build, run the main experiment
-#   make test     install what is missing, build, run every test
-#   make check    what CI runs on top of the tests: see .ci/run
-#   make install  PREFIX=/usr/local, DESTDIR honoured; make uninstall
+#   make          build/highwater.so, and ./highwater.so for `.load ./highwater`
+#   make deps     install what building and testing need, if anything is missing
+#   make demo     install what is missing, build, play the README's session and the main experiment
+#   make test     install what is missing, build, run every test: ends with "N passed, N failed"
+#   make check    what CI runs on top of the tests (see .ci/run)
+#   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
+#
+# One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
+# readme-rewrite, asan, valgrind, tsan, fuzz, bench, tidy, format. tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
 
@@ -13,9 +18,25 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BUILD   ?= build
 OPT     ?= -O2 -g
-SQLITE_CFLAGS ?= $(shell pkg-config --cflags sqlite3)
-SQLITE_LIBS   ?= $(shell pkg-config --libs sqlite3)
-CMOCKA_LIBS   ?= $(shell pkg-config --libs cmocka)
+JOBS    ?= $(shell nproc)
+# Seconds that each fuzz target runs, and that one test may take.
+FUZZ_SECONDS ?= 15
+TEST_TIMEOUT ?= 120
+
+# The flags of package $(1), or $(2) where pkg-config does not know it.
+pkg = $(or $(shell pkg-config $(1) 2>/dev/null),$(2))
+ifeq ($(origin SQLITE_CFLAGS),undefined)
+SQLITE_CFLAGS := $(call pkg,--cflags sqlite3)
+endif
+ifeq ($(origin SQLITE_LIBS),undefined)
+SQLITE_LIBS := $(call pkg,--libs sqlite3,-lsqlite3)
+endif
+ifeq ($(origin CMOCKA_LIBS),undefined)
+CMOCKA_LIBS := $(call pkg,--libs cmocka,-lcmocka)
+endif
+ifeq ($(origin CODEC_LIBS),undefined)
+CODEC_LIBS := $(call pkg,--libs zlib snappy liblz4 libzstd,-lz -lsnappy -llz4 -lzstd)
+endif
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef \
        -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
@@ -27,39 +48,196 @@ Q = $(if $(V),,@)
 
 # What the code needs to be correct; CFLAGS and OPT stay the user's.
 HW_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) -I. -MMD -MP
+# The extension gets SQLite from its host, so nothing else may be left undefined.
+SO_LDFLAGS = -shared -Wl,-z,defs
 
-CORE = $(sort $(wildcard core/*/*.c))
+CORE = $(sort $(wildcard core/*.c core/*/*.c))
 EXT  = $(sort $(wildcard ext/*.c))
-SUPPORT = $(sort $(wildcard tests/support_*.c))
+SQL_SUPPORT = $(sort $(wildcard tests/support_sql*.c))
+SUPPORT     = $(filter-out $(SQL_SUPPORT),$(sort $(wildcard tests/support_*.c)))
 SQL_TESTS  = $(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_sql_*.c)))
 CORE_TESTS = $(filter-out $(SQL_TESTS),$(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_*.c))))
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
 
 CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(BUILD)/%.o)
+SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
+C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all clean
+.PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
+        golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
+        valgrind-run tsan tsan-run fuzz fuzz-run bench layers symbols documented traceability tidy \
+        format format-check install uninstall clean force
 .SECONDARY:
+.DELETE_ON_ERROR:
 
-all: $(BUILD)/highwater.so
+all: $(BUILD)/highwater.so $(if $(filter build,$(BUILD)),highwater.so)
+
+# What `make test` needs built.
+programs: all $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql
 
 $(BUILD)/highwater.so: $(CORE_OBJ) $(EXT_OBJ)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^
+	$(Q)$(LINK) $(SO_LDFLAGS) -o $@ $^ $(CODEC_LIBS)
 
-$(BUILD)/%.o: %.c
+highwater.so: $(BUILD)/highwater.so
+	$(Q)ln -sf $< $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(HW_CFLAGS) $(SQLITE_CFLAGS) $(OPT) $(CFLAGS) -c $< -o $@
 
-# Core tests link without SQLite: the linker proves that core/ does not need it.
-$(BUILD)/test_%: $(BUILD)/tests/test_%.o $(SUPPORT_OBJ) $(CORE_OBJ)
-	$(Q)$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CMOCKA_LIBS)
+# Another compiler or other flags: everything is built again.
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(HW_CFLAGS) $(OPT) $(CFLAGS)' | cmp -s - $@ || \
+	  echo '$(CC) $(HW_CFLAGS) $(OPT) $(CFLAGS)' >$@
 
-$(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o | $(BUILD)/highwater.so
-	$(Q)$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS)
+# Say which library is missing before the compiler does so in its own words.
+$(BUILD)/libraries:
+	@mkdir -p $(@D)
+	$(Q)CC='$(CC)' tests/deps.sh --check build
+	@touch $@
+
+# Core tests link without SQLite: the linker proves that core/ does not need it.
+$(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(CORE_OBJ)
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(CODEC_LIBS)
+
+# SQL tests load the extension; of the core they link what they name, to check files by themselves.
+$(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o $(BUILD)/support_sql.a $(BUILD)/support.a \
+                     $(BUILD)/core.a | $(BUILD)/highwater.so
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS)
+
+$(BUILD)/core.a: $(CORE_OBJ)
+$(BUILD)/support.a: $(SUPPORT_OBJ)
+$(BUILD)/support_sql.a: $(SQL_SUPPORT_OBJ)
+$(BUILD)/%.a:
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/golden_sql: $(BUILD)/tests/golden_sql.o
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(SQLITE_LIBS)
+
+# --- Tests ------------------------------------------------------------------------------------
+
+deps:
+	$(Q)CC='$(CC)' tests/deps.sh build test
+
+deps-dev:
+	$(Q)CC='$(CC)' tests/deps.sh build test dev
+
+# Below this line programs are made by a make of their own, that goes on where one does not compile
+# (its tests then count as failed) and that sees the libraries which deps may just have installed.
+MAKE_PROGRAMS = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) -k
+RUN = tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout $(TEST_TIMEOUT)
+
+test: deps
+	$(Q)$(MAKE_PROGRAMS) programs || true
+	$(Q)$(RUN) checks core sql golden experiments readme
+
+core-tests sql-tests golden experiments readme:
+	$(Q)$(MAKE_PROGRAMS) programs
+	$(Q)$(RUN) $(@:%-tests=%)
+
+golden-rewrite: $(BUILD)/golden_sql all
+	$(Q)$(BUILD)/golden_sql --rewrite $(BUILD)/highwater.so $(sort $(wildcard tests/golden/*.test))
+
+sql-rewrite: all
+	$(Q)tests/experiments.sh --rewrite
+
+readme-rewrite: all
+	$(Q)tests/readme.sh --rewrite
+
+demo: deps
+	$(Q)$(MAKE_PROGRAMS) all
+	@printf '\n%s\n\n' '--- The session of README.md'
+	$(Q)tests/readme.sh --show README.md
+	@printf '\n%s\n\n' '--- The main experiment: sql/12_package_list.sql'
+	$(Q)sqlite3 -batch -init /dev/null <sql/12_package_list.sql
+
+# --- What CI runs on top ----------------------------------------------------------------------
+
+check: deps-dev layers symbols documented traceability format-check warnings asan valgrind tsan fuzz
+
+layers documented traceability:
+	$(Q)tests/$@.sh
+
+symbols: $(BUILD)/highwater.so
+	$(Q)tests/symbols.sh $(BUILD)
+
+# No warning from either compiler.
+warnings:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/gcc CC=gcc WERROR=1 programs
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/clang CC=clang WERROR=1 programs
+
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+
+# Everything sanitised, the loaded extension too; the sqlite3 shell gets libasan put in front.
+asan:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/asan CC=gcc OPT="$(SANITIZE) -fsanitize=address,undefined" programs
+	$(Q)$(MAKE) BUILD=build/asan asan-run
+asan-run:
+	$(Q)SQLITE3="env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 sqlite3" \
+	  tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 300 core sql golden experiments
+
+# gcc, because Debian's valgrind cannot read the debug information of its clang.
+valgrind:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/gcc CC=gcc WERROR=1 programs
+	$(Q)$(MAKE) BUILD=build/gcc valgrind-run
+valgrind-run:
+	$(Q)HW_TEST_QUICK=1 tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 900 --wrap "valgrind -q \
+	  --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+	  --show-leak-kinds=definite,indirect --keep-debuginfo=yes --child-silent-after-fork=yes" \
+	  core sql golden
+
+tsan:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/tsan CC=gcc OPT="$(SANITIZE) -fsanitize=thread" programs
+	$(Q)$(MAKE) BUILD=build/tsan tsan-run
+tsan-run:
+	$(Q)tests/run.sh --build $(BUILD) --timeout 300 threads
+
+fuzz:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/fuzz CC=clang \
+	  OPT="$(SANITIZE) -fsanitize=fuzzer-no-link,address,undefined" fuzz-run
+fuzz-run: $(FUZZERS)
+	$(Q)tests/fuzz.sh $(FUZZ_SECONDS) $^
+
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(CORE_OBJ)
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(CODEC_LIBS)
+
+bench: all $(BENCHES)
+	$(Q)set -e; for bench in $(BENCHES); do echo "--- $$bench"; $$bench; done
+
+$(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BUILD)/support.a $(BUILD)/core.a | $(BUILD)/highwater.so
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(SQLITE_LIBS) $(CODEC_LIBS)
+
+# Not used: two checkers that warn of every memcpy, and of vsnprintf.
+tidy:
+	clang-tidy --quiet --warnings-as-errors='*' --checks='clang-analyzer-*,bugprone-branch-clone,bugprone-macro-parentheses,bugprone-sizeof-expression,bugprone-suspicious-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.Uninitialized' \
+	  $(CORE) $(EXT) -- -std=c11 -I. $(SQLITE_CFLAGS)
+
+format:
+	clang-format -i $(C_FILES)
+format-check:
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+# --- Installing -------------------------------------------------------------------------------
+
+install: $(BUILD)/highwater.so
+	install -d $(DESTDIR)$(LIBDIR)/sqlite3
+	install -m 755 $< $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so
+uninstall:
+	rm -f $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so
 
 clean:
-	rm -rf build
+	rm -rf build highwater.so
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,core/ core/*/ ext/ tests/ tests/*/)))

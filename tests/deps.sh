@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Sees to it that what highwater needs is there. Looks at the tools and libraries themselves, not at
+# a package database, so a compiler or an SQLite of your own counts; when nothing is missing it does
+# nothing and needs no network.
+#
+# usage: tests/deps.sh [--check] GROUP...
+#
+#   build  a compiler, SQLite's headers, the compression libraries
+#   test   cmocka and the sqlite3 shell
+#   dev    clang and its tools, valgrind: for `make check`
+#
+# Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
+# with --check, it names them and fails.
+set -euo pipefail
+
+CC=${CC:-cc}
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+
+# Does a program that includes these headers (first argument) link with these flags (the rest)?
+links() {
+    local headers=$1
+    shift
+    { printf '#include <%s>\n' $headers; echo 'int main(void) { return 0; }'; } |
+        "$CC" -x c - -o /dev/null "$@" >/dev/null 2>&1
+}
+
+fuzzer_links() {
+    echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -x c - -fsanitize=fuzzer,address -o /dev/null >/dev/null 2>&1
+}
+
+# The Debian packages of one group that are missing.
+missing_of() {
+    case $1 in
+    build)
+        has_command "$CC" || echo gcc
+        has_command make || echo make
+        has_command pkg-config || echo pkg-config
+        links stdio.h || echo libc6-dev
+        links sqlite3ext.h || echo libsqlite3-dev
+        links zlib.h -lz || echo zlib1g-dev
+        links 'lz4.h lz4frame.h' -llz4 || echo liblz4-dev
+        links snappy-c.h -lsnappy || echo libsnappy-dev
+        links zstd.h -lzstd || echo libzstd-dev
+        ;;
+    test)
+        has_command sqlite3 || echo sqlite3
+        links sqlite3.h -lsqlite3 || echo libsqlite3-dev
+        links 'stdarg.h stddef.h stdint.h setjmp.h cmocka.h' -lcmocka || echo libcmocka-dev
+        ;;
+    dev)
+        has_command gcc || echo gcc
+        has_command clang || echo clang
+        has_command clang-format || echo clang-format
+        has_command clang-tidy || echo clang-tidy
+        has_command valgrind || echo valgrind
+        fuzzer_links || echo libclang-rt-14-dev
+        ;;
+    *)
+        echo "tests/deps.sh: no group $1; there are build, test and dev" >&2
+        exit 2
+        ;;
+    esac
+}
+
+missing() {
+    local group
+    for group in "$@"; do
+        missing_of "$group"
+    done | sort -u | paste -sd ' ' -
+}
+
+check_only=
+if [ "${1:-}" = --check ]; then
+    check_only=yes
+    shift
+fi
+packages=$(missing "$@")
+[ -n "$packages" ] || exit 0
+
+if [ -n "$check_only" ]; then
+    echo "highwater needs what these Debian packages hold: $packages" >&2
+    echo "\`make deps\` installs them, or: sudo apt-get install -y $packages" >&2
+    exit 1
+fi
+if ! has_command apt-get; then
+    echo "highwater needs what these packages hold (Debian's names): $packages" >&2
+    exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    echo "Some packages are missing. Install them, then run this again:" >&2
+    echo "  sudo apt-get install -y $packages" >&2
+    exit 1
+fi
+
+echo "installing $packages"
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+# $packages is a list of words.
+apt-get -qq install -y $packages >/dev/null
+
+packages=$(missing "$@")
+if [ -n "$packages" ]; then
+    echo "still missing after apt-get install: $packages" >&2
+    exit 1
+fi
