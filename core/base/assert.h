@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Checks of what the program itself guarantees. They stay on in every build: a wrong log is worse
  * than a stopped process. What comes from outside (SQL arguments, bytes of a file, messages) is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on struct hw_broker_list: small ordered sets of broker ids (replicas, ISR, ELR). */
 #ifndef HW_BASE_BROKER_LIST_H
 #define HW_BASE_BROKER_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A growing run of bytes with one owner. */
 #ifndef HW_BASE_BUFFER_H
 #define HW_BASE_BUFFER_H

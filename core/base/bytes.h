@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Big-endian integers in memory, as all of Kafka's formats have them. No alignment is needed. */
 #ifndef HW_BASE_BYTES_H
 #define HW_BASE_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CRC-32C (Castagnoli), the checksum of record batches and producer snapshots. Check value of
  * "123456789": 0xE3069283.

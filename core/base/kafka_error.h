@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kafka's error codes: what one broker answers another, or a client. Names and numbers are those of
  * Kafka's protocol [Errors.java]; the few below -1000 are ours, for situations that Kafka's clients

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory comes from the owner of an object, never from a global: the extension passes SQLite's
  * allocator, tests pass one that counts and fails on demand.

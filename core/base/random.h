@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A seeded generator (SplitMix64). Its whole state is the struct, so a copy repeats the sequence.
  */
 #ifndef HW_BASE_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How the core reports failure: a status code, and a message in memory that the caller owns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scalar types, sentinels and limits that every module of the core shares.
  *

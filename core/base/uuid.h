@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kafka's text form of a UUID: URL-safe base64 of its 16 bytes without padding, 22 characters. */
 #ifndef HW_BASE_UUID_H
 #define HW_BASE_UUID_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kafka's varint (32 bit) and varlong (64 bit): zig-zag, then little groups of seven bits, the high
  * bit of a byte saying that more follow. Source: ByteUtils.writeVarint, readVarint.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A store that passes calls on to another one and makes some of them fail: for tests.
  *

@@ -1,6 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Files in memory, for clusters of in-memory databases and for tests. Paths are plain text; "a" and
- * "./a" are two files. Directories exist only where they were made.
+ * Files in memory, for clusters of in-memory databases and for tests.
+ *
+ * One tree of directories, whose root always exists and is the current directory too: "a", "./a"
+ * and
+ * "/a" are one file; ".." is a name like any other. A lock excludes other locks in the same store,
+ * and its file stays empty.
  */
 #ifndef HW_IO_MEMORY_STORE_H
 #define HW_IO_MEMORY_STORE_H

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where bytes live. One interface, three implementations: POSIX files (posix_store.h), memory
  * (memory_store.h), and a wrapper that makes either of them fail (faulty_store.h).
  *
  *     a store   open, rename, remove, list, make_directory, sync_directory, lock
- *     a file    read_at, write_at, append, size, truncate, sync, close
+ *     a file    read_at, write_at, size, truncate, sync, close
  *
  * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: the POSIX store
- * hands them to the operating system, the memory store compares them as text. All calls are
+ * hands them to the operating system, the memory store has a tree of its own. All calls are
  * synchronous. Nothing is durable before sync() (data of a file) and sync_directory() (its name)
  * have returned.
  *
@@ -120,16 +121,19 @@ enum hw_status hw_store_lock(struct hw_store *store, const char *path, struct hw
 /* Release the store. All its files are closed before. NULL is allowed. */
 void hw_store_destroy(struct hw_store *store);
 
-/* Read up to `size` bytes; *got is less only at the end of the file. */
+/* Read up to `size` bytes; *got is less only at the end of the file. `position` is >= 0 here
+ * and below, and position + size fits int64. */
 enum hw_status hw_file_read_at(struct hw_file *file, int64_t position, void *bytes, size_t size,
                                size_t *got, struct hw_error *error);
 
 /* Write all `size` bytes. A hole before `position` reads as zeros. After an error any part of the
- * bytes may have been written. */
+ * bytes may have been written. HW_MISUSE if the file was opened with HW_OPEN_READ. */
 enum hw_status hw_file_write_at(struct hw_file *file, int64_t position, const void *bytes,
                                 size_t size, struct hw_error *error);
 
 enum hw_status hw_file_size(struct hw_file *file, int64_t *size_bytes, struct hw_error *error);
+
+/* Cut the file, or fill it up with zeros, to exactly `size_bytes`. HW_MISUSE as for writing. */
 enum hw_status hw_file_truncate(struct hw_file *file, int64_t size_bytes, struct hw_error *error);
 
 /* Make the file's bytes and length durable (fdatasync). */
@@ -141,7 +145,8 @@ void hw_file_close(struct hw_file *file);
 /*
  * Replace the file `path` by `size` bytes so that a reader, and a crash at any moment, sees the old
  * or the new content whole: write `path`.tmp, sync it, rename it over `path`, sync the directory.
- * Source: CheckpointFile.write. After an error the old file stands.
+ * Source: CheckpointFile.write. After an error the old file stands, except that the new one may be
+ * there if only the last step failed.
  */
 enum hw_status hw_store_write_atomically(struct hw_store *store, const char *path,
                                          const void *bytes, size_t size, struct hw_error *error);
@@ -154,11 +159,25 @@ enum hw_status hw_store_read_whole(struct hw_store *store, const char *path, siz
 
 void hw_name_list_release(struct hw_name_list *names);
 
+/* For implementations of a store: append a copy of `name`. Errors: HW_NO_MEMORY (list unchanged).
+ */
+enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,
+                                struct hw_error *error);
+
+/* Sort by bytes; hw_store_list() does it for every store. */
+void hw_name_list_sort(struct hw_name_list *names);
+
 /*
  * Join text into a path: hw_path_format(path, error, "%s/%s-%d", directory, topic, partition).
  * Errors: HW_MISUSE if it does not fit HW_PATH_MAX bytes with its NUL.
  */
 enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, const char *format,
                               ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * What follows `directory` in `path`: "/b" for "a/b" in "a", "" for "a" in "a", NULL for "ab" in
+ * "a". Compared as text.
+ */
+const char *hw_path_below(const char *path, const char *directory);
 
 #endif /* HW_IO_STORE_H */
