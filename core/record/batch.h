@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Record batch v2 (magic 2): what producers send, logs keep and followers fetch.
  *
- *     0        8      12     16 17   21  23     27        35        43        51 53     57     61
- *     | base   | batch| part.|m | crc|att| last | base    | max     | producer|ep| base | record|
- *     | offset | len  | lead.|a | 32C|rib| offs.| time-   | time-   | id      |oc| sequ-| count |
- * records ... |        |      | epoch|g |    |ut.| delta| stamp   | stamp   |         |h | ence | |
+ *     0      8     12     16 17   21    23    27     35     43       51    53    57     61
+ *     | base | batch| leader|m | crc|attri| last| base | max  | producer    | base| record| records
+ *     |offset|length| epoch |a | 32C|butes|delta| time | time | id   | epoch| seq.| count | ...
  *
  * The crc covers bytes 21 to the end, so base offset and leader epoch are patched in place when a
  * leader appends. batch len counts the bytes behind itself: the whole batch has 12 + len bytes.
@@ -62,11 +62,12 @@ hw_offset_t hw_batch_next_offset(const struct hw_batch *batch);
 /* Sequence number `delta` >= 0 behind `sequence`, both 0..2^31-1: after 2^31-1 comes 0. */
 int32_t hw_sequence_add(int32_t sequence, int32_t delta);
 
-/* What stands at the start of `available` bytes of a log. */
+/* What stands at the start of `available` bytes of a log: the result of hw_batch_parse(). */
 enum hw_batch_result {
     HW_BATCH_OK,        /* A whole batch of magic 2. */
     HW_BATCH_LEGACY,    /* A whole entry of magic 0 or 1: only base_offset, batch_length, magic and
-                           crc are set. */
+                           crc are set; see legacy.h. A compressed one has the offset of its last
+                           record there, so that hw_batch_next_offset() holds for it too. */
     HW_BATCH_TRUNCATED, /* The bytes end before the entry does: end of data, not an error. */
     HW_BATCH_CORRUPT    /* Size below the minimum, unknown magic, negative counts or offsets. */
 };
@@ -82,12 +83,24 @@ enum hw_batch_result hw_batch_parse(const uint8_t *bytes, size_t available, stru
 /* Whether the checksum of the whole batch at `bytes`, already parsed as HW_BATCH_OK, is right. */
 bool hw_batch_crc_ok(const uint8_t *bytes, const struct hw_batch *batch);
 
+/*
+ * Write the 61 bytes of a header in front of the records that stand behind them, and the checksum
+ * of both: batch->crc is not looked at. Everything else is written as it is, so that tests can make
+ * bad headers; only batch_length must be right.
+ */
+void hw_batch_encode(uint8_t *bytes, const struct hw_batch *batch);
+
 /* Patch fields that the checksum does not cover. */
 void hw_batch_set_base_offset(uint8_t *bytes, hw_offset_t base_offset);
 void hw_batch_set_leader_epoch(uint8_t *bytes, hw_epoch_t leader_epoch);
 
-/* Mark the whole batch LogAppendTime with `now_ms` for all its records, and renew the checksum. */
+/*
+ * Mark the whole batch LogAppendTime with `now_ms` for all its records, or CreateTime with the
+ * largest timestamp of its records, and renew the checksum. Attribute bits without a meaning are
+ * dropped, as Kafka does. Source: DefaultRecordBatch.setMaxTimestamp.
+ */
 void hw_batch_set_log_append_time(uint8_t *bytes, hw_time_ms_t now_ms);
+void hw_batch_set_create_time(uint8_t *bytes, hw_time_ms_t max_timestamp);
 
 /* One name and value of a record's headers; value_size -1 is null. Names may repeat. */
 struct hw_header {
@@ -128,8 +141,14 @@ enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, cons
 
 /*
  * The next record into *record and true into *found, or false at the end. Errors: HW_CORRUPT if the
- * record area does not hold exactly record_count well-formed records; the iterator is then at its
- * end. Never reads outside the batch. Source: DefaultRecord.readFrom, RecordIterator.next.
+ * record area does not hold exactly record_count well-formed records, or a record's offset is not
+ * in 0 .. 2^63-2; the iterator is then at its end. Never reads outside the batch. A batch without
+ * records may have anything in its record area.
+ *
+ * As in Kafka, offsets are not checked against each other or against the batch's last offset: where
+ * that matters (hw_batch_last_offset() as a bound) the reader of records compares by itself.
+ *
+ * Source: DefaultRecord.readFrom, DefaultRecordBatch.RecordIterator.next.
  */
 enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
                                        struct hw_record *record, bool *found,
@@ -144,7 +163,8 @@ bool hw_header_next(const uint8_t **cursor, int32_t *left, struct hw_header *hea
 
 /*
  * Encode one header behind what `headers` holds: so a record's headers are made, one by one.
- * Errors: HW_NO_MEMORY. Source: DefaultRecord.writeTo.
+ * Errors, which leave the buffer as it was: HW_NO_MEMORY; HW_REFUSED with MESSAGE_TOO_LARGE if they
+ * would pass 2^31-1 bytes. Source: DefaultRecord.writeTo.
  */
 enum hw_status hw_header_append(struct hw_buffer *headers, const struct hw_header *header,
                                 struct hw_error *error);
@@ -162,9 +182,10 @@ struct hw_batch_builder {
 };
 
 struct hw_batch_options {
-    hw_offset_t base_offset;
+    hw_offset_t base_offset; /* What the header says; hw_batch_builder_begin() had another one if
+                                the batch was built before its offset was known. */
     hw_epoch_t leader_epoch; /* HW_EPOCH_NONE as a producer sends it. */
-    int16_t attributes;      /* Flags without a codec. */
+    int16_t attributes;      /* Flags, without a codec and without a delete horizon. */
     int64_t producer_id;     /* HW_PRODUCER_ID_NONE, then epoch and sequence are -1 too. */
     int16_t producer_epoch;
     int32_t base_sequence;
@@ -173,13 +194,18 @@ struct hw_batch_options {
 /* Options of a plain batch: offset 0, epoch -1, no producer. */
 struct hw_batch_options hw_batch_options_plain(void);
 
-/* Reserve the header behind what the buffer holds. Errors: HW_NO_MEMORY. */
+/*
+ * Reserve the header behind what the buffer holds. The offsets of the records that follow are
+ * counted from base_offset. To give a batch up, set buffer->size back to builder->start.
+ * Errors: HW_NO_MEMORY.
+ */
 enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct hw_buffer *buffer,
                                       hw_offset_t base_offset, struct hw_error *error);
 
 /*
- * Add one record: all of *record is taken, its headers in their encoded form. record->offset is
- * above the one before and at least the base offset.
+ * Add one record: all of *record is copied, its headers in their encoded form. record->offset is
+ * above the one before, at least the base offset and at most 2^31-1 above it. The first record's
+ * timestamp is the batch's base timestamp.
  *
  * Errors, which leave the batch as it was: HW_NO_MEMORY; HW_REFUSED with INVALID_TIMESTAMP unless
  * timestamp >= -1; with MESSAGE_TOO_LARGE if the batch would pass 2^31-1 bytes.
@@ -193,7 +219,10 @@ size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder);
 /* What adding *record to any batch takes at the most. */
 size_t hw_record_size_bytes_max(const struct hw_record *record);
 
-/* Write header and checksum. The batch has at least one record. It cannot fail. */
+/*
+ * Write header and checksum. The batch has at least one record. It cannot fail. Source:
+ * MemoryRecordsBuilder.writeDefaultBatchHeader.
+ */
 void hw_batch_builder_finish(struct hw_batch_builder *builder,
                              const struct hw_batch_options *options);
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing batches. Source: MemoryRecordsBuilder, DefaultRecord.writeTo. */
+#include "core/record/batch.h"
+
+#include "core/base/assert.h"
+#include "core/base/varint.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    /* Length, attributes, timestamp and offset delta, key and value size, header count. */
+    RECORD_OVERHEAD_MAX = 5 * HW_VARINT_SIZE_MAX + HW_VARLONG_SIZE_MAX + 1,
+    BATCH_SIZE_MAX = INT32_MAX
+};
+
+/* A size, -1 for null, and that many bytes. Returns the end of what was written. */
+static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t size)
+{
+    out += hw_varint_put(out, size);
+    if (size > 0) {
+        memcpy(out, bytes, (size_t)size);
+        out += size;
+    }
+    return out;
+}
+
+/* Bytes that put_bytes() writes. */
+static int64_t bytes_size(int32_t size)
+{
+    return (int64_t)hw_varint_size(size) + (size > 0 ? size : 0);
+}
+
+enum hw_status hw_header_append(struct hw_buffer *headers, const struct hw_header *header,
+                                struct hw_error *error)
+{
+    int64_t size = bytes_size(header->name_size) + bytes_size(header->value_size);
+    enum hw_status status;
+    uint8_t *out;
+
+    HW_ASSERT(header->name_size >= 0 && header->value_size >= -1);
+    if (size > INT32_MAX || headers->size > (size_t)(INT32_MAX - size)) {
+        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                               "a header of %" PRId64 " bytes behind %zu others, limit %" PRId32,
+                               size, headers->size, INT32_MAX);
+    }
+    status = hw_buffer_reserve(headers, (size_t)size, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    out = put_bytes(headers->bytes + headers->size, header->name, header->name_size);
+    out = put_bytes(out, header->value, header->value_size);
+    headers->size = (size_t)(out - headers->bytes);
+    return HW_OK;
+}
+
+struct hw_batch_options hw_batch_options_plain(void)
+{
+    return (struct hw_batch_options){.leader_epoch = HW_EPOCH_NONE,
+                                     .producer_id = HW_PRODUCER_ID_NONE,
+                                     .producer_epoch = -1,
+                                     .base_sequence = -1};
+}
+
+enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct hw_buffer *buffer,
+                                      hw_offset_t base_offset, struct hw_error *error)
+{
+    enum hw_status status;
+
+    HW_ASSERT(base_offset >= 0);
+    status = hw_buffer_reserve(buffer, HW_BATCH_HEADER_SIZE, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    *builder = (struct hw_batch_builder){.buffer = buffer,
+                                         .start = buffer->size,
+                                         .base_offset = base_offset,
+                                         .base_timestamp = HW_TIMESTAMP_NONE,
+                                         .max_timestamp = HW_TIMESTAMP_NONE,
+                                         .last_offset_delta = -1};
+    memset(buffer->bytes + buffer->size, 0, HW_BATCH_HEADER_SIZE);
+    buffer->size += HW_BATCH_HEADER_SIZE;
+    return HW_OK;
+}
+
+size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder)
+{
+    return builder->buffer->size - builder->start;
+}
+
+size_t hw_record_size_bytes_max(const struct hw_record *record)
+{
+    return (size_t)RECORD_OVERHEAD_MAX + (size_t)(record->key_size > 0 ? record->key_size : 0) +
+           (size_t)(record->value_size > 0 ? record->value_size : 0) + (size_t)record->headers_size;
+}
+
+/* Encode the record behind the batch, which has room for its `size` bytes and their length. */
+static void put_record(struct hw_batch_builder *builder, const struct hw_record *record,
+                       int32_t length, int64_t timestamp_delta, int32_t offset_delta)
+{
+    struct hw_buffer *buffer = builder->buffer;
+    uint8_t *out = buffer->bytes + buffer->size;
+
+    out += hw_varint_put(out, length);
+    *out++ = 0; /* Attributes. */
+    out += hw_varlong_put(out, timestamp_delta);
+    out += hw_varint_put(out, offset_delta);
+    out = put_bytes(out, record->key, record->key_size);
+    out = put_bytes(out, record->value, record->value_size);
+    out += hw_varint_put(out, record->header_count);
+    if (record->headers_size > 0) {
+        memcpy(out, record->headers, (size_t)record->headers_size);
+        out += record->headers_size;
+    }
+    buffer->size = (size_t)(out - buffer->bytes);
+}
+
+enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
+                                    const struct hw_record *record, struct hw_error *error)
+{
+    bool is_first = builder->record_count == 0;
+    hw_time_ms_t base_timestamp = is_first ? record->timestamp : builder->base_timestamp;
+    int64_t offset_delta = record->offset - builder->base_offset;
+    int64_t timestamp_delta;
+    int64_t length;
+    int64_t size;
+    enum hw_status status;
+
+    HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
+    HW_ASSERT(record->key_size >= -1 && record->value_size >= -1);
+    HW_ASSERT(record->header_count >= 0 && record->headers_size >= record->header_count);
+    if (record->timestamp < HW_TIMESTAMP_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " is below 0 and is not -1 (none)",
+                               record->timestamp);
+    }
+    timestamp_delta = record->timestamp - base_timestamp;
+    length = 1 + (int64_t)hw_varlong_size(timestamp_delta) +
+             (int64_t)hw_varint_size((int32_t)offset_delta) + bytes_size(record->key_size) +
+             bytes_size(record->value_size) + (int64_t)hw_varint_size(record->header_count) +
+             record->headers_size;
+    size = length + HW_VARINT_SIZE_MAX;
+    if ((int64_t)hw_batch_builder_size_bytes(builder) + size > BATCH_SIZE_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                               "a record of %" PRId64 " bytes in a batch of %zu, limit %" PRId32,
+                               length, hw_batch_builder_size_bytes(builder),
+                               (int32_t)BATCH_SIZE_MAX);
+    }
+    status = hw_buffer_reserve(builder->buffer, (size_t)size, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    put_record(builder, record, (int32_t)length, timestamp_delta, (int32_t)offset_delta);
+    builder->base_timestamp = base_timestamp;
+    if (record->timestamp > builder->max_timestamp) {
+        builder->max_timestamp = record->timestamp;
+    }
+    builder->last_offset_delta = (int32_t)offset_delta;
+    builder->record_count++;
+    return HW_OK;
+}
+
+void hw_batch_builder_finish(struct hw_batch_builder *builder,
+                             const struct hw_batch_options *options)
+{
+    size_t size = hw_batch_builder_size_bytes(builder);
+    struct hw_batch batch = {.base_offset = options->base_offset,
+                             .batch_length = (int32_t)(size - HW_BATCH_OVERHEAD),
+                             .leader_epoch = options->leader_epoch,
+                             .magic = 2,
+                             .attributes = options->attributes,
+                             .last_offset_delta = builder->last_offset_delta,
+                             .base_timestamp = builder->base_timestamp,
+                             .max_timestamp = builder->max_timestamp,
+                             .producer_id = options->producer_id,
+                             .producer_epoch = options->producer_epoch,
+                             .base_sequence = options->base_sequence,
+                             .record_count = builder->record_count};
+
+    HW_ASSERT(builder->record_count > 0);
+    HW_ASSERT((options->attributes & (HW_BATCH_CODEC_MASK | HW_BATCH_DELETE_HORIZON)) == 0);
+    HW_ASSERT(HW_IMPLIES(options->producer_id == HW_PRODUCER_ID_NONE,
+                         (options->attributes & HW_BATCH_TRANSACTIONAL) == 0 &&
+                             options->base_sequence == -1));
+    HW_ASSERT(options->base_offset >= 0 &&
+              options->base_offset < INT64_MAX - builder->last_offset_delta);
+    hw_batch_encode(builder->buffer->bytes + builder->start, &batch);
+}

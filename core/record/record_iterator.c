@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the records of a batch.
+ *
+ *     | length | attributes | timestamp | offset | key | value | header | headers ...
+ *     |        |     0      |   delta   | delta  |     |       | count  |
+ *
+ * length counts what is behind itself. All integers are varints (the timestamp delta a varlong),
+ * and key, value and the parts of a header are a varint size, -1 for null, and that many bytes.
+ *
+ * Source: DefaultRecord.readFrom, DefaultRecord.readHeaders.
+ */
+#include "core/record/batch.h"
+
+#include "core/base/varint.h"
+
+#include <inttypes.h>
+
+/* What is left of the bytes of one record, or of the record area. */
+struct cursor {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+static inline size_t cursor_left(const struct cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->at);
+}
+
+/* Nearly all varints of a record have one byte: no call for those. */
+static inline bool take_varint(struct cursor *cursor, int32_t *value)
+{
+    size_t size;
+
+    if (cursor->at < cursor->end && *cursor->at < 0x80) {
+        *value = (*cursor->at >> 1) ^ -(*cursor->at & 1);
+        cursor->at++;
+        return true;
+    }
+    size = hw_varint_get(cursor->at, cursor_left(cursor), value);
+    cursor->at += size;
+    return size > 0;
+}
+
+static inline bool take_varlong(struct cursor *cursor, int64_t *value)
+{
+    size_t size = hw_varlong_get(cursor->at, cursor_left(cursor), value);
+
+    cursor->at += size;
+    return size > 0;
+}
+
+/* A size and that many bytes; every negative size is null. */
+static inline bool take_bytes(struct cursor *cursor, const uint8_t **bytes, int32_t *size)
+{
+    int32_t taken;
+
+    if (!take_varint(cursor, &taken)) {
+        return false;
+    }
+    if (taken < 0) {
+        *bytes = NULL;
+        *size = -1;
+        return true;
+    }
+    if ((size_t)taken > cursor_left(cursor)) {
+        return false;
+    }
+    *bytes = cursor->at;
+    *size = taken;
+    cursor->at += taken;
+    return true;
+}
+
+/* Step over record->header_count headers. */
+static bool take_headers(struct cursor *cursor, struct hw_record *record)
+{
+    struct hw_header header;
+
+    record->headers = cursor->at;
+    for (int32_t i = 0; i < record->header_count; i++) {
+        if (!take_bytes(cursor, &header.name, &header.name_size) || header.name_size < 0 ||
+            !take_bytes(cursor, &header.value, &header.value_size)) {
+            return false;
+        }
+    }
+    record->headers_size = (int32_t)(cursor->at - record->headers);
+    return true;
+}
+
+static hw_time_ms_t record_timestamp(const struct hw_batch *batch, int64_t delta)
+{
+    if ((batch->attributes & HW_BATCH_LOG_APPEND_TIME) != 0) {
+        return batch->max_timestamp;
+    }
+    return (int64_t)((uint64_t)batch->base_timestamp + (uint64_t)delta); /* Wraps, as Kafka's. */
+}
+
+/* Whether base + delta is an offset with another one behind it. */
+static bool offset_fits(hw_offset_t base_offset, int32_t delta)
+{
+    return delta < 0 ? base_offset >= -(int64_t)delta : base_offset < INT64_MAX - delta;
+}
+
+/* Read one record. Returns NULL, or what is wrong with it. */
+static const char *take_record(struct cursor *area, const struct hw_batch *batch,
+                               struct hw_record *record)
+{
+    int32_t length;
+    int32_t offset_delta;
+    int64_t timestamp_delta;
+    struct cursor body;
+
+    if (!take_varint(area, &length) || length < 0 || (size_t)length > cursor_left(area)) {
+        return "it does not end within the batch";
+    }
+    body = (struct cursor){area->at, area->at + length};
+    area->at = body.end;
+    if (length == 0) {
+        return "it is empty";
+    }
+    body.at++; /* The attributes of a record have no meaning yet. */
+    if (!take_varlong(&body, &timestamp_delta) || !take_varint(&body, &offset_delta)) {
+        return "its timestamp or offset is cut off or too long";
+    }
+    if (!offset_fits(batch->base_offset, offset_delta)) {
+        return "its offset is negative or too large";
+    }
+    if (!take_bytes(&body, &record->key, &record->key_size)) {
+        return "its key does not end within it";
+    }
+    if (!take_bytes(&body, &record->value, &record->value_size)) {
+        return "its value does not end within it";
+    }
+    if (!take_varint(&body, &record->header_count) || record->header_count < 0 ||
+        (size_t)record->header_count > cursor_left(&body)) {
+        return "it has no valid header count";
+    }
+    if (!take_headers(&body, record)) {
+        return "its headers do not end within it or have a null name";
+    }
+    if (body.at != body.end) {
+        return "it is longer than its contents";
+    }
+    record->offset = batch->base_offset + offset_delta;
+    record->timestamp = record_timestamp(batch, timestamp_delta);
+    return NULL;
+}
+
+enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, const uint8_t *bytes,
+                                       const struct hw_batch *batch, struct hw_error *error)
+{
+    int codec_id = batch->attributes & HW_BATCH_CODEC_MASK;
+
+    if (codec_id != HW_CODEC_NONE) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "the batch at offset %" PRId64 " is compressed with codec %d",
+                            batch->base_offset, codec_id);
+    }
+    *iterator = (struct hw_record_iterator){.batch = *batch,
+                                            .at = bytes + HW_BATCH_HEADER_SIZE,
+                                            .end = bytes + hw_batch_size_bytes(batch),
+                                            .left = batch->record_count};
+    return HW_OK;
+}
+
+enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
+                                       struct hw_record *record, bool *found,
+                                       struct hw_error *error)
+{
+    struct cursor area = {iterator->at, iterator->end};
+    int32_t number = iterator->batch.record_count - iterator->left;
+    const char *fault;
+
+    *found = false;
+    if (iterator->left == 0) {
+        return HW_OK;
+    }
+    fault = take_record(&area, &iterator->batch, record);
+    if (fault == NULL && iterator->left == 1 && area.at != area.end) {
+        fault = "more bytes follow, though it is the last one";
+    }
+    if (fault != NULL) {
+        iterator->left = 0;
+        return hw_error_set(
+            error, HW_CORRUPT,
+            "record %" PRId32 " of %" PRId32 " in the batch at offset %" PRId64 ": %s", number + 1,
+            iterator->batch.record_count, iterator->batch.base_offset, fault);
+    }
+    iterator->at = area.at;
+    iterator->left--;
+    *found = true;
+    return HW_OK;
+}
+
+/* One part of a header whose bounds are known to be right. */
+static const uint8_t *next_part(const uint8_t *at, const uint8_t **bytes, int32_t *size)
+{
+    struct cursor cursor = {at, at + HW_VARINT_SIZE_MAX};
+
+    take_varint(&cursor, size);
+    if (*size < 0) {
+        *bytes = NULL;
+        *size = -1;
+        return cursor.at;
+    }
+    *bytes = cursor.at;
+    return cursor.at + *size;
+}
+
+bool hw_header_next(const uint8_t **cursor, int32_t *left, struct hw_header *header)
+{
+    if (*left == 0) {
+        return false;
+    }
+    *cursor = next_part(*cursor, &header->name, &header->name_size);
+    *cursor = next_part(*cursor, &header->value, &header->value_size);
+    --*left;
+    return true;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does reading records take everything that is well-formed, and stop without harm at everything
+ * that is not? Run under ASan: each batch is copied to a block of exactly its size. Source:
+ * DefaultRecord.readFrom.
+ */
+#include "core/base/bytes.h"
+#include "support_batch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct hw_buffer buffer;
+
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    *state = &buffer;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    hw_buffer_release(*state);
+    return 0;
+}
+
+/* Append a batch of one record whose encoding is `bytes` (with its length), well-formed or not. */
+static struct hw_batch raw_batch(struct hw_buffer *buffer, const void *bytes, size_t size)
+{
+    struct hw_batch batch = {.base_offset = 10,
+                             .batch_length =
+                                 (int32_t)(HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD + size),
+                             .magic = 2,
+                             .last_offset_delta = 1,
+                             .base_timestamp = 1000,
+                             .max_timestamp = 2000,
+                             .producer_id = -1,
+                             .producer_epoch = -1,
+                             .base_sequence = -1,
+                             .record_count = 1};
+    struct hw_error error;
+
+    buffer->size = 0;
+    assert_int_equal(hw_buffer_reserve(buffer, HW_BATCH_HEADER_SIZE, &error), HW_OK);
+    buffer->size = HW_BATCH_HEADER_SIZE;
+    assert_int_equal(hw_buffer_append(buffer, bytes, size, &error), HW_OK);
+    hw_batch_encode(buffer->bytes, &batch);
+    return test_parse(buffer->bytes, buffer->size);
+}
+
+/*
+ * Walk all records and headers of a copy of exactly `size` bytes, touching every byte that they
+ * point to. Returns the records found; *status is how it ended.
+ */
+static int walk(const uint8_t *bytes, size_t size, enum hw_status *status)
+{
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    struct hw_record_iterator iterator;
+    struct hw_batch batch;
+    struct hw_record record;
+    struct hw_error error;
+    volatile uint8_t sum = 0;
+    bool found = false;
+    int count = 0;
+
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    *status = HW_CORRUPT;
+    if (hw_batch_parse(copy, size, &batch) == HW_BATCH_OK) {
+        (void)hw_batch_crc_ok(copy, &batch);
+        *status = hw_record_iterator_init(&iterator, copy, &batch, &error);
+        while (*status == HW_OK) {
+            struct hw_header header;
+            const uint8_t *cursor;
+            int32_t left;
+
+            *status = hw_record_iterator_next(&iterator, &record, &found, &error);
+            if (*status != HW_OK || !found) {
+                break;
+            }
+            count++;
+            cursor = record.headers;
+            left = record.header_count;
+            for (int32_t i = 0; i < record.key_size; i++) {
+                sum ^= record.key[i];
+            }
+            for (int32_t i = 0; i < record.value_size; i++) {
+                sum ^= record.value[i];
+            }
+            while (hw_header_next(&cursor, &left, &header)) {
+                sum ^= header.name_size > 0 ? header.name[header.name_size - 1] : 0;
+                sum ^= header.value_size > 0 ? header.value[header.value_size - 1] : 0;
+            }
+            assert_ptr_equal(cursor, record.headers + record.headers_size);
+            assert_true(record.offset >= 0 && record.offset < INT64_MAX);
+        }
+    }
+    free(copy);
+    return count;
+}
+
+/* Five records with headers, nulls, empty and long parts. */
+static void build_rich_batch(struct hw_buffer *buffer)
+{
+    char long_text[301];
+    struct hw_buffer headers;
+    struct hw_record records[5];
+
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = 0;
+    hw_buffer_init(&headers, &hw_allocator_libc);
+    test_add_header(&headers, "name", "value");
+    test_add_header(&headers, "name", NULL);
+    test_add_header(&headers, "", "");
+    records[0] = test_record(1000, 5000, NULL, NULL);
+    records[1] = test_record(1001, 4000, "", "");
+    records[2] = test_record(1002, 6000, "key", long_text);
+    records[3] = test_record(1100, -1, long_text, "v");
+    records[4] = test_record(1200, 1700000000000, "k", "last");
+    for (int i = 1; i < 5; i += 2) {
+        records[i].header_count = 3;
+        records[i].headers = headers.bytes;
+        records[i].headers_size = (int32_t)headers.size;
+    }
+    test_build_batch(buffer, records, 5);
+    hw_buffer_release(&headers);
+}
+
+static void every_truncation_of_a_file_is_the_end_of_data(void **state)
+{
+    struct hw_buffer *buffer = *state;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    build_rich_batch(buffer);
+    assert_int_equal(walk(buffer->bytes, buffer->size, &status), 5);
+    assert_int_equal(status, HW_OK);
+    for (size_t size = 0; size < buffer->size; size++) {
+        assert_int_equal(hw_batch_parse(buffer->bytes, size, &batch), HW_BATCH_TRUNCATED);
+        assert_int_equal(walk(buffer->bytes, size, &status), 0);
+    }
+}
+
+/* The header says that the batch ends earlier, with a right checksum: records run out. */
+static void every_truncation_of_the_record_area_is_corrupt(void **state)
+{
+    struct hw_buffer *buffer = *state;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    build_rich_batch(buffer);
+    batch = test_parse(buffer->bytes, buffer->size);
+    for (size_t size = HW_BATCH_HEADER_SIZE; size < buffer->size; size++) {
+        batch.batch_length = (int32_t)(size - HW_BATCH_OVERHEAD);
+        hw_batch_encode(buffer->bytes, &batch);
+        assert_true(walk(buffer->bytes, size, &status) < 5);
+        assert_int_equal(status, HW_CORRUPT);
+    }
+}
+
+/* Any value of any byte: the walk ends, and reads nothing outside. */
+static void every_change_of_one_byte_is_harmless(void **state)
+{
+    struct hw_buffer *buffer = *state;
+    enum hw_status status;
+    int corrupt = 0;
+
+    build_rich_batch(buffer);
+    for (size_t i = 0; i < buffer->size; i++) {
+        uint8_t original = buffer->bytes[i];
+
+        for (int value = 0; value < 256; value++) {
+            buffer->bytes[i] = (uint8_t)value;
+            assert_true(walk(buffer->bytes, buffer->size, &status) <= 5);
+            assert_true(status == HW_OK || status == HW_CORRUPT);
+            corrupt += status == HW_CORRUPT;
+        }
+        buffer->bytes[i] = original;
+    }
+    assert_true(corrupt > 256);
+}
+
+/* One record's encoding at a time: what is wrong with it, or nothing. */
+static void each_rule_of_a_record_is_checked(void **state)
+{
+    static const struct {
+        const char *what;
+        const char *bytes; /* As hex. */
+        const char *message;
+    } cases[] = {
+        {"well-formed", "0c000000010100", NULL},
+        {"overlong varints", "8e8000 00 8000 00 01 01 00", NULL},
+        {"any negative size is null", "0c000000030500", NULL},
+        {"nothing", "", "does not end within"},
+        {"empty", "00", "is empty"},
+        {"negative length", "01 000000010100", "does not end within"},
+        {"length past the end", "0e000000010100", "does not end within"},
+        {"length never ends", "8080808080", "does not end within"},
+        {"timestamp cut off", "0200", "timestamp or offset"},
+        {"offset cut off", "040000", "timestamp or offset"},
+        {"offset never ends", "0e0000 8080808080", "timestamp or offset"},
+        {"timestamp too long", "1800 8080808080808080808000", "timestamp or offset"},
+        {"offset below zero", "0c0000 15 010100", "offset is negative"},
+        {"offset zero", "0c0000 13 010100", NULL},
+        {"key past the end of the record", "0c000000 06 0100", "key"},
+        {"no key", "06000000", "key"},
+        {"value past the end of the record", "0c00000001 04 00", "value"},
+        {"no value", "0800000001", "value"},
+        {"no header count", "0a0000000101", "header count"},
+        {"negative header count", "0c0000000101 01", "header count"},
+        {"more headers than bytes", "0c0000000101 02", "header count"},
+        {"header with a null name", "1000000001 01 02 01 01", "headers"},
+        {"header with a null value", "1200000001 01 02 02 68 01", NULL},
+        {"header name past the end", "1000000001 01 02 06 68", "headers"},
+        {"header value past the end", "1200000001 01 02 02 68 04", "headers"},
+        {"bytes behind the headers", "0e0000000101 00 00", "longer than its contents"},
+        {"bytes behind the last record", "0c000000010100 00", "more bytes follow"},
+    };
+    struct hw_buffer *buffer = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bytes[32];
+        size_t size = 0;
+        struct hw_record_iterator iterator;
+        struct hw_record record;
+        struct hw_error error;
+        enum hw_status status;
+        struct hw_batch batch;
+        bool found;
+
+        for (const char *at = cases[i].bytes; *at != 0; at++) {
+            if (*at != ' ') {
+                char digits[3] = {at[0], at[1], 0};
+
+                bytes[size++] = (uint8_t)strtoul(digits, NULL, 16);
+                at++;
+            }
+        }
+        batch = raw_batch(buffer, bytes, size);
+        assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+        status = hw_record_iterator_next(&iterator, &record, &found, &error);
+        if (status != (cases[i].message == NULL ? HW_OK : HW_CORRUPT)) {
+            fail_msg("%s: %s", cases[i].what, hw_status_name(status));
+        }
+        assert_int_equal(found, status == HW_OK);
+        if (cases[i].message != NULL) {
+            if (strstr(error.message, cases[i].message) == NULL ||
+                strstr(error.message, "record 1 of 1 in the batch at offset 10") == NULL) {
+                fail_msg("%s: %s", cases[i].what, error.message);
+            }
+            expect_end(&iterator);
+        }
+    }
+}
+
+/* Case: E-08. Null and empty, in key and in value, are four different things. */
+static void null_and_empty_are_different(void **state)
+{
+    const struct hw_record records[5] = {test_record(0, 0, NULL, "x"), test_record(1, 0, "", ""),
+                                         test_record(2, 0, "a", NULL),
+                                         test_record(3, 0, NULL, NULL), test_record(4, 0, "a", "")};
+    struct hw_buffer *buffer = *state;
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    struct hw_batch batch;
+    struct hw_error error;
+    bool found;
+
+    test_build_batch(buffer, records, 5);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &error), HW_OK);
+        assert_true(found);
+        assert_int_equal(record.key_size, records[i].key_size);
+        assert_int_equal(record.value_size, records[i].value_size);
+        assert_int_equal(record.key == NULL, records[i].key_size == -1);
+        assert_int_equal(record.value == NULL, records[i].value_size == -1);
+        assert_int_equal(record.header_count, 0);
+    }
+    expect_end(&iterator);
+}
+
+/* Case: E-09. Bytes that are no text; names of headers repeat and may be empty. */
+static void keys_values_and_headers_are_bytes_in_order(void **state)
+{
+    static const uint8_t key[] = {0x00, 0x01, 0xff, 0xc3, 0x28};
+    static const uint8_t value[] = {'a', 0x00, 'b'};
+    static const uint8_t first[] = {0xc3, 0x28};
+    static const struct hw_header expected[4] = {
+        {(const uint8_t *)"h", 1, first, 2},
+        {(const uint8_t *)"h", 1, (const uint8_t *)"second", 6},
+        {(const uint8_t *)"n", 1, NULL, -1},
+        {(const uint8_t *)"", 0, (const uint8_t *)"x", 1}};
+    struct hw_buffer *buffer = *state;
+    struct hw_buffer headers;
+    struct hw_record record = test_record(0, 0, NULL, NULL);
+    struct hw_record_iterator iterator;
+    struct hw_header header;
+    struct hw_batch batch;
+    struct hw_error error;
+    const uint8_t *cursor;
+    int32_t left = 4;
+    bool found;
+
+    hw_buffer_init(&headers, &hw_allocator_libc);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(hw_header_append(&headers, &expected[i], &error), HW_OK);
+    }
+    record.key = key;
+    record.key_size = sizeof key;
+    record.value = value;
+    record.value_size = sizeof value;
+    record.header_count = 4;
+    record.headers = headers.bytes;
+    record.headers_size = (int32_t)headers.size;
+    test_build_batch(buffer, &record, 1);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+    assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &error), HW_OK);
+    assert_int_equal(record.key_size, 5);
+    assert_memory_equal(record.key, key, 5);
+    assert_int_equal(record.value_size, 3);
+    assert_memory_equal(record.value, value, 3);
+    cursor = record.headers;
+    for (int i = 0; i < 4; i++) {
+        assert_true(hw_header_next(&cursor, &left, &header));
+        assert_int_equal(header.name_size, expected[i].name_size);
+        assert_memory_equal(header.name, expected[i].name, (size_t)header.name_size);
+        assert_int_equal(header.value_size, expected[i].value_size);
+        assert_int_equal(header.value == NULL, expected[i].value == NULL);
+        if (header.value_size > 0) {
+            assert_memory_equal(header.value, expected[i].value, (size_t)header.value_size);
+        }
+    }
+    assert_false(hw_header_next(&cursor, &left, &header));
+    hw_buffer_release(&headers);
+}
+
+/* Offsets need not be 0, 1, 2, ..., nor the timestamps near each other. */
+static void offsets_and_timestamps_reach_their_bounds(void **state)
+{
+    const hw_offset_t base = INT64_MAX - 1 - INT32_MAX;
+    const struct hw_record records[3] = {test_record(base, INT64_MAX, "a", "b"),
+                                         test_record(base + 1, -1, "c", "d"),
+                                         test_record(INT64_MAX - 1, 0, "e", "f")};
+    struct hw_buffer *buffer = *state;
+    struct hw_record_iterator iterator;
+    struct hw_batch batch;
+    struct hw_error error;
+
+    test_build_batch(buffer, records, 3);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_true(hw_batch_next_offset(&batch) == INT64_MAX);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+    for (int i = 0; i < 3; i++) {
+        expect_record(&iterator, records[i]);
+    }
+    expect_end(&iterator);
+}
+
+/* A record's delta is not bound by that of the header, but its offset stays an offset. */
+static void an_offset_that_overflows_is_corrupt(void **state)
+{
+    static const uint8_t bytes[] = {0x0c, 0, 0, 0x04, 0x01, 0x01, 0x00}; /* Delta 2. */
+    struct hw_buffer *buffer = *state;
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    struct hw_batch batch;
+    struct hw_error error;
+    bool found;
+
+    batch = raw_batch(buffer, bytes, sizeof bytes);
+    hw_batch_set_base_offset(buffer->bytes, INT64_MAX - 2);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+    assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &error), HW_CORRUPT);
+    assert_false(found);
+}
+
+static void a_compressed_batch_is_not_walked_as_it_is(void **state)
+{
+    struct hw_buffer *buffer = *state;
+    struct hw_record_iterator iterator;
+    struct hw_batch batch;
+    struct hw_error error;
+
+    test_read_vector(buffer, "H-gzip-batch.bin");
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_CORRUPT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_truncation_of_a_file_is_the_end_of_data),
+        TEST(every_truncation_of_the_record_area_is_corrupt),
+        TEST(every_change_of_one_byte_is_harmless),
+        TEST(each_rule_of_a_record_is_checked),
+        TEST(null_and_empty_are_different),
+        TEST(keys_values_and_headers_are_bytes_in_order),
+        TEST(offsets_and_timestamps_reach_their_bounds),
+        TEST(an_offset_that_overflows_is_corrupt),
+        TEST(a_compressed_batch_is_not_walked_as_it_is),
+    };
+    return cmocka_run_group_tests_name("record_iterator", tests, NULL, NULL);
+}
