@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kafka's small text files: a version line, a count line, then one entry a line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The leader epochs of one replica's log: epoch -> offset of its first record.
  *
@@ -34,6 +35,15 @@ struct hw_epoch_cache {
 
 void hw_epoch_cache_init(struct hw_epoch_cache *cache, const struct hw_allocator *allocator);
 void hw_epoch_cache_release(struct hw_epoch_cache *cache);
+
+/* Make *copy, which is not initialised, hold the same entries. Errors: HW_NO_MEMORY (*copy is then
+ * empty). */
+enum hw_status hw_epoch_cache_copy(struct hw_epoch_cache *copy, const struct hw_epoch_cache *cache,
+                                   struct hw_error *error);
+
+/* Whether hw_epoch_cache_assign() of these would change nothing. */
+bool hw_epoch_cache_is_noted(const struct hw_epoch_cache *cache, hw_epoch_t epoch,
+                             hw_offset_t start_offset);
 
 /*
  * Note that records from `start_offset` on carry `epoch`. Returns through *changed whether an entry

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does the cache of leader epochs keep and answer what Kafka's does? The rows C... are facts from
+ * Kafka's LeaderEpochFileCacheTest; the rules are R5.1 to R5.5 (LeaderEpochFileCache).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/log/epoch_cache.h"
+#include "tests/support_heap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct fixture {
+    struct test_heap heap;
+    struct hw_epoch_cache cache;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    test_heap_init(&fixture.heap, -1);
+    hw_epoch_cache_init(&fixture.cache, &fixture.heap.allocator);
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *t = *state;
+
+    hw_epoch_cache_release(&t->cache);
+    return t->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+static bool assign(struct fixture *t, hw_epoch_t epoch, hw_offset_t start_offset)
+{
+    struct hw_error error;
+    bool changed;
+
+    assert_int_equal(hw_epoch_cache_assign(&t->cache, epoch, start_offset, &changed, &error),
+                     HW_OK);
+    hw_epoch_cache_check(&t->cache);
+    return changed;
+}
+
+/* "2:6 3:8" */
+static void expect_entries_at(struct fixture *t, const char *expected, const char *file, int line)
+{
+    char text[256] = "";
+
+    for (size_t i = 0; i < t->cache.count; i++) {
+        size_t used = strlen(text);
+
+        snprintf(text + used, sizeof text - used, "%s%d:%lld", i == 0 ? "" : " ",
+                 t->cache.entries[i].epoch, (long long)t->cache.entries[i].start_offset);
+    }
+    if (strcmp(text, expected) != 0) {
+        print_error("entries are \"%s\", expected \"%s\"\n", text, expected);
+        _fail(file, line);
+    }
+}
+#define expect_entries(t, expected) expect_entries_at(t, expected, __FILE__, __LINE__)
+
+static void expect_end_at(struct fixture *t, hw_epoch_t epoch, hw_offset_t log_end,
+                          hw_epoch_t expected_epoch, hw_offset_t expected_end, const char *file,
+                          int line)
+{
+    struct hw_epoch_end end = hw_epoch_cache_end_offset_for(&t->cache, epoch, log_end);
+
+    if (end.epoch != expected_epoch || end.end_offset != expected_end) {
+        print_error("end of epoch %d is (%d, %lld), expected (%d, %lld)\n", epoch, end.epoch,
+                    (long long)end.end_offset, expected_epoch, (long long)expected_end);
+        _fail(file, line);
+    }
+}
+#define expect_end(t, epoch, log_end, expected_epoch, expected_end)                                \
+    expect_end_at(t, epoch, log_end, expected_epoch, expected_end, __FILE__, __LINE__)
+
+static void assign_2_6_3_8_4_11(struct fixture *t)
+{
+    assign(t, 2, 6);
+    assign(t, 3, 8);
+    assign(t, 4, 11);
+}
+
+static void assign_5_11_6_12_7_13(struct fixture *t)
+{
+    assign(t, 5, 11);
+    assign(t, 6, 12);
+    assign(t, 7, 13);
+}
+
+/* Row: C001. Semantics: R5.3 */
+static void the_latest_epoch_ends_at_the_log_end(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 2, 11);
+    assign(t, 2, 12);
+    expect_end(t, 2, 14, 2, 14);
+}
+
+/* Row: C002. Semantics: R5.3 */
+static void an_undefined_epoch_has_no_end(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 2, 11);
+    assign(t, 3, 12);
+    expect_end(t, -1, 14, -1, -1);
+}
+
+/* Row: C003. Semantics: R5.1 */
+static void a_later_start_of_the_latest_epoch_is_ignored(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_true(assign(t, 2, 6));
+    assert_false(assign(t, 2, 10));
+    expect_entries(t, "2:6");
+}
+
+/* Row: C004. Semantics: R5.1 */
+static void a_newer_epoch_at_the_same_start_replaces_the_older_one(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 2, 9);
+    assert_true(assign(t, 3, 9));
+    expect_entries(t, "3:9");
+}
+
+/* Row: C005. Semantics: R5.3 */
+static void below_the_first_epoch_the_asked_epoch_ends_where_the_first_starts(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_5_11_6_12_7_13(t);
+    expect_end(t, 4, 14, 4, 11);
+}
+
+/* Row: C006. Semantics: R5.1 */
+static void an_earlier_start_of_the_latest_epoch_drops_what_it_covers(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_5_11_6_12_7_13(t);
+    assign(t, 7, 12);
+    expect_end(t, 5, 14, 5, 12);
+    expect_end(t, 6, 14, 5, 12);
+}
+
+/* Row: C007. Semantics: R5.3 */
+static void an_unknown_epoch_between_known_ones_is_answered_with_the_one_below(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 0, 10);
+    assign(t, 2, 13);
+    assign(t, 4, 17);
+    expect_end(t, 1, 20, 0, 13);
+    expect_end(t, 2, 20, 2, 17);
+    expect_end(t, 3, 20, 2, 17);
+}
+
+/* Row: C008. Semantics: R5.3 */
+static void an_epoch_above_the_latest_is_undefined(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 2, 100);
+    expect_end(t, 3, 120, -1, -1);
+}
+
+/* Row: C009. Semantics: R5.1 */
+static void a_smaller_epoch_removes_newer_ones(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 1, 5);
+    assign(t, 2, 6);
+    assign(t, 1, 7);
+    expect_entries(t, "1:7");
+    expect_end(t, 1, 8, 1, 8);
+    expect_end(t, 2, 8, -1, -1);
+}
+
+/* Row: C010. Semantics: R5.1, R5.3 */
+static void a_leader_that_never_wrote_leaves_no_gap(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 0, 0);
+    assign(t, 1, 0);
+    expect_end(t, 1, 0, 1, 0);
+    expect_end(t, 0, 0, 0, 0);
+
+    expect_end(t, 1, 5, 1, 5);
+
+    assign(t, 2, 5);
+    expect_end(t, 2, 10, 2, 10);
+    expect_end(t, 1, 10, 1, 5);
+    expect_end(t, 0, 10, 0, 0);
+}
+
+/* Row: C011. Semantics: R5.4 */
+static void truncating_the_end_at_a_boundary_drops_that_epoch(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    assert_true(hw_epoch_cache_truncate_from_end(&t->cache, 8));
+    expect_entries(t, "2:6");
+}
+
+/* Row: C012. Semantics: R5.4 */
+static void truncating_the_start_at_a_boundary_keeps_that_epoch(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    assert_true(hw_epoch_cache_truncate_from_start(&t->cache, 8));
+    expect_entries(t, "3:8 4:11");
+}
+
+/* Row: C013. Semantics: R5.4 */
+static void truncating_the_start_inside_an_epoch_moves_its_start(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    assert_true(hw_epoch_cache_truncate_from_start(&t->cache, 9));
+    expect_entries(t, "3:9 4:11");
+    assert_false(hw_epoch_cache_truncate_from_start(&t->cache, 9));
+    assert_false(hw_epoch_cache_truncate_from_start(&t->cache, 8));
+}
+
+/* Row: C014. Semantics: R5.4 */
+static void truncating_the_start_keeps_the_latest_epoch(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    hw_epoch_cache_truncate_from_start(&t->cache, 11);
+    expect_entries(t, "4:11");
+    hw_epoch_cache_truncate_from_start(&t->cache, 40);
+    expect_entries(t, "4:40");
+}
+
+/* Row: C015. Semantics: R5.5 */
+static void an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 0, 10);
+    assign(t, 1, 20);
+    assign(t, 5, 30);
+    assert_int_equal(hw_epoch_cache_epoch_for_offset(&t->cache, 25), 1);
+    assert_int_equal(hw_epoch_cache_epoch_for_offset(&t->cache, 20), 1);
+    assert_int_equal(hw_epoch_cache_epoch_for_offset(&t->cache, 30), 5);
+    assert_int_equal(hw_epoch_cache_epoch_for_offset(&t->cache, 50), 5);
+    assert_int_equal(hw_epoch_cache_epoch_for_offset(&t->cache, 5), HW_EPOCH_NONE);
+}
+
+/* Row: C016. Semantics: R5.4 */
+static void truncating_at_an_undefined_offset_changes_nothing(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    assert_false(hw_epoch_cache_truncate_from_start(&t->cache, -1));
+    assert_false(hw_epoch_cache_truncate_from_end(&t->cache, -1));
+    expect_entries(t, "2:6 3:8 4:11");
+}
+
+/* The arithmetic of row C017: leaders of epochs 0, 2 and 4 wrote one record each. */
+static void every_epoch_that_was_asked_for_ends_where_a_newer_one_starts(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 0, 0);
+    assign(t, 2, 1);
+    assign(t, 4, 2);
+    expect_end(t, 0, 3, 0, 1);
+    expect_end(t, 1, 3, 0, 1);
+    expect_end(t, 2, 3, 2, 2);
+    expect_end(t, 3, 3, 2, 2);
+    expect_end(t, 4, 3, 4, 3);
+    expect_end(t, 5, 3, -1, -1);
+}
+
+/* Row: C168. Semantics: R5.3 */
+static void an_empty_cache_knows_no_end(void **state)
+{
+    struct fixture *t = *state;
+
+    expect_end(t, 0, 0, -1, -1);
+    expect_end(t, -1, 73, -1, -1);
+    assert_int_equal(hw_epoch_cache_latest_epoch(&t->cache), HW_EPOCH_NONE);
+}
+
+/* Row: C169. Semantics: R5.1 */
+static void noting_the_latest_epoch_again_changes_nothing(void **state)
+{
+    struct fixture *t = *state;
+
+    assign(t, 2, 6);
+    assert_false(assign(t, 2, 7));
+    assert_false(assign(t, 2, 6));
+    expect_entries(t, "2:6");
+    assert_true(hw_epoch_cache_is_noted(&t->cache, 2, 6));
+    assert_false(hw_epoch_cache_is_noted(&t->cache, 2, 5));
+    assert_false(hw_epoch_cache_is_noted(&t->cache, 3, 6));
+}
+
+/* Row: C170. Semantics: R5.4 */
+static void truncating_the_end_inside_an_epoch_keeps_its_entry(void **state)
+{
+    struct fixture *t = *state;
+
+    assign_2_6_3_8_4_11(t);
+    assert_true(hw_epoch_cache_truncate_from_end(&t->cache, 9));
+    expect_entries(t, "2:6 3:8");
+    assert_false(hw_epoch_cache_truncate_from_end(&t->cache, 9));
+}
+
+static void an_assignment_without_memory_changes_nothing(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_error error;
+    bool changed;
+
+    assign(t, 0, 0);
+    while (t->cache.count < t->cache.capacity) {
+        assign(t, (hw_epoch_t)t->cache.count, (hw_offset_t)t->cache.count);
+    }
+    size_t count = t->cache.count;
+    t->heap.fail_at = t->heap.allocations;
+    assert_int_equal(hw_epoch_cache_assign(&t->cache, 1000, 1000, &changed, &error), HW_NO_MEMORY);
+    assert_false(changed);
+    assert_int_equal(t->cache.count, count);
+    hw_epoch_cache_check(&t->cache);
+}
+
+static void a_copy_shares_nothing_with_the_original(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_epoch_cache copy;
+    struct hw_error error;
+
+    assign_2_6_3_8_4_11(t);
+    assert_int_equal(hw_epoch_cache_copy(&copy, &t->cache, &error), HW_OK);
+    hw_epoch_cache_clear(&t->cache);
+    assert_int_equal(copy.count, 3);
+    assert_int_equal(hw_epoch_cache_latest_epoch(&copy), 4);
+    hw_epoch_cache_release(&copy);
+
+    t->heap.fail_at = t->heap.allocations;
+    assert_int_equal(hw_epoch_cache_copy(&copy, &t->cache, &error), HW_OK);
+    assign(t, 1, 1);
+    t->heap.fail_at = t->heap.allocations;
+    assert_int_equal(hw_epoch_cache_copy(&copy, &t->cache, &error), HW_NO_MEMORY);
+    assert_int_equal(copy.count, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_latest_epoch_ends_at_the_log_end),
+        TEST(an_undefined_epoch_has_no_end),
+        TEST(a_later_start_of_the_latest_epoch_is_ignored),
+        TEST(a_newer_epoch_at_the_same_start_replaces_the_older_one),
+        TEST(below_the_first_epoch_the_asked_epoch_ends_where_the_first_starts),
+        TEST(an_earlier_start_of_the_latest_epoch_drops_what_it_covers),
+        TEST(an_unknown_epoch_between_known_ones_is_answered_with_the_one_below),
+        TEST(an_epoch_above_the_latest_is_undefined),
+        TEST(a_smaller_epoch_removes_newer_ones),
+        TEST(a_leader_that_never_wrote_leaves_no_gap),
+        TEST(truncating_the_end_at_a_boundary_drops_that_epoch),
+        TEST(truncating_the_start_at_a_boundary_keeps_that_epoch),
+        TEST(truncating_the_start_inside_an_epoch_moves_its_start),
+        TEST(truncating_the_start_keeps_the_latest_epoch),
+        TEST(an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it),
+        TEST(truncating_at_an_undefined_offset_changes_nothing),
+        TEST(every_epoch_that_was_asked_for_ends_where_a_newer_one_starts),
+        TEST(an_empty_cache_knows_no_end),
+        TEST(noting_the_latest_epoch_again_changes_nothing),
+        TEST(truncating_the_end_inside_an_epoch_keeps_its_entry),
+        TEST(an_assignment_without_memory_changes_nothing),
+        TEST(a_copy_shares_nothing_with_the_original),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
