@@ -18,6 +18,7 @@ struct hw_controller {
     struct hw_metadata metadata;
     hw_broker_epoch_t next_broker_epoch; /* Starts at 1. */
     bool elr_enabled;                    /* eligible.leader.replicas.version > 0; default off. */
+    bool auto_elect; /* controller.auto.elect; default off: who loses its leader has none. */
 };
 
 void hw_controller_init(struct hw_controller *controller);
@@ -40,7 +41,8 @@ int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record
 
 /*
  * The record of a new partition on `replicas`: ISR = those that are active, the first of them
- * leads, epochs 0 (R6.13). Errors: HW_REFUSED with INVALID_REPLICA_ASSIGNMENT if none is active.
+ * leads, epochs 0 (R6.13). Errors, which leave *record: HW_REFUSED with INVALID_REPLICA_ASSIGNMENT
+ * if the list is empty, names a broker twice or one that is not registered, or if none is active.
  */
 enum hw_status hw_controller_create_partition(const struct hw_controller *controller,
                                               const struct hw_broker_list *replicas,
@@ -48,8 +50,10 @@ enum hw_status hw_controller_create_partition(const struct hw_controller *contro
                                               struct hw_error *error);
 
 /*
- * Answer a leader's proposal, and change *record if it is accepted. Returns whether it changed.
- * Validation order and errors: R4.8; accepted: R4.9.
+ * Answer a leader's proposal, and change *record if it is accepted. Returns whether it changed,
+ * which it may have done with NEW_LEADER_ELECTED too: the proposal completed a reassignment that
+ * took the leadership from the sender. With any error the rest of *response is "none".
+ * Validation order and errors: R4.8, where finding the topic is the caller's; accepted: R4.9.
  */
 bool hw_controller_alter_partition(const struct hw_controller *controller,
                                    const struct hw_settings *settings,
@@ -59,11 +63,16 @@ bool hw_controller_alter_partition(const struct hw_controller *controller,
 
 /*
  * What an event of broker `id` does to one partition; each returns whether the record changed. The
- * flags of the registration are set before the call.
+ * flags of the registration are set before the call. Without auto_elect only a controlled shutdown
+ * elects: it is an order, and moving leaders is what it is for. Fencing then leaves a partition
+ * that `id` led without a leader, and unfencing changes nothing.
  */
 bool hw_controller_broker_fenced(const struct hw_controller *controller,
                                  const struct hw_settings *settings, hw_broker_id_t id,
-                                 struct hw_partition_record *record); /* R6.14, R6.16 */
+                                 struct hw_partition_record *record); /* R6.14 */
+bool hw_controller_broker_shutting_down(const struct hw_controller *controller,
+                                        const struct hw_settings *settings, hw_broker_id_t id,
+                                        struct hw_partition_record *record); /* R6.16 */
 bool hw_controller_broker_unfenced(const struct hw_controller *controller,
                                    const struct hw_settings *settings, hw_broker_id_t id,
                                    struct hw_partition_record *record); /* R6.15 */
@@ -74,36 +83,44 @@ bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *contro
 /*
  * Make `id` the leader, by hand: the leader epoch goes up in any case, also where it leads already.
  * Members of `dead` leave the ISR with the same change. Without `unclean` the broker has to be in
- * the ISR; with it the ISR becomes [id] if it was not in it.
+ * the ISR, or in the ELR if nobody else is left in the ISR; with it the ISR becomes [id] if it was
+ * not in it.
  *
  * Errors: HW_REFUSED with NOT_IN_SYNC_REPLICA (names the ISR and says how to force it), with
  * REPLICA_NOT_AVAILABLE if `id` holds no replica, with BROKER_NOT_AVAILABLE if it is in `dead`,
  * fenced or shutting down. `name` ("orders-0") is for the message.
  */
-enum hw_status hw_controller_promote(const struct hw_controller *controller, const char *name,
+enum hw_status hw_controller_promote(const struct hw_controller *controller,
+                                     const struct hw_settings *settings, const char *name,
                                      hw_broker_id_t id, const struct hw_broker_list *dead,
                                      bool unclean, struct hw_partition_record *record,
                                      struct hw_error *error);
 
 /*
- * Elect as the electLeaders API does (R6.20). Returns NONE if the leader changed, else
- * ELECTION_NOT_NEEDED, PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE.
+ * Elect as the electLeaders API does (R6.20): PREFERRED never uncleanly, UNCLEAN whatever the
+ * topic's config says. ONLINE is what the controller does of itself: uncleanly only where the topic
+ * allows it (R6.4, R6.21). Returns NONE if the record changed, else ELECTION_NOT_NEEDED,
+ * PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE.
  */
 enum hw_kafka_error hw_controller_elect(const struct hw_controller *controller,
                                         const struct hw_settings *settings,
                                         enum hw_election election,
                                         struct hw_partition_record *record);
 
-/* Take `id` out of the ISR by hand. Returns whether it was in it. The leader stays: the caller
- * checks that `id` does not lead. */
+/*
+ * Take `id` out of the ISR by hand. Returns whether that changed the record: it was in it, and was
+ * not the last one where the ISR cannot be empty (R6.7). Nobody is elected: the caller checks that
+ * `id` does not lead.
+ */
 bool hw_controller_remove_from_isr(const struct hw_controller *controller,
                                    const struct hw_settings *settings, hw_broker_id_t id,
                                    struct hw_partition_record *record);
 
 /*
- * Start moving a partition to `target` (R7.1, R7.2), or cancel a running move with an empty target
- * list pointer (NULL, R7.7). A change that can complete at once does. Errors: HW_REFUSED with
- * INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS.
+ * Start moving a partition to `target` (R7.1, R7.2), or cancel a running move where `target` is
+ * NULL (R7.7). A change that can complete at once does. Errors, which leave *record: HW_REFUSED
+ * with INVALID_REPLICA_ASSIGNMENT (as hw_controller_create_partition(), or too many replicas while
+ * it moves, or a cancel that only an unclean election could follow), NO_REASSIGNMENT_IN_PROGRESS.
  */
 enum hw_status hw_controller_reassign(const struct hw_controller *controller,
                                       const struct hw_settings *settings,

@@ -19,26 +19,37 @@ enum hw_election {
 
 /* What is wanted. Start from hw_partition_change_of(), then set what differs. */
 struct hw_partition_change {
-    struct hw_broker_list isr; /* Targets: those of the record unless changed. */
+    struct hw_broker_list isr; /* Targets, this and the next four: the record's unless changed. */
     struct hw_broker_list replicas;
     struct hw_broker_list adding;
     struct hw_broker_list removing;
+    bool recovering;                        /* An unclean election sets it in any case (R6.6). */
     struct hw_broker_list unclean_restarts; /* Brokers that lost their state: they leave the ELR. */
     struct hw_broker_list acceptable;       /* Replicas that may lead now (R6.1). */
     enum hw_election election;
     int32_t effective_min_isr; /* R0.1: min(min.insync.replicas, replica count). */
     bool elr_enabled;
     bool use_last_known_leader;       /* useLastKnownLeaderInBalancedRecovery, default true. */
+    bool bump_leader_epoch;           /* Set the leader field also where the leader stays. */
     bool bump_leader_epoch_on_shrink; /* Metadata versions before 3.6 (C190); default false. */
 };
 
-/* A change that wants nothing new of `record`, with election ONLINE and nobody acceptable. */
+/*
+ * A change that wants nothing new of `record`: election ONLINE, nobody acceptable, no ELR, an
+ * effective min ISR of 1.
+ */
 struct hw_partition_change hw_partition_change_of(const struct hw_partition_record *record);
 
 /*
  * Apply the change to *record. Returns whether anything changed; then the partition epoch is one
  * higher, and the leader epoch too where the leader field was set (R4.10). *unclean, which may be
  * NULL, tells whether the election was.
+ *
+ * The target ISR is a subset of the target replicas. An empty one is kept only with the ELR on;
+ * without it the old ISR stays and names the only broker that may lead again (R6.7).
+ *
+ * Stricter than Kafka in two points: who is no replica any more leaves the ELR, and the last known
+ * leader is elected only if it is acceptable (R6.10).
  */
 bool hw_partition_change_apply(const struct hw_partition_change *change,
                                struct hw_partition_record *record, bool *unclean);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Look-ups in the metadata, and what always holds of a partition record. */
+#include "core/replication/partition_record.h"
+
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+
+const struct hw_registration *hw_metadata_find(const struct hw_metadata *metadata,
+                                               hw_broker_id_t id)
+{
+    for (int32_t i = 0; i < metadata->count; i++) {
+        if (metadata->registrations[i].id == id) {
+            return &metadata->registrations[i];
+        }
+    }
+    return NULL;
+}
+
+bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id)
+{
+    const struct hw_registration *registration = hw_metadata_find(metadata, id);
+
+    return registration != NULL && !registration->fenced && !registration->in_controlled_shutdown;
+}
+
+static void list_check(const struct hw_broker_list *list)
+{
+    HW_ASSERT(list->count >= 0 && list->count <= HW_REPLICAS_MAX);
+    for (int32_t i = 0; i < list->count; i++) {
+        HW_ASSERT(list->ids[i] >= 0);
+        for (int32_t j = 0; j < i; j++) {
+            HW_ASSERT(list->ids[j] != list->ids[i]);
+        }
+    }
+}
+
+static bool lists_are_disjoint(const struct hw_broker_list *a, const struct hw_broker_list *b)
+{
+    for (int32_t i = 0; i < a->count; i++) {
+        if (hw_broker_list_contains(b, a->ids[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void hw_partition_record_check(const struct hw_partition_record *record)
+{
+    list_check(&record->replicas);
+    list_check(&record->isr);
+    list_check(&record->elr);
+    list_check(&record->last_known_elr);
+    list_check(&record->adding);
+    list_check(&record->removing);
+
+    HW_ASSERT(record->replicas.count > 0);
+    HW_ASSERT(hw_broker_list_is_subset(&record->isr, &record->replicas));
+    HW_ASSERT(hw_broker_list_is_subset(&record->elr, &record->replicas));
+    HW_ASSERT(hw_broker_list_is_subset(&record->adding, &record->replicas));
+    HW_ASSERT(hw_broker_list_is_subset(&record->removing, &record->replicas));
+    HW_ASSERT(lists_are_disjoint(&record->isr, &record->elr));
+    HW_ASSERT(lists_are_disjoint(&record->adding, &record->removing));
+    HW_ASSERT(HW_IMPLIES(record->leader != HW_BROKER_ID_NONE,
+                         hw_broker_list_contains(&record->isr, record->leader)));
+    HW_ASSERT(record->leader_epoch >= 0);
+    HW_ASSERT(record->partition_epoch >= 0);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves of a partition: beginning, completion, cancellation. */
+#include "core/replication/reassignment.h"
+
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+
+/* The members of a list, ascending: Kafka collects these in tree sets (R0.4). */
+static struct hw_broker_list list_sorted(struct hw_broker_list list)
+{
+    for (int32_t i = 1; i < list.count; i++) {
+        hw_broker_id_t id = list.ids[i];
+        int32_t at = i;
+
+        for (; at > 0 && list.ids[at - 1] > id; at--) {
+            list.ids[at] = list.ids[at - 1];
+        }
+        list.ids[at] = id;
+    }
+    return list;
+}
+
+bool hw_reassignment_begin(const struct hw_broker_list *replicas,
+                           const struct hw_broker_list *target,
+                           struct hw_reassignment *reassignment)
+{
+    struct hw_broker_list removing = list_sorted(hw_broker_list_minus(replicas, target));
+
+    if (target->count + removing.count > HW_REPLICAS_MAX) {
+        return false;
+    }
+    reassignment->replicas = *target;
+    for (int32_t i = 0; i < removing.count; i++) {
+        hw_broker_list_add(&reassignment->replicas, removing.ids[i]);
+    }
+    reassignment->adding = list_sorted(hw_broker_list_minus(target, replicas));
+    reassignment->removing = removing;
+    return true;
+}
+
+bool hw_reassignment_maybe_complete(struct hw_partition_record *record)
+{
+    struct hw_broker_list replicas = hw_broker_list_minus(&record->replicas, &record->removing);
+    struct hw_broker_list isr = hw_broker_list_minus(&record->isr, &record->removing);
+    bool is_running = record->adding.count > 0 || record->removing.count > 0;
+
+    if (!is_running || isr.count == 0 || replicas.count == 0 ||
+        !hw_broker_list_is_subset(&replicas, &isr)) {
+        return false;
+    }
+    record->replicas = replicas;
+    record->isr = isr;
+    record->adding = (struct hw_broker_list){.count = 0};
+    record->removing = (struct hw_broker_list){.count = 0};
+    return true;
+}
+
+struct hw_reassignment_revert hw_reassignment_revert_of(const struct hw_partition_record *record)
+{
+    struct hw_reassignment_revert revert = {
+        .replicas = hw_broker_list_minus(&record->replicas, &record->adding),
+        .isr = hw_broker_list_minus(&record->isr, &record->adding),
+    };
+
+    HW_ASSERT(revert.replicas.count > 0);
+    if (revert.isr.count == 0) {
+        hw_broker_list_add(&revert.isr, revert.replicas.ids[0]);
+        revert.unclean = true;
+    }
+    return revert;
+}
