@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Holds what the folders promise: includes only go down, core/ knows no SQLite, only one file of it
+# knows the operating system, and memory, time and chance come from the caller.
+#
+#     core/base < core/io < core/record < core/log < core/replication < core/cluster
+#       < core/highwater.h < ext
+#
+# Prints file:line and what is wrong with it; fails if there is anything.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+layers=(core/base core/io core/record core/log core/replication core/cluster core)
+# What the C library may be used for without asking the operating system anything.
+plain='assert|ctype|errno|float|inttypes|limits|math|setjmp|stdalign|stdarg|stdbool|stddef|stdint'
+plain+='|stdio|stdlib|stdnoreturn|string'
+codecs='zlib|lz4|lz4frame|lz4hc|snappy-c|zstd|zstd_errors'
+the_system_file=core/io/posix_store.c
+the_memory_file=core/base/memory.c
+
+rank_of() {
+    local i
+    for i in "${!layers[@]}"; do
+        if [ "${layers[i]}" = "$1" ]; then
+            echo "$i"
+            return
+        fi
+    done
+    echo "tests/layers.sh does not know the layer $1" >&2
+    return 1
+}
+
+# Lines "file:line:header" of every include in the files of stdin; header with its < or ".
+includes() {
+    xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include' |
+        sed -E 's/^([^:]+:[0-9]+):[[:space:]]*#[[:space:]]*include[[:space:]]*([<"][^>"]*).*/\1:\2/'
+}
+
+core_includes() {
+    local file line header allowed
+    find core -name '*.[ch]' | sort | includes | while IFS=: read -r file line header; do
+        case $header in
+        '"core/'*)
+            header=${header#?}
+            if [ "$(rank_of "$(dirname "$header")")" -gt "$(rank_of "$(dirname "$file")")" ]; then
+                echo "$file:$line: $header stands above it"
+            fi
+            ;;
+        '"'*) echo "$file:$line: ${header#?} is not named from the root of the repository" ;;
+        '<'*)
+            header=${header#?}
+            allowed="^($plain)\.h$"
+            case $file in
+            "$the_system_file") allowed='^(sys/)?[a-z0-9_-]+\.h$' ;;
+            core/record/*) allowed="^($plain|$codecs)\.h$" ;;
+            esac
+            if [[ ! $header =~ $allowed || $header == sqlite3*.h ]]; then
+                echo "$file:$line: <$header> is not for core/, or not for this folder of it"
+            fi
+            ;;
+        esac
+    done
+}
+
+ext_includes() {
+    local file line header
+    find ext -name '*.[ch]' | sort | includes | while IFS=: read -r file line header; do
+        case $header in
+        '"core/highwater.h' | '"ext/'* | '<sqlite3ext.h' | '"sqlite3ext.h') ;;
+        '<'*)
+            if [[ ! ${header#?} =~ ^($plain)\.h$ ]]; then
+                echo "$file:$line: ext/ uses core/highwater.h and sqlite3ext.h, not <${header#?}>"
+            fi
+            ;;
+        *) echo "$file:$line: ext/ uses core/highwater.h and its own headers, not ${header#?}" ;;
+        esac
+    done
+}
+
+# Calls of functions (an extended regular expression of names) in all of core but one file.
+calls() {
+    local names=$1 except=$2
+    # Comments are taken out first; what is quoted may name a function, so strings go too.
+    find core -name '*.[ch]' ! -path "$except" | sort | while IFS= read -r file; do
+        sed -E 's|"([^"\\]\|\\.)*"||g; s|/\*.*\*/||g; s|^[[:space:]]*\*.*||; s|^[[:space:]]*/\*.*||' \
+            "$file" | grep -nE "(^|[^A-Za-z0-9_>.])($names) *\(" | sed "s|^|$file:|" || true
+    done
+}
+
+found=$(
+    core_includes
+    ext_includes
+    calls 'malloc|calloc|realloc|aligned_alloc|strdup|strndup|free' "$the_memory_file" |
+        sed 's|$|   <- memory comes from an hw_allocator|'
+    calls 'time|clock|clock_gettime|gettimeofday|difftime|localtime|gmtime|rand|srand|random|getenv' '' |
+        sed 's|$|   <- time, chance and settings come from the caller|'
+    calls 'fopen|freopen|tmpfile|remove|rename|system|exit|signal' "$the_system_file" |
+        sed 's|$|   <- only posix_store.c touches the system|'
+)
+if [ -n "$found" ]; then
+    printf '%s\n' "$found"
+    exit 1
+fi

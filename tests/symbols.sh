@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# One symbol leaves the library, so that it can be loaded into any process; and core/ keeps no
+# variable outside its objects, so that two clusters in one process never meet.
+#
+# usage: tests/symbols.sh BUILD_DIRECTORY
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+status=0
+
+exported=$(nm -D --defined-only "$build/highwater.so" | awk '{ print $3 }' | sort)
+if [ "$exported" != sqlite3_highwater_init ]; then
+    echo "$build/highwater.so exports"
+    printf '%s\n' "$exported"
+    echo "and should export sqlite3_highwater_init only"
+    status=1
+fi
+
+# Constants that hold pointers are in .data.rel.ro: nobody writes to them.
+variables=$(find core -name '*.c' | sort | sed "s|^|$build/|; s|c\$|o|" |
+    xargs -r nm --print-file-name --format=sysv | tr -d ' ' |
+    awk -F'|' '$NF ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && $NF !~ /^\.data\.rel\.ro/ {
+        print $1
+    }')
+if [ -n "$variables" ]; then
+    echo "variables of core/ that outlive a call:"
+    printf '%s\n' "$variables"
+    status=1
+fi
+exit "$status"
