@@ -165,11 +165,11 @@ demo: deps
 
 check: deps-dev layers symbols documented traceability format-check warnings asan valgrind tsan fuzz
 
-layers documented traceability:
+layers traceability:
 	$(Q)tests/$@.sh
 
-symbols: $(BUILD)/highwater.so
-	$(Q)tests/symbols.sh $(BUILD)
+symbols documented: $(BUILD)/highwater.so
+	$(Q)tests/$@.sh $(BUILD)
 
 # No warning from either compiler.
 warnings:

@@ -79,7 +79,7 @@ add_suite() {
     checks)
         add layers tests/layers.sh
         add symbols tests/symbols.sh "$build"
-        add documented tests/documented.sh
+        add documented tests/documented.sh "$build"
         add traceability tests/traceability.sh --brief
         ;;
     *)

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Everything that loading the extension adds - functions, tables and their columns - stands in
+# ext/README.md, and functions and tables have a row in hw_help too. SQLite itself is asked what was
+# added, so nothing has to be kept in step with the source.
+#
+# A function counts as documented where the file has `name(`, a table or a column where it has the
+# word.
+#
+# usage: tests/documented.sh BUILD_DIRECTORY
+set -euo pipefail
+cd "$(dirname "$0")/.."
+extension=$(realpath "$1/highwater.so")
+manual=ext/README.md
+status=0
+
+# In `kind name` lines what the functions and modules are before and after loading.
+kinds='SELECT DISTINCT '\''function '\'' || name FROM pragma_function_list
+    UNION SELECT '\''table '\'' || name FROM pragma_module_list'
+ask() { sqlite3 -batch -bail -init /dev/null -cmd ".load $extension" :memory: "$1"; }
+
+added=$(comm -13 <(sqlite3 -batch -init /dev/null :memory: "$kinds" | sort) <(ask "$kinds" | sort))
+helped=$(ask 'SELECT name FROM hw_help')
+if [ -z "$added" ] || [ -z "$helped" ]; then
+    echo "loading $extension adds nothing, or hw_help is empty"
+    exit 1
+fi
+
+missing() {
+    echo "$1"
+    status=1
+}
+
+while read -r kind name; do
+    case $kind in
+    function)
+        grep -qE "(^|[^A-Za-z0-9_])$name\(" "$manual" || missing "$manual lacks $name()"
+        ;;
+    table)
+        grep -qw "$name" "$manual" || missing "$manual lacks the table $name"
+        for column in $(ask "SELECT name FROM pragma_table_info('$name')"); do
+            grep -qw "$column" "$manual" || missing "$manual lacks the column $name.$column"
+        done
+        ;;
+    esac
+    grep -qx "$name" <<<"$helped" || missing "hw_help lacks $name"
+done <<<"$added"
+
+for name in $helped; do
+    grep -q " $name\$" <<<"$added" || missing "hw_help has $name, which does not exist"
+done
+exit "$status"

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Which rules, conformance rows and behaviour cases have a test, and which have none. A test names
+# what it holds in its comment, on one line:
+#
+#     Semantics: R5.1, R5.3     a rule of Kafka's replication       tests/data/ids/rules.txt
+#     Row: C004  Row: C011-C014 a conformance row                   tests/data/ids/rows.txt
+#     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
+#
+# in tests/*.c, tests/golden/*.test or sql/*.sql. Fails where a tag names an id that does not exist.
+#
+# usage: tests/traceability.sh [--brief]      --brief: without the ids that have no test
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ids=tests/data/ids
+status=0
+
+# Lines "file:line:id" of every id named with a tag; a range is written out.
+tagged() {
+    local tag=$1 pattern=$2
+    shopt -s nullglob
+    grep -HnE "(^|[^A-Za-z])$tag: " tests/*.c tests/golden/*.test sql/*.sql |
+        awk -v tag="$tag: " -v pattern="$pattern" '
+            {
+                match($0, /^[^:]*:[0-9]+:/)
+                place = substr($0, 1, RLENGTH)
+                rest = substr($0, RLENGTH + 1)
+                rest = substr(rest, index(rest, tag) + length(tag))
+                # Up to the next tag on the line.
+                sub(/(Semantics|Row|Case): .*/, "", rest)
+                previous = ""
+                while (match(rest, pattern)) {
+                    between = substr(rest, 1, RSTART - 1)
+                    id = substr(rest, RSTART, RLENGTH)
+                    if (previous != "" && between ~ /^ *(-|to) *$/) expand(place, previous, id)
+                    print place id
+                    previous = id
+                    rest = substr(rest, RSTART + RLENGTH)
+                }
+            }
+            # The ids between two that differ in their last digits.
+            function expand(place, first, last,    head, width, i) {
+                match(first, /[0-9]+$/)
+                head = substr(first, 1, RSTART - 1)
+                width = substr(first, RSTART, 1) == "0" ? RLENGTH : 1
+                i = substr(first, RSTART) + 1
+                match(last, /[0-9]+$/)
+                for (; i < substr(last, RSTART) + 0; i++) printf "%s%s%0" width "d\n", place, head, i
+            }'
+    shopt -u nullglob
+}
+
+report() {
+    local what=$1 tag=$2 pattern=$3 list=$4 brief=$5 tested known unknown without
+    known=$(sort -u "$ids/$list")
+    tested=$(tagged "$tag" "$pattern" || true)
+    unknown=$(grep -vwFf "$ids/$list" <<<"$tested" || true)
+    if [ -n "$unknown" ]; then
+        sed "s|\$| is not in $ids/$list|" <<<"$unknown"
+        status=1
+    fi
+    without=$(comm -23 <(printf '%s\n' "$known") <(sed 's/.*://' <<<"$tested" | sort -u) | sort -V)
+    printf '%s: %d of %d have a test\n' "$what" \
+        "$(comm -12 <(printf '%s\n' "$known") <(sed 's/.*://' <<<"$tested" | sort -u) | wc -l)" \
+        "$(wc -l <<<"$known")"
+    if [ -z "$brief" ] && [ -n "$without" ]; then
+        echo "  without:"
+        fmt -w 96 <<<"$(paste -sd ' ' - <<<"$without")" | sed 's/^/    /'
+    fi
+}
+
+brief=${1:-}
+report rules Semantics 'R[0-9]+[.][0-9]+' rules.txt "$brief"
+report rows Row 'C[0-9][0-9][0-9]' rows.txt "$brief"
+report cases Case '[A-E]-[0-9][0-9]' cases.txt "$brief"
+exit "$status"
