@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does a change of a partition record elect, bump the leader epoch, keep the ELR and complete a
+ * reassignment as Kafka's does?
+ *
+ * Kafka's own tables: PartitionChangeBuilderTest, PartitionReassignmentReplicasTest,
+ * PartitionReassignmentRevertTest. Semantics: R6.1 to R6.12, R7.1 to R7.7.
+ */
+#include "core/base/broker_list.h"
+#include "core/replication/partition_change.h"
+#include "core/replication/reassignment.h"
+#include "support_partition_record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A record and the change that is wanted of it; expect_change() works on a copy of the record. */
+struct test_change {
+    struct hw_partition_record record;
+    struct hw_partition_change change;
+};
+
+static struct test_change change_of(const char *record, const char *acceptable)
+{
+    struct test_change t = {.record = test_record(record)};
+
+    t.change = hw_partition_change_of(&t.record);
+    t.change.acceptable = test_list(acceptable);
+    return t;
+}
+
+/* The same with the ELR on and an effective min ISR of 3, as Kafka's tests of it have. */
+static struct test_change elr_change_of(const char *record, const char *acceptable)
+{
+    struct test_change t = change_of(record, acceptable);
+
+    t.change.elr_enabled = true;
+    t.change.effective_min_isr = 3;
+    return t;
+}
+
+#define expect_clean_change(t, text)   expect_change_of((t), (text), false, __FILE__, __LINE__)
+#define expect_unclean_change(t, text) expect_change_of((t), (text), true, __FILE__, __LINE__)
+static void expect_change_of(const struct test_change *t, const char *text, bool unclean,
+                             const char *file, int line)
+{
+    struct hw_partition_record record = t->record;
+    bool was_unclean;
+
+    if (!hw_partition_change_apply(&t->change, &record, &was_unclean)) {
+        print_error("nothing changed\n");
+        _fail(file, line);
+    }
+    test_expect_record(&record, text, file, line);
+    if (was_unclean != unclean) {
+        print_error("the election was %s\n", was_unclean ? "unclean" : "clean");
+        _fail(file, line);
+    }
+}
+
+#define expect_no_change(t) expect_no_change_of((t), __FILE__, __LINE__)
+static void expect_no_change_of(const struct test_change *t, const char *file, int line)
+{
+    char text[TEST_RECORD_TEXT_SIZE];
+    struct hw_partition_record record = t->record;
+
+    if (hw_partition_change_apply(&t->change, &record, NULL)) {
+        print_error("something changed\n");
+        _fail(file, line);
+    }
+    test_expect_record(&record, test_record_format(&t->record, text), file, line);
+}
+
+/* The partition that most of Kafka's tests begin with. */
+#define FOO "leader 1 epochs 100/200 replicas [2,1,3] isr [2,1,3]"
+
+/* Row: C104. testElectLeader. */
+static void a_preferred_election_alone_moves_the_leader_to_the_first_replica(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,4]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_PREFERRED;
+    expect_clean_change(&t, "leader 2 epochs 101/201 replicas [2,1,3] isr [2,1,3]");
+    t.change.election = HW_ELECTION_ONLINE;
+    expect_no_change(&t);
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_no_change(&t);
+}
+
+/* Row: C105. testElectLeader. */
+static void
+without_an_acceptable_member_of_the_isr_only_an_unclean_election_finds_a_leader(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,4]");
+
+    (void)state;
+    t.change.isr = test_list("[3]");
+    t.change.election = HW_ELECTION_ONLINE;
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [2,1,3] isr [3]");
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_unclean_change(&t, "leader 2 epochs 101/201 replicas [2,1,3] isr [2] recovering");
+}
+
+/* Row: C189. testElectLeader. */
+static void an_unclean_election_takes_a_member_of_the_isr_where_there_is_one(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,4]");
+
+    (void)state;
+    t.change.replicas = test_list("[2,1,3,4]");
+    t.change.isr = test_list("[4]");
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_clean_change(&t, "leader 4 epochs 101/201 replicas [2,1,3,4] isr [4]");
+}
+
+/* Semantics: R6.3. The current leader goes before the order of the list. */
+static void a_preferred_election_keeps_the_leader_if_the_first_replica_cannot_lead(void **state)
+{
+    struct test_change t = change_of("leader 3 epochs 5/9 replicas [2,1,3] isr [2,1,3]", "[1,3]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_PREFERRED;
+    expect_no_change(&t);
+    t.change.acceptable = test_list("[1]");
+    expect_clean_change(&t, "leader 1 epochs 6/10 replicas [2,1,3] isr [2,1,3]");
+    t.change.acceptable = test_list("[]");
+    expect_clean_change(&t, "leader -1 epochs 6/10 replicas [2,1,3] isr [2,1,3]");
+}
+
+/* Row: C106. testIsrChangeDoesntBumpLeaderEpoch. */
+static void a_change_of_the_isr_does_not_bump_the_leader_epoch(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[2,1]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [2,1,3] isr [2,1]");
+
+    /* Nor does one that lets a member in. */
+    t.record.isr = test_list("[2,1]");
+    t.change.isr = test_list("[2,1,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [2,1,3] isr [2,1,3]");
+}
+
+/* Row: C107. testUncleanLeaderElection. */
+static void an_unclean_leader_is_alone_in_the_isr_and_recovering(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2]");
+
+    (void)state;
+    t.change.isr = test_list("[3]");
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_unclean_change(&t, "leader 2 epochs 101/201 replicas [2,1,3] isr [2] recovering");
+}
+
+/* Row: C108. testUncleanLeaderElection. */
+static void an_unclean_election_forgets_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 100/200 replicas [2,1,3] isr [] elr [3] known [2]", "[1]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [2,1,3] isr [1] recovering");
+}
+
+/* Row: C109. testNoLeaderEpochBumpOnIsrShrink. */
+static void a_shrinking_isr_leaves_the_leader_field_unset(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[2,1]");
+    t.change.bump_leader_epoch_on_shrink = false;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [2,1,3] isr [2,1]");
+}
+
+/* Row: C190. testLeaderEpochBumpOnIsrShrink. */
+static void before_metadata_version_3_6_a_shrinking_isr_bumps_the_leader_epoch(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[2,1]");
+    t.change.bump_leader_epoch_on_shrink = true;
+    expect_clean_change(&t, "leader 1 epochs 101/201 replicas [2,1,3] isr [2,1]");
+
+    /* A growing one never did. */
+    t.record.isr = test_list("[2,1]");
+    t.change.isr = test_list("[2,1,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [2,1,3] isr [2,1,3]");
+}
+
+/* Row: C110. testLeaderEpochBumpOnNewReplicaSetDisjoint. */
+static void losing_a_replica_bumps_the_leader_epoch_although_the_leader_stays(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,3,4]");
+
+    (void)state;
+    t.change.replicas = test_list("[2,1,4]");
+    t.change.isr = test_list("[2,1]");
+    expect_clean_change(&t, "leader 1 epochs 101/201 replicas [2,1,4] isr [2,1]");
+
+    /* Only gaining one does not. Semantics: R7.6. */
+    t.change.replicas = test_list("[2,1,3,4]");
+    t.change.isr = test_list("[2,1,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [2,1,3,4] isr [2,1,3]");
+}
+
+/* Semantics: R4.10. What promote() of the leader itself, and a restart of it, need. */
+static void the_leader_epoch_can_be_bumped_for_its_own_sake(void **state)
+{
+    struct test_change t = change_of(FOO, "[1]");
+
+    (void)state;
+    t.change.bump_leader_epoch = true;
+    expect_clean_change(&t, "leader 1 epochs 101/201 replicas [2,1,3] isr [2,1,3]");
+}
+
+/* Semantics: R6.7. */
+static void without_the_elr_the_last_member_of_the_isr_stays_in_it_without_leading(void **state)
+{
+    struct test_change t = change_of("leader 1 epochs 3/7 replicas [2,1,3] isr [1]", "[2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[]");
+    expect_clean_change(&t, "leader -1 epochs 4/8 replicas [2,1,3] isr [1]");
+
+    /* Once it is leaderless there is nothing left to change. */
+    t.record.leader = HW_BROKER_ID_NONE;
+    expect_no_change(&t);
+}
+
+/* Row: C111. testEligibleLeaderReplicas_IsrShrinkBelowMinISR. */
+static void who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2] elr [3,4]");
+}
+
+/* Semantics: R6.8. The high watermark moved on without it. */
+static void who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+}
+
+/* Row: C112. testEligibleLeaderReplicas_IsrExpandAboveMinISR. */
+static void an_isr_that_reaches_the_minimum_empties_the_elr(void **state)
+{
+    struct test_change t = elr_change_of(
+        "leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3] known [4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+    t.change.use_last_known_leader = false;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+}
+
+/* Row: C113. testEligibleLeaderReplicas_RemoveUncleanShutdownReplicasFromElr. */
+static void who_restarted_uncleanly_leaves_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [2,3]", "[1,2,4]");
+
+    (void)state;
+    t.change.unclean_restarts = test_list("[3]");
+    t.change.use_last_known_leader = false;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1] elr [2] known [3]");
+
+    /* With the flag on, the field is kept for the last known leader. Semantics: R6.9. */
+    t.change.use_last_known_leader = true;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1] elr [2]");
+}
+
+/* Row: C114. testEligibleLeaderReplicas_ElrCanBeElected. */
+static void a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [3]", "[2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[]");
+    expect_clean_change(&t, "leader 3 epochs 101/201 replicas [1,2,3,4] isr [3] elr [1]");
+}
+
+/* Semantics: R6.2. */
+static void a_member_of_the_elr_does_not_lead_while_the_isr_has_members(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3]", "[3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[2]");
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3,4] isr [2] elr [1,3]");
+}
+
+/* Row: C115. testEligibleLeaderReplicas_ElectLastKnownLeader. */
+static void the_last_known_leader_leads_when_isr_and_elr_are_empty(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 100/200 replicas [1,2,3,4] isr [] known [1]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_PREFERRED;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3,4] isr [1] recovering");
+    t.change.election = HW_ELECTION_ONLINE;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3,4] isr [1] recovering");
+}
+
+/* Semantics: R6.10. */
+static void the_last_known_leader_is_not_elected_unless_every_condition_holds(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 100/200 replicas [1,2,3,4] isr [] known [1]", "[2,3,4]");
+
+    (void)state;
+    expect_no_change(&t); /* It is down. */
+
+    t.change.acceptable = test_list("[1,2,3,4]");
+    t.change.use_last_known_leader = false;
+    expect_no_change(&t); /* The flag is off. */
+
+    t.change.use_last_known_leader = true;
+    t.record.last_known_elr = test_list("[1,2]");
+    expect_no_change(&t); /* It is not one. */
+
+    t.record.last_known_elr = test_list("[9]");
+    t.change.acceptable = test_list("[9]");
+    expect_no_change(&t); /* It holds no replica any more. */
+}
+
+/* Semantics: R6.9. */
+static void
+the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3] isr [1] elr [2]", "[3]");
+
+    (void)state;
+    t.change.isr = test_list("[]");
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3] isr [] elr [1,2] known [1]");
+
+    /* A change that leaves it leaderless keeps the field. */
+    t = elr_change_of("leader -1 epochs 4/4 replicas [1,2,3] isr [] elr [1,2] known [1]", "[]");
+    t.change.unclean_restarts = test_list("[2]");
+    expect_clean_change(&t, "leader -1 epochs 4/5 replicas [1,2,3] isr [] elr [1] known [1]");
+
+    t = elr_change_of("leader -1 epochs 4/4 replicas [1,2,3] isr [] elr [1,2] known [1]", "[2]");
+    expect_clean_change(&t, "leader 2 epochs 5/5 replicas [1,2,3] isr [2] elr [1]");
+}
+
+/* Semantics: R6.5. With the feature off, what it left behind goes with the next change. */
+static void with_the_elr_off_its_fields_are_emptied(void **state)
+{
+    struct test_change t =
+        change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1] elr [2] known [3]", "[1]");
+
+    (void)state;
+    expect_clean_change(&t, "leader 1 epochs 1/3 replicas [1,2,3] isr [1]");
+
+    /* Nor can it elect anybody any more. */
+    t = change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] elr [2] known [3]", "[1,2,3]");
+    expect_clean_change(&t, "leader -1 epochs 1/3 replicas [1,2,3] isr []");
+}
+
+/* Semantics: R6.23. Only the leader's own report ends the recovery (R6.22). */
+static void a_clean_election_leaves_the_recovery_state(void **state)
+{
+    struct test_change t =
+        change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1,2] recovering", "[2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[2]");
+    expect_clean_change(&t, "leader 2 epochs 2/3 replicas [1,2,3] isr [2] recovering");
+    t.change = hw_partition_change_of(&t.record);
+    t.change.acceptable = test_list("[1]");
+    t.change.recovering = false;
+    expect_clean_change(&t, "leader 1 epochs 1/3 replicas [1,2,3] isr [1,2]");
+}
+
+static void expect_begin(const char *replicas, const char *target, const char *removing,
+                         const char *adding, const char *list)
+{
+    struct hw_broker_list from = test_list(replicas);
+    struct hw_broker_list to = test_list(target);
+    struct hw_reassignment reassignment;
+
+    assert_true(hw_reassignment_begin(&from, &to, &reassignment));
+    expect_list(&reassignment.removing, removing);
+    expect_list(&reassignment.adding, adding);
+    expect_list(&reassignment.replicas, list);
+}
+
+/* Row: C127. testRemovals. */
+static void replicas_to_be_removed_go_behind_the_target(void **state)
+{
+    (void)state;
+    expect_begin("[3,2,1,0]", "[3,1]", "[0,2]", "[]", "[3,1,0,2]");
+}
+
+/* Row: C128. testAdditionsAndRemovals. */
+static void replicas_can_be_added_and_removed_in_one_move(void **state)
+{
+    (void)state;
+    expect_begin("[3,2,1,0]", "[7,3,1,9]", "[0,2]", "[7,9]", "[7,3,1,9,0,2]");
+}
+
+/* Row: C193. testAdditions. */
+static void replicas_that_are_added_stand_where_the_target_has_them(void **state)
+{
+    (void)state;
+    expect_begin("[3,2,1]", "[3,6,2,1,5]", "[]", "[5,6]", "[3,6,2,1,5]");
+}
+
+static void a_move_with_more_replicas_than_a_list_holds_is_refused(void **state)
+{
+    struct hw_broker_list from = test_list("[1,2,3,4,5,6,7,8,9,10,11,12]");
+    struct hw_broker_list to = test_list("[12,13,14,15,16]");
+    struct hw_broker_list too_many = test_list("[12,13,14,15,16,17]");
+    struct hw_reassignment reassignment;
+
+    (void)state;
+    assert_true(hw_reassignment_begin(&from, &to, &reassignment));
+    assert_int_equal(reassignment.replicas.count, HW_REPLICAS_MAX);
+    assert_false(hw_reassignment_begin(&from, &too_many, &reassignment));
+    assert_int_equal(reassignment.replicas.count, HW_REPLICAS_MAX);
+}
+
+/* Row: C129. testDoesNotCompleteReassignment. */
+static void a_move_is_not_complete_until_every_new_replica_is_in_sync(void **state)
+{
+    const char *text = "leader 0 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4] "
+                       "adding [3,4,5] removing [0,1,2]";
+    struct hw_partition_record record = test_record(text);
+
+    (void)state;
+    assert_false(hw_reassignment_maybe_complete(&record));
+    expect_record(&record, text);
+}
+
+/* Row: C130. testDoesCompleteReassignmentAllNewReplicas. */
+static void a_move_to_other_brokers_completes_when_all_of_them_are_in_sync(void **state)
+{
+    struct hw_partition_record record =
+        test_record("leader 3 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4,5] "
+                    "adding [3,4,5] removing [0,1,2]");
+
+    (void)state;
+    assert_true(hw_reassignment_maybe_complete(&record));
+    expect_record(&record, "leader 3 epochs 0/1 replicas [3,4,5] isr [3,4,5]");
+}
+
+/* Semantics: R7.4. Replicas that stay count too. */
+static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(void **state)
+{
+    struct hw_partition_record record =
+        test_record("leader 3 epochs 0/1 replicas [3,4,0] isr [3,0] removing [0]");
+    struct hw_partition_record at_rest = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3]");
+    struct hw_partition_record synced = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3,4]");
+
+    (void)state;
+    assert_false(hw_reassignment_maybe_complete(&record));
+    assert_false(hw_reassignment_maybe_complete(&at_rest));
+    assert_false(hw_reassignment_maybe_complete(&synced)); /* Nothing is moving. */
+}
+
+/* Row: C131. testSomeAdding. */
+static void taking_a_move_back_drops_the_added_replicas(void **state)
+{
+    struct hw_partition_record record =
+        test_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5,2] adding [4,5]");
+    struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
+
+    (void)state;
+    expect_list(&revert.replicas, "[3,2,1]");
+    expect_list(&revert.isr, "[2]");
+    assert_false(revert.unclean);
+}
+
+/* Row: C132. testIsrSpecialCase. */
+static void taking_a_move_back_whose_isr_is_all_new_is_unclean(void **state)
+{
+    struct hw_partition_record record =
+        test_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5] adding [4,5] removing [2]");
+    struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
+
+    (void)state;
+    expect_list(&revert.replicas, "[3,2,1]");
+    expect_list(&revert.isr, "[3]");
+    assert_true(revert.unclean);
+}
+
+/* Row: C133. testIsrEnlargementCompletesReassignment. */
+static void the_isr_change_that_brings_the_last_replica_completes_the_move(void **state)
+{
+    struct test_change t = change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3] "
+                                     "adding [4] removing [1]",
+                                     "[1,2,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3,4]");
+    expect_clean_change(&t, "leader 2 epochs 101/201 replicas [2,3,4] isr [2,3,4]");
+}
+
+/* Row: C134. testRevertReassignment. */
+static void a_move_that_is_taken_back_bumps_the_leader_epoch(void **state)
+{
+    struct test_change t = change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3] "
+                                     "adding [4] removing [1]",
+                                     "[1,2,4]");
+    struct hw_reassignment_revert revert = hw_reassignment_revert_of(&t.record);
+
+    (void)state;
+    t.change.replicas = revert.replicas;
+    t.change.isr = revert.isr;
+    t.change.adding = test_list("[]");
+    t.change.removing = test_list("[]");
+    expect_clean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3] isr [1,2,3]");
+}
+
+/* Row: C135. testStoppedLeaderIsDemotedAfterReassignmentCompletesEvenIfNoNewEligibleLeaders. */
+static void a_leader_that_was_moved_away_goes_although_nobody_can_follow_it(void **state)
+{
+    struct test_change t = change_of("leader 0 epochs 100/200 replicas [2,3,0,1] isr [0,1] "
+                                     "adding [2,3] removing [0,1]",
+                                     "[]");
+
+    (void)state;
+    t.change.isr = test_list("[0,1,2,3]");
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [2,3] isr [2,3]");
+}
+
+/* Row: C194. testReassignmentRearrangesReplicas. */
+static void another_order_of_the_replicas_changes_the_list_alone(void **state)
+{
+    struct test_change t = change_of(FOO, "[1,2,3]");
+
+    (void)state;
+    t.change.replicas = test_list("[3,2,1]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [3,2,1] isr [2,1,3]");
+}
+
+/* A removed replica is in the old ISR, but must not become eligible: it is no replica any more. */
+static void who_was_moved_away_does_not_enter_the_elr(void **state)
+{
+    struct test_change t = elr_change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1,3] elr [2] "
+                                         "adding [1,2] removing [3]",
+                                         "[1,2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 2/3 replicas [1,2] isr [1,2]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_preferred_election_alone_moves_the_leader_to_the_first_replica),
+        cmocka_unit_test(
+            without_an_acceptable_member_of_the_isr_only_an_unclean_election_finds_a_leader),
+        cmocka_unit_test(an_unclean_election_takes_a_member_of_the_isr_where_there_is_one),
+        cmocka_unit_test(a_preferred_election_keeps_the_leader_if_the_first_replica_cannot_lead),
+        cmocka_unit_test(a_change_of_the_isr_does_not_bump_the_leader_epoch),
+        cmocka_unit_test(an_unclean_leader_is_alone_in_the_isr_and_recovering),
+        cmocka_unit_test(an_unclean_election_forgets_the_elr),
+        cmocka_unit_test(a_shrinking_isr_leaves_the_leader_field_unset),
+        cmocka_unit_test(before_metadata_version_3_6_a_shrinking_isr_bumps_the_leader_epoch),
+        cmocka_unit_test(losing_a_replica_bumps_the_leader_epoch_although_the_leader_stays),
+        cmocka_unit_test(the_leader_epoch_can_be_bumped_for_its_own_sake),
+        cmocka_unit_test(without_the_elr_the_last_member_of_the_isr_stays_in_it_without_leading),
+        cmocka_unit_test(who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr),
+        cmocka_unit_test(who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr),
+        cmocka_unit_test(an_isr_that_reaches_the_minimum_empties_the_elr),
+        cmocka_unit_test(who_restarted_uncleanly_leaves_the_elr),
+        cmocka_unit_test(a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty),
+        cmocka_unit_test(a_member_of_the_elr_does_not_lead_while_the_isr_has_members),
+        cmocka_unit_test(the_last_known_leader_leads_when_isr_and_elr_are_empty),
+        cmocka_unit_test(the_last_known_leader_is_not_elected_unless_every_condition_holds),
+        cmocka_unit_test(
+            the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again),
+        cmocka_unit_test(with_the_elr_off_its_fields_are_emptied),
+        cmocka_unit_test(a_clean_election_leaves_the_recovery_state),
+        cmocka_unit_test(replicas_to_be_removed_go_behind_the_target),
+        cmocka_unit_test(replicas_can_be_added_and_removed_in_one_move),
+        cmocka_unit_test(replicas_that_are_added_stand_where_the_target_has_them),
+        cmocka_unit_test(a_move_with_more_replicas_than_a_list_holds_is_refused),
+        cmocka_unit_test(a_move_is_not_complete_until_every_new_replica_is_in_sync),
+        cmocka_unit_test(a_move_to_other_brokers_completes_when_all_of_them_are_in_sync),
+        cmocka_unit_test(a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync),
+        cmocka_unit_test(taking_a_move_back_drops_the_added_replicas),
+        cmocka_unit_test(taking_a_move_back_whose_isr_is_all_new_is_unclean),
+        cmocka_unit_test(the_isr_change_that_brings_the_last_replica_completes_the_move),
+        cmocka_unit_test(a_move_that_is_taken_back_bumps_the_leader_epoch),
+        cmocka_unit_test(a_leader_that_was_moved_away_goes_although_nobody_can_follow_it),
+        cmocka_unit_test(another_order_of_the_replicas_changes_the_list_alone),
+        cmocka_unit_test(who_was_moved_away_does_not_enter_the_elr),
+    };
+    return cmocka_run_group_tests_name("replication_partition_change", tests, NULL, NULL);
+}
