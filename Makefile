@@ -103,12 +103,13 @@ $(BUILD)/libraries:
 	$(Q)CC='$(CC)' tests/deps.sh --check build
 	@touch $@
 
-# Core tests link without SQLite: the linker proves that core/ does not need it.
-$(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(CORE_OBJ)
+# Core tests link without SQLite, and what they name only: the linker proves that core/ does not
+# need it, and that a layer does not need those above it.
+$(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(BUILD)/core.a
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(CODEC_LIBS)
 
-# SQL tests load the extension; of the core they link what they name, to check files by themselves.
+# SQL tests load the extension; what they link of the core is for checking files by themselves.
 $(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o $(BUILD)/support_sql.a $(BUILD)/support.a \
                      $(BUILD)/core.a | $(BUILD)/highwater.so
 	@echo "  LINK  $@"
@@ -134,16 +135,16 @@ deps-dev:
 
 # Below this line programs are made by a make of their own, that goes on where one does not compile
 # (its tests then count as failed) and that sees the libraries which deps may just have installed.
-MAKE_PROGRAMS = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) -k
+MAKE_PROGRAMS = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) -k
 RUN = tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout $(TEST_TIMEOUT)
 
 test: deps
-	$(Q)$(MAKE_PROGRAMS) programs || true
-	$(Q)$(RUN) checks core sql golden experiments readme
+	$(Q)built=0; $(MAKE_PROGRAMS) programs || built=1; \
+	  $(RUN) --built $$built checks core sql golden experiments readme
 
 core-tests sql-tests golden experiments readme:
-	$(Q)$(MAKE_PROGRAMS) programs
-	$(Q)$(RUN) $(@:%-tests=%)
+	$(Q)built=0; $(MAKE_PROGRAMS) programs || built=1; \
+	  $(RUN) --built $$built $(@:%-tests=%)
 
 golden-rewrite: $(BUILD)/golden_sql all
 	$(Q)$(BUILD)/golden_sql --rewrite $(BUILD)/highwater.so $(sort $(wildcard tests/golden/*.test))
@@ -181,7 +182,7 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 # Everything sanitised, the loaded extension too; the sqlite3 shell gets libasan put in front.
 asan:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/asan CC=gcc OPT="$(SANITIZE) -fsanitize=address,undefined" programs
-	$(Q)$(MAKE) BUILD=build/asan asan-run
+	$(Q)$(MAKE) --no-print-directory BUILD=build/asan asan-run
 asan-run:
 	$(Q)SQLITE3="env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 sqlite3" \
 	  tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 300 core sql golden experiments
@@ -189,7 +190,7 @@ asan-run:
 # gcc, because Debian's valgrind cannot read the debug information of its clang.
 valgrind:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/gcc CC=gcc WERROR=1 programs
-	$(Q)$(MAKE) BUILD=build/gcc valgrind-run
+	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc valgrind-run
 valgrind-run:
 	$(Q)HW_TEST_QUICK=1 tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 900 --wrap "valgrind -q \
 	  --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
@@ -198,7 +199,7 @@ valgrind-run:
 
 tsan:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/tsan CC=gcc OPT="$(SANITIZE) -fsanitize=thread" programs
-	$(Q)$(MAKE) BUILD=build/tsan tsan-run
+	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan tsan-run
 tsan-run:
 	$(Q)tests/run.sh --build $(BUILD) --timeout 300 threads
 

@@ -17,9 +17,11 @@
 # other commands ("$ make") are passed over. A block without "sqlite> " or "$ sqlite3" is not a
 # session.
 #
-# usage: tests/readme.sh [--rewrite | --show] [--build DIR] [FILE.md...]
+# usage: tests/readme.sh [--rewrite | --show | --has-session] [--build DIR] [FILE.md...]
 #
-#   --rewrite  put what was printed into the files      --show  print the sessions as they went
+#   --rewrite      put what was printed into the files
+#   --show         print the sessions as they went
+#   --has-session  play nothing; succeed if there is anything to play
 #
 # SQLITE3 in the environment is the shell to use.
 set -euo pipefail
@@ -30,6 +32,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --rewrite) mode=rewrite && shift ;;
     --show) mode=show && shift ;;
+    --has-session) mode=has-session && shift ;;
     --build) build=$2 && shift 2 ;;
     *) break ;;
     esac
@@ -183,6 +186,10 @@ print_file() {
 for file in "$@"; do
     mapfile -t lines <"$file"
     classify
+    if [ "$mode" = has-session ]; then
+        [ "${#owners[@]}" -eq 0 ] || exit 0
+        continue
+    fi
     play_file
     case $mode in
     check) check_file "$file" ;;
@@ -193,7 +200,8 @@ for file in "$@"; do
         ;;
     esac
 done
-if [ "$mode" != show ]; then
-    echo "readme: $passed passed, $failed failed"
-fi
+case $mode in
+check | rewrite) echo "readme: $passed passed, $failed failed" ;;
+has-session) exit 1 ;;
+esac
 [ "$failed" -eq 0 ]

@@ -5,7 +5,8 @@
 # and check is a job of its own, with a time limit and a log; a job that crashes or hangs costs at
 # least one failed test and stops nothing else. The last line is "N passed, N failed".
 #
-# usage: tests/run.sh [--build DIR] [--jobs N] [--timeout SECONDS] [--wrap COMMAND] SUITE...
+# usage: tests/run.sh [--build DIR] [--jobs N] [--timeout SECONDS] [--wrap COMMAND]
+#                     [--built STATUS] SUITE...
 #
 #   core sql     the cmocka programs tests/test_*.c, without and with SQLite
 #   threads      those tests/test_sql_*.c whose name has "thread" in it
@@ -13,17 +14,20 @@
 #   readme       sessions in README files      checks        layers, symbols, documented, ...
 #
 # COMMAND goes in front of test programs and stories: "valgrind --error-exitcode=1".
-# TESTS in the environment, a list of patterns, narrows it: TESTS='test_log golden/isr*'.
+# STATUS is the exit status of building: programs that did not build may be there from before, so
+# another one than 0 costs a failed test.
+# TESTS in the environment, a list of patterns, narrows it: TESTS='test_log_* golden/isr*'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=build jobs=1 timeout=120 wrap=
+build=build jobs=1 timeout=120 wrap= built=0
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$2 && shift 2 ;;
     --jobs) jobs=$2 && shift 2 ;;
     --timeout) timeout=$2 && shift 2 ;;
     --wrap) wrap=$2 && shift 2 ;;
+    --built) built=$2 && shift 2 ;;
     *) break ;;
     esac
 done
@@ -31,20 +35,27 @@ logs=$build/test-logs
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# The jobs: a name and a command each, by the same index.
-names=() commands=()
+# The jobs, by the same index: a name; how it is counted ("sum": by what its output adds up to,
+# "status": as one test, by its exit status); and a command.
+names=() counted=() commands=()
 add() {
-    local name=$1 pattern
-    shift
-    if [ -n "${TESTS:-}" ]; then
-        for pattern in $TESTS; do
-            # shellcheck disable=SC2254
-            case $name in $pattern) pattern= && break ;; esac
-        done
-        [ -z "$pattern" ] || return 0
+    local how=$1 name=$2
+    shift 2
+    if is_wanted "$name"; then
+        names+=("$name") counted+=("$how") commands+=("$*")
     fi
-    names+=("$name")
-    commands+=("$*")
+}
+
+is_wanted() {
+    local pattern
+    [ -n "${TESTS:-}" ] || return 0
+    set -f
+    for pattern in $TESTS; do
+        # Not quoted: it is a pattern.
+        case $1 in $pattern) set +f && return 0 ;; esac
+    done
+    set +f
+    return 1
 }
 
 add_suite() {
@@ -56,31 +67,35 @@ add_suite() {
             name=$(basename "$file" .c)
             case $1:$name in
             core:test_sql_*) ;;
-            core:* | sql:test_sql_* | threads:test_sql_*thread*) add "$name" $wrap "$build/$name" ;;
+            core:* | sql:test_sql_* | threads:test_sql_*thread*)
+                add sum "$name" $wrap "$build/$name"
+                ;;
             esac
         done
         ;;
     golden)
         for file in tests/golden/*.test; do
-            add "golden/$(basename "$file" .test)" \
+            add sum "golden/$(basename "$file" .test)" \
                 $wrap "$build/golden_sql" "$build/highwater.so" "$file"
         done
         ;;
     experiments)
         for file in sql/*.sql; do
-            add "sql/$(basename "$file" .sql)" tests/experiments.sh --build "$build" "$file"
+            add sum "sql/$(basename "$file" .sql)" tests/experiments.sh --build "$build" "$file"
         done
         ;;
     readme)
         for file in README.md */README.md; do
-            add "${file%.md}" tests/readme.sh --build "$build" "$file"
+            if tests/readme.sh --has-session "$file"; then
+                add sum "$file" tests/readme.sh --build "$build" "$file"
+            fi
         done
         ;;
     checks)
-        add layers tests/layers.sh
-        add symbols tests/symbols.sh "$build"
-        add documented tests/documented.sh "$build"
-        add traceability tests/traceability.sh --brief
+        add status layers tests/layers.sh
+        add status symbols tests/symbols.sh "$build"
+        add status documented tests/documented.sh "$build"
+        add status traceability tests/traceability.sh --brief
         ;;
     *)
         echo "tests/run.sh: no suite $1" >&2
@@ -90,46 +105,45 @@ add_suite() {
     shopt -u nullglob
 }
 
-# "passed failed skipped" of a job, from its exit status and its log.
+# "passed failed skipped" of a job, from how it is counted, its exit status and its log.
 count() {
-    awk -v status="$1" '
+    awk -v how="$1" -v status="$2" '
         # cmocka announces how many there are: what is missing at the end has failed.
-        /^\[==========\].* Running [0-9]+ test\(s\)/ {
-            planned += $(NF - 1); summary = 0
-        }
-        /^\[==========\].* [0-9]+ test\(s\) run/ { summary = 1 }
-        /\[       OK \] / { ok++ }
-        /\[  SKIPPED \] / && !summary { skipped++ }
+        /^\[==========\].* Running [0-9]+ test\(s\)/ { planned += $(NF - 1); in_summary = 0 }
+        /^\[==========\].* [0-9]+ test\(s\) run/ { in_summary = 1 }
+        /\[       OK \] / { passed++ }
+        /\[  SKIPPED \] / && !in_summary { skipped++ }
         # Our own runners print their sum.
-        /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { ok += $2; own_failed += $4; own = 1 }
+        /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4 }
         END {
-            failed = own_failed
-            if (planned > 0) failed += planned - ok - skipped
-            # A check prints nothing to add up: its exit status is the result.
-            if (!planned && !own && status == 0) ok = 1
-            if (status != 0 && failed < 1) failed = 1
-            if (failed < 0) failed = 0
-            print ok + 0, failed + 0, skipped + 0
-        }' "$2"
+            if (how == "status") passed = status == 0
+            if (planned > passed + skipped + failed) failed = planned - passed - skipped
+            # A crash after the last test, or no test at all.
+            if (failed == 0 && (status != 0 || passed + skipped == 0)) failed = 1
+            print passed + 0, failed + 0, skipped + 0
+        }' "$3"
 }
 
 run_job() {
-    local name=$1 command=$2 log=$logs/${1//\//-}.log status=0 start=$EPOCHREALTIME
-    local passed failed skipped seconds
-    timeout --kill-after=5 "$timeout" $command >"$log" 2>&1 </dev/null || status=$?
+    local name=$1 how=$2 command=$3 log=$logs/${1//\//-}.log
+    local status=0 start=$EPOCHREALTIME scratch passed failed skipped
+    scratch=$(mktemp -d)
+    TMPDIR=$scratch timeout --kill-after=5 "$timeout" $command >"$log" 2>&1 </dev/null || status=$?
+    rm -rf "$scratch"
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         echo "timed out or killed (limit: $timeout s)" >>"$log"
     elif [ "$status" -gt 128 ]; then
         echo "ended by signal $((status - 128))" >>"$log"
     fi
-    read -r passed failed skipped < <(count "$status" "$log")
-    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+    read -r passed failed skipped < <(count "$how" "$status" "$log")
     echo "$passed $failed $skipped" >"$log.count"
     {
-        printf '%-44s %5d passed, %d failed%s  %s s\n' "$name" "$passed" "$failed" \
-            "$([ "$skipped" -eq 0 ] || echo ", $skipped SKIPPED")" "$seconds"
+        printf '%-44s %5d passed, %d failed%s' "$name" "$passed" "$failed" \
+            "$([ "$skipped" -eq 0 ] || echo ", $skipped SKIPPED")"
+        awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf "  %.1f s\n", to - from }'
         if [ "$failed" -gt 0 ]; then
-            grep -v -e '^\[ RUN      \]' -e '^\[       OK \]' "$log" | tail -n 60 | sed 's/^/    /'
+            { grep -v -e '^\[ RUN  ' -e '^\[       OK \]' "$log" || true; } |
+                tail -n 60 | sed 's/^/    /'
             echo "    the whole of it: $log"
         fi
     } >"$log.report"
@@ -140,17 +154,22 @@ run_job() {
 for suite in "$@"; do
     add_suite "$suite"
 done
+if [ "$built" -ne 0 ]; then
+    names+=(build) counted+=(status) commands+=(false)
+fi
 for i in "${!names[@]}"; do
     while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do
         wait -n || true
     done
-    run_job "${names[$i]}" "${commands[$i]}" &
+    run_job "${names[i]}" "${counted[i]}" "${commands[i]}" &
 done
 wait
 
-cat /dev/null "$logs"/*.count 2>/dev/null | awk '
+# Every job has left a count. One that has not is a fault of this script.
+cat "$logs"/*.count /dev/null | awk -v jobs="${#names[@]}" '
     { passed += $1; failed += $2; skipped += $3 }
     END {
+        failed += jobs - NR
         if (skipped) printf "%d tests were SKIPPED\n", skipped
         printf "%d passed, %d failed\n", passed, failed
         exit failed > 0
