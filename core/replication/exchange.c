@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/exchange.h"
+
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+
+#include <inttypes.h>
+
+/* ------------------------------------------------------------------- controller and brokers */
+
+enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *replica, struct hw_error *error)
+{
+    bool changed;
+
+    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker)) {
+        return HW_OK;
+    }
+    if (partition->record.leader == replica->broker) {
+        enum hw_status status = hw_replica_become_leader(replica, step->now_ms, &partition->record,
+                                                         partition->settings, &changed, error);
+
+        if (status == HW_OK) {
+            hw_waiting_check(replica, step->now_ms, partition->settings);
+        }
+        return status;
+    }
+    hw_replica_become_follower(replica, &partition->record, partition->variant->starts_truncating,
+                               &changed);
+    return HW_OK;
+}
+
+enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,
+                                    struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        status = hw_exchange_tell(partition, step, partition->replicas[i], error);
+    }
+    return status;
+}
+
+/* Brokers that have missed a change, since a link was cut or telling them failed, get it now. */
+static enum hw_status exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
+                                         struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        if (partition->replicas[i]->partition_epoch < partition->record.partition_epoch) {
+            status = hw_exchange_tell(partition, step, partition->replicas[i], error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_replica *leader, struct hw_error *error)
+{
+    struct hw_alter_partition_request request;
+    struct hw_alter_partition_response response;
+    bool changed = false;
+
+    while (hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
+           hw_replica_take_proposal(leader, &request)) {
+        changed |= hw_controller_alter_partition(step->controller, partition->settings, &request,
+                                                 &partition->record, &response);
+        (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings,
+                                               &response);
+    }
+    if (leader->role == HW_ROLE_LEADER) {
+        hw_waiting_check(leader, step->now_ms, partition->settings);
+    }
+    if (!changed) {
+        return HW_OK;
+    }
+    partition->is_record_dirty = true;
+    return exchange_tell_late(partition, step, error);
+}
+
+/* ------------------------------------------------------------------- follower and leader */
+
+/* The replica that `follower` takes for the leader, if a message gets there. */
+static struct hw_replica *exchange_reach_leader(const struct hw_partition *partition,
+                                                const struct hw_step *step,
+                                                const struct hw_replica *follower)
+{
+    struct hw_replica *leader = follower->leader == HW_BROKER_ID_NONE
+                                    ? NULL
+                                    : hw_partition_find(partition, follower->leader);
+
+    if (leader == NULL || !hw_links_connected(step->links, follower->broker, leader->broker)) {
+        return NULL;
+    }
+    return leader;
+}
+
+/* Bring the follower to where it can fetch, and build its request. *ready false: it does not fetch.
+ */
+static enum hw_status exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_replica *follower,
+                                       struct hw_fetch_request *request, bool *ready,
+                                       struct hw_error *error)
+{
+    const struct hw_registration *own = hw_metadata_find(follower->metadata, follower->broker);
+    enum hw_status status = HW_OK;
+
+    *ready = false;
+    if (follower->role == HW_ROLE_FOLLOWER && follower->fetch.phase == HW_PHASE_TRUNCATING &&
+        follower->leader != HW_BROKER_ID_NONE) {
+        status = partition->variant->truncate(partition, step, follower, error);
+    }
+    if (status == HW_OK) {
+        *ready =
+            hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
+                                   partition->settings, partition->variant->sends_epochs, request);
+    }
+    return status;
+}
+
+/* R2.30: the follower asks for the leader's latest and earliest offset. */
+static enum hw_status exchange_out_of_range(struct hw_partition *partition,
+                                            const struct hw_step *step, struct hw_replica *follower,
+                                            struct hw_error *error)
+{
+    struct hw_replica *leader = exchange_reach_leader(partition, step, follower);
+    hw_epoch_t epoch =
+        partition->variant->sends_epochs ? follower->fetch.current_leader_epoch : HW_EPOCH_NONE;
+
+    if (leader == NULL || hw_replica_check_epoch(leader, epoch, true) != HW_KAFKA_NONE) {
+        hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
+        return HW_OK;
+    }
+    return hw_replica_apply_out_of_range(follower, hw_log_end(leader->log),
+                                         hw_log_start(leader->log), error);
+}
+
+/* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.
+ */
+static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_replica *follower,
+                                       const struct hw_fetch_request *request,
+                                       enum hw_fetch_attempt attempt, int64_t *records,
+                                       struct hw_error *error)
+{
+    struct hw_replica *leader = exchange_reach_leader(partition, step, follower);
+    struct hw_fetch_response response;
+    bool out_of_range = false;
+    int64_t appended = 0;
+    enum hw_status status;
+
+    if (leader == NULL) {
+        hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
+        return HW_OK;
+    }
+    status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, request, attempt,
+                                     &response, error);
+    if (status == HW_OK && attempt == HW_FETCH_RECEIVE) {
+        follower->fetch.request = *request;
+        follower->fetch.is_request_waiting = true;
+    } else if (status == HW_OK) {
+        status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request,
+                                        &response, &appended, &out_of_range, error);
+        *records += appended;
+    }
+    hw_buffer_release(&response.records);
+    if (status == HW_OK && out_of_range) {
+        status = exchange_out_of_range(partition, step, follower, error);
+    }
+    if (status == HW_OK) {
+        status = hw_exchange_proposals(partition, step, leader, error);
+    }
+    return status;
+}
+
+/* The follower sends its next request, which the leader receives and keeps. */
+static enum hw_status exchange_send(struct hw_partition *partition, const struct hw_step *step,
+                                    struct hw_replica *follower, struct hw_error *error)
+{
+    struct hw_fetch_request request;
+    bool ready;
+    int64_t records = 0;
+    enum hw_status status = exchange_prepare(partition, step, follower, &request, &ready, error);
+
+    if (status == HW_OK && ready) {
+        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE, &records,
+                                  error);
+    }
+    return status;
+}
+
+enum hw_status hw_exchange_fetch_round(struct hw_partition *partition, const struct hw_step *step,
+                                       int64_t *records, struct hw_error *error)
+{
+    enum hw_status status = exchange_tell_late(partition, step, error);
+
+    *records = 0;
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        if (!partition->replicas[i]->fetch.is_request_waiting) {
+            status = exchange_send(partition, step, partition->replicas[i], error);
+        }
+    }
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        struct hw_replica *follower = partition->replicas[i];
+
+        if (follower->fetch.is_request_waiting) {
+            struct hw_fetch_request request = follower->fetch.request;
+
+            status = exchange_deliver(partition, step, follower, &request, HW_FETCH_ANSWER, records,
+                                      error);
+        }
+    }
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        status = exchange_send(partition, step, partition->replicas[i], error);
+    }
+    return status;
+}
+
+enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
+                                 struct hw_replica *follower, int64_t *records,
+                                 struct hw_error *error)
+{
+    struct hw_fetch_request request;
+    bool ready = false;
+    enum hw_status status = exchange_tell_late(partition, step, error);
+
+    *records = 0;
+    if (status == HW_OK) {
+        status = exchange_prepare(partition, step, follower, &request, &ready, error);
+    }
+    if (status == HW_OK && ready) {
+        status =
+            exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE, records, error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------- what users order */
+
+enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_error *error)
+{
+    enum hw_status status = exchange_tell_late(partition, step, error);
+
+    /* Every replica that takes itself for the leader checks, a deposed one that has not heard of it
+     * too. */
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        struct hw_replica *leader = partition->replicas[i];
+
+        if (leader->role == HW_ROLE_LEADER) {
+            (void)hw_replica_maybe_shrink_isr(leader, step->now_ms, partition->settings);
+            status = hw_exchange_proposals(partition, step, leader, error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
+                                           const struct hw_step *step, hw_broker_id_t id,
+                                           struct hw_error *error)
+{
+    if (!hw_controller_remove_from_isr(step->controller, partition->settings, id,
+                                       &partition->record)) {
+        return HW_OK;
+    }
+    partition->is_record_dirty = true;
+    return hw_exchange_tell_all(partition, step, error);
+}
+
+enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct hw_step *step,
+                                   hw_broker_id_t id, bool unclean, struct hw_error *error)
+{
+    struct hw_broker_list dead = hw_partition_dead_brokers(partition);
+    enum hw_status status = hw_controller_promote(step->controller, partition->name, id, &dead,
+                                                  unclean, &partition->record, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    partition->is_record_dirty = true;
+    return hw_exchange_tell_all(partition, step, error);
+}
+
+enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_replica *follower, struct hw_error *error)
+{
+    enum hw_status status = exchange_tell_late(partition, step, error);
+    int64_t records;
+    hw_offset_t before;
+
+    /* Also one that had given up asks again. */
+    if (follower->fetch.phase == HW_PHASE_FAILED) {
+        follower->fetch.phase = HW_PHASE_FETCHING;
+        follower->fetch.fetch_offset = hw_log_end(follower->log);
+        follower->fetch.last_fetched_epoch =
+            hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log));
+    }
+    /* Fetch until an answer cuts nothing: each cut lowers the latest epoch, so this ends. */
+    do {
+        before = hw_log_end(follower->log);
+        if (status == HW_OK) {
+            status = hw_exchange_fetch(partition, step, follower, &records, error);
+        }
+    } while (status == HW_OK && hw_log_end(follower->log) < before);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages between the replicas of one partition, and between their brokers and the controller:
+ * what Kafka's own variants have in common. Lost where a link is cut or a broker does not run.
+ */
+#ifndef HW_REPLICATION_EXCHANGE_H
+#define HW_REPLICATION_EXCHANGE_H
+
+#include "core/replication/variant.h"
+
+/* Deliver the record to every running broker that the controller reaches: they take their roles. */
+enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,
+                                    struct hw_error *error);
+enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *replica, struct hw_error *error);
+
+/* Send the leader's ISR proposals and deliver the answers, until none is left to send. */
+enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_replica *leader, struct hw_error *error);
+
+/* Implementations of struct hw_variant shared by Kafka's variants. */
+enum hw_status hw_exchange_fetch_round(struct hw_partition *partition, const struct hw_step *step,
+                                       int64_t *records, struct hw_error *error);
+enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
+                                 struct hw_replica *follower, int64_t *records,
+                                 struct hw_error *error);
+enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_error *error);
+enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
+                                           const struct hw_step *step, hw_broker_id_t id,
+                                           struct hw_error *error);
+enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct hw_step *step,
+                                   hw_broker_id_t id, bool unclean, struct hw_error *error);
+enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_replica *follower, struct hw_error *error);
+
+#endif /* HW_REPLICATION_EXCHANGE_H */

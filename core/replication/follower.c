@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
+#include "core/base/assert.h"
+#include "core/replication/replica.h"
+
+#include <inttypes.h>
+
+bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
+                            const struct hw_settings *settings, bool sends_epochs,
+                            struct hw_fetch_request *request)
+{
+    if (replica->role != HW_ROLE_FOLLOWER || replica->leader == HW_BROKER_ID_NONE ||
+        replica->fetch.phase != HW_PHASE_FETCHING) {
+        return false;
+    }
+    *request = (struct hw_fetch_request){
+        .replica_id = replica->broker,
+        .replica_epoch = broker_epoch,
+        .topic_id = replica->topic_id,
+        .current_leader_epoch = sends_epochs ? replica->fetch.current_leader_epoch : HW_EPOCH_NONE,
+        .fetch_offset = replica->fetch.fetch_offset,
+        .last_fetched_epoch = sends_epochs ? replica->fetch.last_fetched_epoch : HW_EPOCH_NONE,
+        .log_start = hw_log_start(replica->log),
+        .partition_max_bytes = settings->replica_fetch_max_bytes,
+        .max_bytes = settings->replica_fetch_response_max_bytes,
+        .min_bytes = settings->replica_fetch_min_bytes,
+        .max_wait_ms = settings->replica_fetch_wait_max_ms};
+    return true;
+}
+
+/* A partition that is delayed already does not get a longer delay by a second error (R2.29). */
+static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms,
+                           const struct hw_settings *settings)
+{
+    if (replica->fetch.delay_until_ms == HW_TIME_NEVER || replica->fetch.delay_until_ms <= now_ms) {
+        replica->fetch.delay_until_ms = now_ms + settings->replica_fetch_backoff_ms;
+    }
+}
+
+void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
+                             const struct hw_settings *settings)
+{
+    replica->fetch.is_request_waiting = false;
+    follower_delay(replica, now_ms, settings);
+}
+
+/* Records in whole batches, and the epoch of the last batch. */
+static int64_t count_records(const uint8_t *bytes, size_t size, hw_epoch_t *last_epoch)
+{
+    int64_t records = 0;
+    size_t at = 0;
+    struct hw_batch batch;
+
+    while (at < size && hw_batch_parse(bytes + at, size - at, &batch) == HW_BATCH_OK) {
+        records += batch.record_count;
+        *last_epoch = batch.leader_epoch;
+        at += hw_batch_size_bytes(&batch);
+    }
+    return records;
+}
+
+/* Bad records are asked for again; anything else that fails needs somebody to look (R2.27). */
+static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             enum hw_status status, const struct hw_error *error)
+{
+    if (status == HW_REFUSED && (error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE ||
+                                 error->kafka_error == HW_KAFKA_INVALID_RECORD)) {
+        follower_delay(replica, now_ms, settings);
+        return HW_OK;
+    }
+    if (status != HW_NO_MEMORY) {
+        replica->fetch.phase = HW_PHASE_FAILED;
+        replica->changes++;
+    }
+    return status == HW_REFUSED ? HW_OK : status;
+}
+
+/* R2.25, R2.26: append, then the leader's high watermark, then its log start. */
+static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                    const struct hw_settings *settings,
+                                    const struct hw_fetch_response *response, int64_t *records,
+                                    struct hw_error *error)
+{
+    struct hw_log_append_info info;
+    bool log_start_changed;
+    enum hw_status status = HW_OK;
+    hw_epoch_t last_epoch = replica->fetch.last_fetched_epoch;
+
+    if (response->records.size > 0) {
+        status = hw_log_append_as_follower(replica->log, response->records.bytes,
+                                           response->records.size, now_ms, &info, error);
+        if (status != HW_OK) {
+            return follower_append_failed(replica, now_ms, settings, status, error);
+        }
+        if (info.first_offset != HW_OFFSET_NONE) {
+            *records = count_records(response->records.bytes, response->records.size, &last_epoch);
+            replica->fetch.fetch_offset = info.last_offset + 1;
+            replica->fetch.last_fetched_epoch = last_epoch;
+            replica->changes++;
+        }
+    }
+    if (hw_log_update_high_watermark(replica->log, response->high_watermark)) {
+        replica->changes++;
+    }
+    status = hw_log_maybe_increment_log_start(replica->log, response->log_start, &log_start_changed,
+                                              error);
+    if (status != HW_OK) {
+        return follower_append_failed(replica, now_ms, settings, status, error);
+    }
+    replica->changes += log_start_changed ? 1 : 0;
+    replica->fetch.lag = response->high_watermark > replica->fetch.fetch_offset
+                             ? response->high_watermark - replica->fetch.fetch_offset
+                             : 0;
+    return HW_OK;
+}
+
+enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                      const struct hw_settings *settings,
+                                      const struct hw_fetch_request *request,
+                                      const struct hw_fetch_response *response, int64_t *records,
+                                      bool *out_of_range, struct hw_error *error)
+{
+    struct hw_fetch_state *fetch = &replica->fetch;
+
+    *records = 0;
+    *out_of_range = false;
+    fetch->is_request_waiting = false;
+    /* An answer to a question that is no longer asked is dropped (R2.23). */
+    if (replica->role != HW_ROLE_FOLLOWER || fetch->phase != HW_PHASE_FETCHING ||
+        fetch->fetch_offset != request->fetch_offset) {
+        return HW_OK;
+    }
+    switch ((int)response->error) {
+    case HW_KAFKA_NONE:
+        break;
+    case HW_KAFKA_OFFSET_OUT_OF_RANGE:
+        *out_of_range = true;
+        return HW_OK;
+    case HW_KAFKA_FENCED_LEADER_EPOCH:
+        if (request->current_leader_epoch == fetch->current_leader_epoch) {
+            fetch->phase = HW_PHASE_FAILED; /* Until the controller tells it the new epoch. */
+            replica->changes++;
+            return HW_OK;
+        }
+        follower_delay(replica, now_ms, settings);
+        return HW_OK;
+    default:
+        follower_delay(replica, now_ms, settings);
+        return HW_OK;
+    }
+    fetch->delay_until_ms = HW_TIME_NEVER;
+    if (response->diverging_epoch.end_offset != HW_OFFSET_NONE) {
+        bool is_complete;
+        hw_offset_t offset = hw_truncation_offset(replica->log, response->diverging_epoch,
+                                                  fetch->fetch_offset, &is_complete);
+
+        /* Cut first and fetch again; the answer's high watermark is not for this log (R2.24). */
+        return hw_replica_truncate_follower(replica, offset, true, error);
+    }
+    if (fetch->fetch_offset != hw_log_end(replica->log)) {
+        fetch->phase = HW_PHASE_FAILED;
+        replica->changes++;
+        return HW_OK;
+    }
+    return follower_take(replica, now_ms, settings, response, records, error);
+}
+
+enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_offset_t leader_log_end,
+                                             hw_offset_t leader_log_start, struct hw_error *error)
+{
+    struct hw_fetch_state *fetch = &replica->fetch;
+    enum hw_status status = HW_OK;
+
+    if (leader_log_end < hw_log_end(replica->log)) {
+        status = hw_replica_truncate_follower(replica, leader_log_end, true, error);
+    } else if (leader_log_start > hw_log_end(replica->log)) {
+        status = hw_log_truncate_fully_and_start_at(replica->log, leader_log_start, HW_OFFSET_NONE,
+                                                    error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    fetch->phase = HW_PHASE_FETCHING;
+    fetch->fetch_offset = hw_log_end(replica->log);
+    fetch->last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
+    fetch->lag = leader_log_end - fetch->fetch_offset;
+    replica->changes++;
+    return HW_OK;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* When does the high watermark move? On a leader only here; on a follower in follower.c. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/replication/replica.h"
+
+int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
+                                     const struct hw_settings *settings)
+{
+    int32_t replica_count = replica->remote_count + 1;
+
+    return settings->min_insync_replicas < replica_count ? settings->min_insync_replicas
+                                                         : replica_count;
+}
+
+/*
+ * Does the high watermark wait for this replica? For members of the ISR, and for one that is about
+ * to become a member; also for one that keeps up and could become one: otherwise, with the ISR
+ * shrunk to the leader, the high watermark would run with the log end and a follower one batch
+ * behind could never reach it (R3.5).
+ */
+static bool high_watermark_waits_for(const struct hw_replica *replica,
+                                     const struct hw_broker_list *maximal_isr,
+                                     const struct hw_remote_replica *remote, hw_time_ms_t now_ms,
+                                     const struct hw_settings *settings)
+{
+    if (hw_broker_list_contains(maximal_isr, remote->broker)) {
+        return true;
+    }
+    return hw_remote_replica_is_caught_up(remote, hw_log_end(replica->log), now_ms,
+                                          settings->replica_lag_time_max_ms) &&
+           hw_replica_is_isr_eligible(replica, remote);
+}
+
+bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                               const struct hw_settings *settings)
+{
+    struct hw_broker_list maximal_isr = hw_replica_maximal_isr(replica);
+    hw_offset_t candidate = hw_log_end(replica->log);
+
+    HW_ASSERT(replica->role == HW_ROLE_LEADER);
+    /* KIP-966: below the minimum nothing becomes visible, so that any member of the last full ISR
+     * still has all that was (R3.3). */
+    if (replica->isr.count < hw_replica_effective_min_isr(replica, settings)) {
+        return false;
+    }
+    for (int32_t i = 0; i < replica->remote_count; i++) {
+        const struct hw_remote_replica *remote = &replica->remotes[i];
+
+        if (remote->log_end < candidate &&
+            high_watermark_waits_for(replica, &maximal_isr, remote, now_ms, settings)) {
+            candidate = remote->log_end;
+        }
+    }
+    if (!hw_log_maybe_increment_high_watermark(replica->log, candidate)) {
+        return false;
+    }
+    replica->changes++;
+    return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is in sync? The leader proposes, the controller commits (R4.1):
+ *
+ *     committed --maybe_expand--> pending expand --success--> committed
+ *     committed --maybe_shrink--> pending shrink --success--> committed
+ *
+ * While a change is in flight no other is started.
+ */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/replication/replica.h"
+
+bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
+                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
+                                    int64_t lag_time_max_ms)
+{
+    /* An equal log end wins whatever the time: a silent follower that has everything is in sync. */
+    if (remote->log_end == leader_log_end) {
+        return true;
+    }
+    return remote->last_caught_up_ms != HW_TIME_NEVER &&
+           now_ms - remote->last_caught_up_ms <= lag_time_max_ms;
+}
+
+struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica)
+{
+    return replica->isr_change == HW_ISR_PENDING_EXPAND ? replica->proposed_isr : replica->isr;
+}
+
+bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
+                                const struct hw_remote_replica *remote)
+{
+    const struct hw_registration *registration =
+        hw_metadata_find(replica->metadata, remote->broker);
+
+    if (registration == NULL || registration->fenced || registration->in_controlled_shutdown) {
+        return false;
+    }
+    /* KIP-903: fetches from before a restart say nothing about what the broker has now. */
+    return remote->has_fetched_epoch && (remote->broker_epoch == HW_BROKER_EPOCH_NONE ||
+                                         remote->broker_epoch == registration->epoch);
+}
+
+static void isr_propose(struct hw_replica *replica, enum hw_isr_change change,
+                        const struct hw_broker_list *isr)
+{
+    HW_ASSERT(replica->isr_change == HW_ISR_COMMITTED);
+    replica->isr_change = change;
+    replica->proposed_isr = *isr;
+    replica->is_proposal_unsent = true;
+    replica->changes++;
+}
+
+bool hw_replica_maybe_expand_isr(struct hw_replica *replica, const struct hw_remote_replica *remote)
+{
+    struct hw_broker_list isr = replica->isr;
+
+    /* The high watermark of a new leader may be lower than what was committed before it: only the
+     * start of its epoch is a safe bound (R4.3). */
+    if (replica->isr_change != HW_ISR_COMMITTED ||
+        hw_broker_list_contains(&replica->isr, remote->broker) ||
+        !hw_replica_is_isr_eligible(replica, remote) ||
+        remote->log_end < hw_log_high_watermark(replica->log) ||
+        remote->log_end < replica->epoch_start) {
+        return false;
+    }
+    hw_broker_list_add(&isr, remote->broker);
+    isr_propose(replica, HW_ISR_PENDING_EXPAND, &isr);
+    return true;
+}
+
+bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                 const struct hw_settings *settings)
+{
+    struct hw_broker_list isr = replica->isr;
+
+    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED) {
+        return false;
+    }
+    for (int32_t i = 0; i < replica->isr.count; i++) {
+        hw_broker_id_t member = replica->isr.ids[i];
+        const struct hw_remote_replica *remote = hw_replica_find_remote(replica, member);
+
+        if (member != replica->broker &&
+            (remote == NULL ||
+             !hw_remote_replica_is_caught_up(remote, hw_log_end(replica->log), now_ms,
+                                             settings->replica_lag_time_max_ms))) {
+            (void)hw_broker_list_remove(&isr, member);
+        }
+    }
+    if (isr.count == replica->isr.count) {
+        return false;
+    }
+    isr_propose(replica, HW_ISR_PENDING_SHRINK, &isr);
+    return true;
+}
+
+bool hw_replica_take_proposal(struct hw_replica *replica,
+                              struct hw_alter_partition_request *request)
+{
+    const struct hw_registration *own;
+
+    if (replica->role != HW_ROLE_LEADER || !replica->is_proposal_unsent) {
+        return false;
+    }
+    own = hw_metadata_find(replica->metadata, replica->broker);
+    *request = (struct hw_alter_partition_request){
+        .sender = replica->broker,
+        .sender_epoch = own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
+        .leader_epoch = replica->leader_epoch,
+        .partition_epoch = replica->partition_epoch,
+        .recovering = false, /* R6.22 */
+        .isr = replica->proposed_isr};
+    for (int32_t i = 0; i < request->isr.count; i++) {
+        const struct hw_remote_replica *remote =
+            hw_replica_find_remote(replica, request->isr.ids[i]);
+
+        request->broker_epochs[i] =
+            remote == NULL
+                ? request->sender_epoch
+                : (remote->has_fetched_epoch ? remote->broker_epoch : HW_BROKER_EPOCH_NONE);
+    }
+    replica->is_proposal_unsent = false;
+    return true;
+}
+
+static void isr_commit(struct hw_replica *replica, const struct hw_broker_list *isr)
+{
+    replica->isr = *isr;
+    replica->isr_change = HW_ISR_COMMITTED;
+    replica->is_proposal_unsent = false;
+    replica->changes++;
+}
+
+bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                      const struct hw_settings *settings,
+                                      const struct hw_alter_partition_response *response)
+{
+    if (replica->role != HW_ROLE_LEADER || replica->isr_change == HW_ISR_COMMITTED) {
+        return false; /* Not that proposal any more. */
+    }
+    if (response->error == HW_KAFKA_NONE) {
+        if (response->leader_epoch != replica->leader_epoch ||
+            response->partition_epoch < replica->partition_epoch) {
+            return false;
+        }
+        isr_commit(replica, &response->isr);
+        replica->recovering = response->recovering;
+        replica->partition_epoch = response->partition_epoch;
+        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+        return true;
+    }
+    if (response->error == HW_KAFKA_OPERATION_NOT_ATTEMPTED ||
+        response->error == HW_KAFKA_INELIGIBLE_REPLICA) {
+        struct hw_broker_list committed = replica->isr;
+
+        isr_commit(replica, &committed);
+        return false;
+    }
+    if (response->error != HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION &&
+        response->error != HW_KAFKA_UNKNOWN_TOPIC_ID &&
+        response->error != HW_KAFKA_FENCED_LEADER_EPOCH &&
+        response->error != HW_KAFKA_INVALID_UPDATE_VERSION &&
+        response->error != HW_KAFKA_INVALID_REQUEST &&
+        response->error != HW_KAFKA_NEW_LEADER_ELECTED) {
+        replica->is_proposal_unsent = true; /* Network and the like: the same proposal again. */
+    }
+    return false;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A fetch arrives at a replica: R2.4 to R2.17. */
+#include "core/base/broker_list.h"
+#include "core/replication/replica.h"
+
+#include <string.h>
+
+static bool is_follower_request(const struct hw_fetch_request *request)
+{
+    return request->replica_id >= 0;
+}
+
+/* R2.4 without the read: who may ask, and whether both mean the same leadership. */
+static enum hw_kafka_error fetch_gate(const struct hw_replica *replica,
+                                      const struct hw_fetch_request *request)
+{
+    static const struct hw_uuid no_id;
+    enum hw_kafka_error refused;
+
+    if (memcmp(&request->topic_id, &no_id, sizeof no_id) != 0 &&
+        memcmp(&request->topic_id, &replica->topic_id, sizeof no_id) != 0) {
+        return HW_KAFKA_INCONSISTENT_TOPIC_ID;
+    }
+    refused = hw_replica_check_epoch(replica, request->current_leader_epoch,
+                                     is_follower_request(request));
+    if (refused != HW_KAFKA_NONE || !is_follower_request(request)) {
+        return refused;
+    }
+    /* Not assigned, as far as this leader knows: it may be behind the controller, so the error is
+     * one that makes the follower ask again. */
+    if (!hw_broker_list_contains(&replica->assignment, request->replica_id)) {
+        return request->current_leader_epoch != HW_EPOCH_NONE ? HW_KAFKA_UNKNOWN_LEADER_EPOCH
+                                                              : HW_KAFKA_NOT_LEADER_OR_FOLLOWER;
+    }
+    return HW_KAFKA_NONE;
+}
+
+/* R2.5. Returns the error to answer; *diverging is set where the follower has to cut. */
+static enum hw_kafka_error fetch_compare_epochs(const struct hw_replica *replica,
+                                                const struct hw_fetch_request *request,
+                                                struct hw_epoch_end *diverging)
+{
+    struct hw_epoch_end known;
+
+    if (request->last_fetched_epoch == HW_EPOCH_NONE) {
+        return HW_KAFKA_NONE;
+    }
+    known = hw_log_end_offset_for_epoch(replica->log, request->last_fetched_epoch);
+    if (known.end_offset == HW_OFFSET_NONE || request->fetch_offset < hw_log_start(replica->log)) {
+        return HW_KAFKA_OFFSET_OUT_OF_RANGE;
+    }
+    if (known.epoch < request->last_fetched_epoch || known.end_offset < request->fetch_offset) {
+        *diverging = known;
+    }
+    return HW_KAFKA_NONE;
+}
+
+/* R2.14 to R2.16. Followers read to the log end, consumers to the high watermark. */
+static enum hw_status fetch_read(struct hw_replica *replica, const struct hw_fetch_request *request,
+                                 enum hw_fetch_attempt attempt, struct hw_fetch_response *response,
+                                 struct hw_error *error)
+{
+    hw_offset_t bound =
+        is_follower_request(request) ? hw_log_end(replica->log) : response->high_watermark;
+    int32_t limit = request->partition_max_bytes < request->max_bytes ? request->partition_max_bytes
+                                                                      : request->max_bytes;
+    enum hw_status status;
+
+    if (request->fetch_offset < response->log_start ||
+        request->fetch_offset > hw_log_end(replica->log)) {
+        response->error = HW_KAFKA_OFFSET_OUT_OF_RANGE;
+        return HW_OK;
+    }
+    if (attempt == HW_FETCH_RECEIVE || request->fetch_offset >= bound) {
+        return HW_OK;
+    }
+    status = hw_log_read(replica->log, request->fetch_offset, bound, limit < 0 ? 0 : (size_t)limit,
+                         true, &response->records, error);
+    if (status == HW_REFUSED) {
+        response->error = error->kafka_error;
+        return HW_OK;
+    }
+    return status;
+}
+
+/* R2.8. */
+static enum hw_kafka_error fetch_update_remote(const struct hw_replica *replica,
+                                               struct hw_remote_replica *remote,
+                                               const struct hw_fetch_request *request,
+                                               hw_time_ms_t now_ms)
+{
+    const struct hw_registration *registration =
+        hw_metadata_find(replica->metadata, remote->broker);
+    hw_offset_t leader_log_end = hw_log_end(replica->log);
+    hw_time_ms_t caught_up_ms = HW_TIME_NEVER;
+
+    /* KIP-903: a request from before the broker's restart. */
+    if (request->replica_epoch != HW_BROKER_EPOCH_NONE && registration != NULL &&
+        request->replica_epoch < registration->epoch) {
+        return HW_KAFKA_NOT_LEADER_OR_FOLLOWER;
+    }
+    /* Caught up now; or it has reached the log end that the leader had at its previous fetch, so it
+     * was caught up then: a follower that always trails a busy leader by one append is in sync. */
+    if (request->fetch_offset >= leader_log_end) {
+        caught_up_ms = now_ms;
+    } else if (request->fetch_offset >= remote->last_fetch_leader_log_end) {
+        caught_up_ms = remote->last_fetch_ms;
+    }
+    if (caught_up_ms > remote->last_caught_up_ms) {
+        remote->last_caught_up_ms = caught_up_ms;
+    }
+    remote->log_end = request->fetch_offset;
+    remote->log_start = request->log_start;
+    if (leader_log_end > remote->last_fetch_leader_log_end) {
+        remote->last_fetch_leader_log_end = leader_log_end;
+    }
+    remote->last_fetch_ms = now_ms;
+    remote->broker_epoch = request->replica_epoch;
+    remote->has_fetched_epoch = true;
+    return HW_KAFKA_NONE;
+}
+
+/* R2.7 to R2.9: what the leader learns from an accepted fetch. */
+static enum hw_kafka_error fetch_learn(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                       const struct hw_settings *settings,
+                                       const struct hw_fetch_request *request)
+{
+    struct hw_remote_replica *remote = hw_replica_find_remote(replica, request->replica_id);
+    hw_offset_t old_log_end;
+    enum hw_kafka_error refused;
+
+    if (remote == NULL) {
+        return HW_KAFKA_UNKNOWN_LEADER_EPOCH;
+    }
+    old_log_end = remote->log_end;
+    refused = fetch_update_remote(replica, remote, request, now_ms);
+    if (refused != HW_KAFKA_NONE) {
+        return refused;
+    }
+    (void)hw_replica_maybe_expand_isr(replica, remote);
+    if (remote->log_end != old_log_end) {
+        replica->changes++;
+        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+    }
+    return HW_KAFKA_NONE;
+}
+
+static void response_fail(struct hw_fetch_response *response, enum hw_kafka_error refused)
+{
+    response->error = refused;
+    response->high_watermark = HW_OFFSET_NONE;
+    response->last_stable = HW_OFFSET_NONE;
+    response->log_start = HW_OFFSET_NONE;
+    response->records.size = 0;
+}
+
+enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                       const struct hw_settings *settings,
+                                       const struct hw_fetch_request *request,
+                                       enum hw_fetch_attempt attempt,
+                                       struct hw_fetch_response *response, struct hw_error *error)
+{
+    enum hw_kafka_error refused;
+
+    *response = (struct hw_fetch_response){
+        .high_watermark = hw_log_high_watermark(replica->log),
+        .last_stable = hw_log_high_watermark(replica->log),
+        .log_start = hw_log_start(replica->log),
+        .diverging_epoch = {.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE},
+        .leader_id = replica->leader,
+        .leader_epoch = replica->leader_epoch};
+    hw_buffer_init(&response->records, replica->allocator);
+
+    refused = fetch_gate(replica, request);
+    if (refused == HW_KAFKA_NONE) {
+        refused = fetch_compare_epochs(replica, request, &response->diverging_epoch);
+    }
+    if (refused == HW_KAFKA_NONE && response->diverging_epoch.end_offset == HW_OFFSET_NONE) {
+        enum hw_status status = fetch_read(replica, request, attempt, response, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        refused = response->error;
+        if (refused == HW_KAFKA_NONE && is_follower_request(request) &&
+            attempt != HW_FETCH_ANSWER) {
+            refused = fetch_learn(replica, now_ms, settings, request);
+        }
+    }
+    if (refused != HW_KAFKA_NONE) {
+        response_fail(response, refused);
+    }
+    return HW_OK;
+}
+
+enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,
+                                                       hw_epoch_t current_leader_epoch,
+                                                       hw_epoch_t epoch, struct hw_epoch_end *end)
+{
+    enum hw_kafka_error refused = hw_replica_check_epoch(replica, current_leader_epoch, true);
+
+    *end = (struct hw_epoch_end){.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE};
+    if (refused == HW_KAFKA_NONE) {
+        *end = hw_log_end_offset_for_epoch(replica->log, epoch);
+    }
+    return refused;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/partition.h"
+
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/replication/variant.h"
+
+bool hw_links_connected(const struct hw_links *links, hw_broker_id_t a, hw_broker_id_t b)
+{
+    for (int32_t i = 0; i < links->count; i++) {
+        if ((links->cut[i].a == a && links->cut[i].b == b) ||
+            (links->cut[i].a == b && links->cut[i].b == a)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_broker_id_t id)
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        if (partition->replicas[i]->broker == id) {
+            return partition->replicas[i];
+        }
+    }
+    return NULL;
+}
+
+void hw_partition_attach(struct hw_partition *partition, struct hw_replica *replica)
+{
+    int32_t at = partition->replica_count;
+
+    HW_ASSERT(partition->replica_count < HW_REPLICAS_MAX);
+    while (at > 0 && partition->replicas[at - 1]->broker > replica->broker) {
+        partition->replicas[at] = partition->replicas[at - 1];
+        at--;
+    }
+    partition->replicas[at] = replica;
+    partition->replica_count++;
+}
+
+void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        if (partition->replicas[i]->broker != id) {
+            partition->replicas[kept++] = partition->replicas[i];
+        }
+    }
+    partition->replica_count = kept;
+}
+
+struct hw_replica *hw_partition_leader(const struct hw_partition *partition)
+{
+    return partition->record.leader == HW_BROKER_ID_NONE
+               ? NULL
+               : hw_partition_find(partition, partition->record.leader);
+}
+
+struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition)
+{
+    struct hw_broker_list dead = {0};
+
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        if (hw_partition_find(partition, partition->record.replicas.ids[i]) == NULL) {
+            hw_broker_list_add(&dead, partition->record.replicas.ids[i]);
+        }
+    }
+    return dead;
+}
+
+uint64_t hw_partition_changes(const struct hw_partition *partition)
+{
+    uint64_t sum = (uint64_t)partition->record.partition_epoch;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        sum += partition->replicas[i]->changes;
+    }
+    return sum + (uint64_t)partition->shared_high_watermark;
+}
+
+void hw_partition_check(const struct hw_partition *partition)
+{
+    hw_partition_record_check(&partition->record);
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        const struct hw_replica *replica = partition->replicas[i];
+
+        hw_replica_check(replica);
+        HW_ASSERT(HW_IMPLIES(i > 0, partition->replicas[i - 1]->broker < replica->broker));
+        HW_ASSERT(hw_broker_list_contains(&partition->record.replicas, replica->broker));
+        HW_ASSERT(replica->leader_epoch <= partition->record.leader_epoch);
+        HW_ASSERT(replica->partition_epoch <= partition->record.partition_epoch);
+        HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER &&
+                                 replica->leader_epoch == partition->record.leader_epoch,
+                             partition->record.leader == replica->broker));
+    }
+}

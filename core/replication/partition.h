@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One partition as the whole process sees it: the controller's record, and the replicas on brokers
+ * that run. Only the exchange of messages (exchange.h) and a variant touch both sides; no replica
+ * reads another one's memory.
+ */
+#ifndef HW_REPLICATION_PARTITION_H
+#define HW_REPLICATION_PARTITION_H
+
+#include "core/replication/controller.h"
+#include "core/replication/replica.h"
+
+struct hw_variant;
+
+enum { HW_PARTITION_NAME_SIZE = HW_TOPIC_NAME_MAX + 12 }; /* "<topic>-<number>" and NUL. */
+
+struct hw_partition {
+    char name[HW_PARTITION_NAME_SIZE];
+    struct hw_uuid topic_id;
+    struct hw_partition_record record;
+    bool is_record_dirty; /* Changed since the cluster last wrote it. */
+    const struct hw_variant *variant;
+    const struct hw_settings *settings; /* The topic's; borrowed. */
+
+    /* Replicas on running brokers, in order of broker id. */
+    int32_t replica_count;
+    struct hw_replica *replicas[HW_REPLICAS_MAX];
+
+    /* minikafka only: the one high watermark, and what it remembers of each replica, in the order
+     * of record.replicas, also while its broker is down. */
+    hw_offset_t shared_high_watermark;
+    struct {
+        hw_offset_t log_end;
+        hw_time_ms_t last_fetch_ms;
+    } shared[HW_REPLICAS_MAX];
+};
+
+/* Which links are cut. Broker ids, or HW_CONTROLLER. */
+enum { HW_CONTROLLER = -2, HW_CUT_LINKS_MAX = 1024 };
+
+struct hw_links {
+    int32_t count;
+    struct {
+        hw_broker_id_t a;
+        hw_broker_id_t b;
+    } cut[HW_CUT_LINKS_MAX];
+};
+
+bool hw_links_connected(const struct hw_links *links, hw_broker_id_t a, hw_broker_id_t b);
+
+/* What a step of a partition depends on, besides the partition. */
+struct hw_step {
+    hw_time_ms_t now_ms;
+    struct hw_controller *controller;
+    const struct hw_links *links;
+};
+
+/* The replica on broker `id`, or NULL where that does not run or has none. */
+struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_broker_id_t id);
+
+/* Put a replica in, or take it out, keeping the order. The partition does not own it. */
+void hw_partition_attach(struct hw_partition *partition, struct hw_replica *replica);
+void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
+
+/* The replica that the controller's record names as leader, if its broker runs; else NULL. */
+struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
+
+/* Brokers of the replica list that do not run. */
+struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);
+
+/* Sum of all replicas' change counters and the record's epochs: equal means nothing moved. */
+uint64_t hw_partition_changes(const struct hw_partition *partition);
+
+/*
+ * Assert the invariants of each replica and of the record, and that no broker is ahead of the
+ * controller. What records two replicas share is compared by the cluster: it reads the logs.
+ */
+void hw_partition_check(const struct hw_partition *partition);
+
+#endif /* HW_REPLICATION_PARTITION_H */

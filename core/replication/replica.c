@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/replica.h"
+
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+
+enum hw_status hw_replica_create(const struct hw_allocator *allocator, const char *name,
+                                 hw_broker_id_t broker, const struct hw_metadata *metadata,
+                                 const struct hw_uuid *topic_id, struct hw_log *log,
+                                 struct hw_replica **replica, struct hw_error *error)
+{
+    struct hw_replica *made = hw_alloc_zeroed(allocator, sizeof *made);
+
+    *replica = NULL;
+    if (made == NULL) {
+        return hw_error_no_memory(error, "replica");
+    }
+    made->allocator = allocator;
+    made->name = name;
+    made->broker = broker;
+    made->metadata = metadata;
+    made->topic_id = *topic_id;
+    made->log = log;
+    made->role = HW_ROLE_NONE;
+    made->leader = HW_BROKER_ID_NONE;
+    made->leader_epoch = HW_EPOCH_NONE;
+    made->partition_epoch = -1;
+    made->fetch.delay_until_ms = HW_TIME_NEVER;
+    made->fetch.current_leader_epoch = HW_EPOCH_NONE;
+    made->fetch.last_fetched_epoch = HW_EPOCH_NONE;
+    made->fetch.lag = -1;
+    *replica = made;
+    return HW_OK;
+}
+
+void hw_replica_destroy(struct hw_replica *replica)
+{
+    if (replica == NULL) {
+        return;
+    }
+    hw_log_close(replica->log);
+    hw_free(replica->allocator, replica->waiting,
+            replica->waiting_capacity * sizeof *replica->waiting);
+    hw_free(replica->allocator, replica, sizeof *replica);
+}
+
+struct hw_remote_replica *hw_replica_find_remote(struct hw_replica *replica, hw_broker_id_t broker)
+{
+    for (int32_t i = 0; i < replica->remote_count; i++) {
+        if (replica->remotes[i].broker == broker) {
+            return &replica->remotes[i];
+        }
+    }
+    return NULL;
+}
+
+static struct hw_remote_replica remote_unknown(hw_broker_id_t broker)
+{
+    return (struct hw_remote_replica){.broker = broker,
+                                      .log_end = HW_OFFSET_NONE,
+                                      .log_start = HW_OFFSET_NONE,
+                                      .last_fetch_leader_log_end = 0,
+                                      .last_fetch_ms = HW_TIME_NEVER,
+                                      .last_caught_up_ms = HW_TIME_NEVER,
+                                      .broker_epoch = HW_BROKER_EPOCH_NONE};
+}
+
+/* What a leader forgets of a follower when its epoch begins (R4.13). A re-elected leader keeps what
+ * the follower told it. */
+static void remote_reset(struct hw_remote_replica *remote, bool was_leader, bool is_in_isr,
+                         hw_offset_t leader_log_end, hw_time_ms_t now_ms)
+{
+    hw_time_ms_t in_sync_since = is_in_isr ? now_ms : HW_TIME_NEVER;
+
+    if (!was_leader) {
+        *remote = remote_unknown(remote->broker);
+        remote->last_fetch_leader_log_end = HW_OFFSET_NONE;
+    } else {
+        remote->last_fetch_leader_log_end = leader_log_end;
+        remote->last_fetch_ms = in_sync_since;
+    }
+    remote->last_caught_up_ms = in_sync_since;
+}
+
+/* Take over the replica list, keeping what is known of those that stay. */
+static void replica_assign_remotes(struct hw_replica *replica, const struct hw_broker_list *list)
+{
+    struct hw_remote_replica remotes[HW_REPLICAS_MAX];
+    int32_t count = 0;
+
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct hw_remote_replica *known;
+
+        if (list->ids[i] == replica->broker) {
+            continue;
+        }
+        known = hw_replica_find_remote(replica, list->ids[i]);
+        remotes[count++] = known == NULL ? remote_unknown(list->ids[i]) : *known;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        replica->remotes[i] = remotes[i];
+    }
+    replica->remote_count = count;
+    replica->assignment = *list;
+}
+
+enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                        const struct hw_partition_record *record,
+                                        const struct hw_settings *settings, bool *became,
+                                        struct hw_error *error)
+{
+    bool was_leader = replica->role == HW_ROLE_LEADER;
+    hw_offset_t log_end = hw_log_end(replica->log);
+
+    HW_ASSERT(record->leader == replica->broker);
+    *became = false;
+    if (record->partition_epoch < replica->partition_epoch) {
+        return HW_OK;
+    }
+    if (record->leader_epoch > replica->leader_epoch) {
+        enum hw_status status = hw_log_assign_epoch(replica->log, record->leader_epoch, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+    }
+    replica->role = HW_ROLE_LEADER;
+    replica->leader = replica->broker;
+    replica->isr = record->isr;
+    replica->recovering = false;
+    replica->isr_change = HW_ISR_COMMITTED;
+    replica->is_proposal_unsent = false;
+    replica->fetch.is_request_waiting = false;
+    if (!was_leader) {
+        replica->remote_count = 0;
+    }
+    replica_assign_remotes(replica, &record->replicas);
+    if (record->leader_epoch > replica->leader_epoch) {
+        replica->leader_epoch = record->leader_epoch;
+        replica->epoch_start = log_end;
+        for (int32_t i = 0; i < replica->remote_count; i++) {
+            remote_reset(&replica->remotes[i], was_leader,
+                         hw_broker_list_contains(&record->isr, replica->remotes[i].broker), log_end,
+                         now_ms);
+        }
+    }
+    replica->partition_epoch = record->partition_epoch;
+    replica->changes++;
+    (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+    *became = !was_leader;
+    return HW_OK;
+}
+
+/* Where a follower starts to fetch: at its log end; at its high watermark if its log has no epochs,
+ * since then nothing can be compared (R2.20, R2.21). */
+static void replica_start_fetching(struct hw_replica *replica, bool starts_truncating)
+{
+    const struct hw_epoch_cache *epochs = hw_log_epochs(replica->log);
+    bool has_epochs = epochs->count > 0;
+
+    replica->fetch = (struct hw_fetch_state){
+        .phase = has_epochs && !starts_truncating ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING,
+        .fetch_offset = has_epochs ? hw_log_end(replica->log) : hw_log_high_watermark(replica->log),
+        .current_leader_epoch = replica->leader_epoch,
+        .last_fetched_epoch = hw_epoch_cache_latest_epoch(epochs),
+        .lag = -1,
+        .delay_until_ms = HW_TIME_NEVER};
+}
+
+void hw_replica_become_follower(struct hw_replica *replica,
+                                const struct hw_partition_record *record, bool starts_truncating,
+                                bool *epoch_rose)
+{
+    HW_ASSERT(record->leader != replica->broker);
+    *epoch_rose = false;
+    if (record->partition_epoch < replica->partition_epoch) {
+        return;
+    }
+    *epoch_rose = record->leader_epoch > replica->leader_epoch;
+    replica->role = HW_ROLE_FOLLOWER;
+    replica->leader = record->leader;
+    replica->leader_epoch = record->leader_epoch;
+    replica->partition_epoch = record->partition_epoch;
+    replica->epoch_start = HW_OFFSET_NONE;
+    replica->remote_count = 0;
+    replica->isr.count = 0;
+    replica->isr_change = HW_ISR_COMMITTED;
+    replica->is_proposal_unsent = false;
+    replica->assignment = record->replicas;
+    if (*epoch_rose) {
+        replica_start_fetching(replica, starts_truncating);
+        hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+    }
+    replica->changes++;
+}
+
+void hw_replica_check(const struct hw_replica *replica)
+{
+    hw_log_check(replica->log);
+    HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER,
+                         hw_broker_list_is_subset(&replica->isr, &replica->assignment)));
+    HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER, replica->leader == replica->broker));
+    HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER, !replica->fetch.is_request_waiting));
+    HW_ASSERT(HW_IMPLIES(replica->is_proposal_unsent, replica->isr_change != HW_ISR_COMMITTED));
+    HW_ASSERT(HW_IMPLIES(replica->role != HW_ROLE_LEADER, replica->remote_count == 0));
+}

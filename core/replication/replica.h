@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A partition on one broker: its log, and what this broker believes. It was told its role and the
+ * leader's epoch by the controller; a leader knows of its followers only what their fetches say.
+ *
+ *     role      what it does                                    where
+ *     leader    append, answer fetches, move the high           leader_append.c, leader_fetch.c,
+ *               watermark, propose ISR changes, keep waiting    high_watermark.c, isr.c,
+ *               requests                                        waiting.c
+ *     follower  fetch, truncate, append, take over the          follower.c, truncation.c
+ *               leader's high watermark
+ *
+ * Always: isr is a subset of assignment while leading; at most one ISR change is in flight; the
+ * leader epoch never decreases.
+ *
+ * Source: Partition, Replica, ReplicaManager, AbstractFetcherThread, ReplicaFetcherThread.
+ */
+#ifndef HW_REPLICATION_REPLICA_H
+#define HW_REPLICATION_REPLICA_H
+
+#include "core/log/log.h"
+#include "core/replication/messages.h"
+#include "core/replication/partition_record.h"
+#include "core/replication/settings.h"
+
+enum hw_role { HW_ROLE_NONE, HW_ROLE_LEADER, HW_ROLE_FOLLOWER };
+
+/* What a leader knows of another replica. Source: ReplicaState (R2.8, R4.13). */
+struct hw_remote_replica {
+    hw_broker_id_t broker;
+    hw_offset_t log_end; /* HW_OFFSET_NONE: never heard of in this epoch. */
+    hw_offset_t log_start;
+    hw_offset_t last_fetch_leader_log_end; /* The leader's log end when it last fetched. */
+    hw_time_ms_t last_fetch_ms;            /* HW_TIME_NEVER: not since the last reset. */
+    hw_time_ms_t last_caught_up_ms;        /* HW_TIME_NEVER: not since the last reset. */
+    hw_broker_epoch_t broker_epoch;        /* HW_BROKER_EPOCH_NONE: never fetched. */
+    bool has_fetched_epoch;                /* broker_epoch comes from a fetch. */
+};
+
+/* The leader's ISR change in flight, if any (R4.6). */
+enum hw_isr_change { HW_ISR_COMMITTED, HW_ISR_PENDING_EXPAND, HW_ISR_PENDING_SHRINK };
+
+/* A produce with acks=all that waits for its offset to be committed (R1.33 to R1.39). */
+struct hw_waiting_produce {
+    int64_t id; /* The caller's. */
+    hw_offset_t required_offset;
+    hw_time_ms_t deadline_ms;
+    struct hw_broker_list captured; /* minikafka: the ISR at the append. */
+    bool is_resolved;
+    enum hw_kafka_error error; /* The answer, once resolved. */
+};
+
+enum hw_fetch_phase { HW_PHASE_TRUNCATING, HW_PHASE_FETCHING, HW_PHASE_FAILED };
+
+/* A follower's place in its leader's log (R2.19). */
+struct hw_fetch_state {
+    enum hw_fetch_phase phase;
+    hw_offset_t fetch_offset;
+    hw_epoch_t current_leader_epoch;
+    hw_epoch_t last_fetched_epoch; /* HW_EPOCH_NONE: not known, or the variant does not send it. */
+    int64_t lag;                   /* -1: unknown. */
+    hw_time_ms_t delay_until_ms;   /* HW_TIME_NEVER: not delayed. */
+    bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
+    struct hw_fetch_request request;
+};
+
+struct hw_replica {
+    const struct hw_allocator *allocator;
+    const char *name; /* "orders-0", for messages; borrowed. */
+    hw_broker_id_t broker;
+    const struct hw_metadata *metadata; /* Registrations as this broker knows them; borrowed. */
+    struct hw_uuid topic_id;
+    struct hw_log *log; /* Owned. */
+
+    enum hw_role role;
+    hw_broker_id_t leader; /* As last told; HW_BROKER_ID_NONE: no leader. */
+    hw_epoch_t leader_epoch;
+    int32_t partition_epoch;
+
+    /* As leader. */
+    hw_offset_t epoch_start; /* Log end when this epoch began. */
+    struct hw_broker_list assignment;
+    struct hw_broker_list isr; /* Committed, as far as this leader knows. */
+    bool recovering;
+    enum hw_isr_change isr_change;
+    struct hw_broker_list proposed_isr; /* Target of the change in flight. */
+    bool is_proposal_unsent;            /* It waits to be sent (again). */
+    int32_t remote_count;
+    struct hw_remote_replica remotes[HW_REPLICAS_MAX];
+    struct hw_waiting_produce *waiting; /* In order of required_offset, from waiting_head on. */
+    size_t waiting_head;
+    size_t waiting_count; /* One behind the last entry. */
+    size_t waiting_capacity;
+    hw_time_ms_t waiting_deadline_ms; /* No entry times out before it. */
+
+    /* As follower. */
+    struct hw_fetch_state fetch;
+
+    uint64_t changes; /* Grows whenever anything that can be seen has moved. */
+};
+
+/*
+ * Create a replica around `log`, which it owns from success on. It has no role until it is told
+ * one. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_replica_create(const struct hw_allocator *allocator, const char *name,
+                                 hw_broker_id_t broker, const struct hw_metadata *metadata,
+                                 const struct hw_uuid *topic_id, struct hw_log *log,
+                                 struct hw_replica **replica, struct hw_error *error);
+
+/* Release it and close its log, writing nothing. NULL is allowed. */
+void hw_replica_destroy(struct hw_replica *replica);
+
+/* --------------------------------------------------------------------------- roles (replica.c) */
+
+/*
+ * Lead by the controller's record, which names this broker as leader. A record with an older
+ * partition epoch is ignored. In a new leader epoch the epoch starts at the log end and all that
+ * was known of the followers is reset. *became tells whether it did not lead before. Errors:
+ * HW_NO_MEMORY, HW_IO (the role is then as it was). Source: Partition.makeLeader (R4.11 to R4.13).
+ */
+enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                        const struct hw_partition_record *record,
+                                        const struct hw_settings *settings, bool *became,
+                                        struct hw_error *error);
+
+/*
+ * Follow by the record, or idle where it names no leader. *epoch_rose tells whether the leader
+ * epoch is new; only then fetching starts over, and waiting requests are answered
+ * NOT_LEADER_OR_FOLLOWER. `starts_truncating`: the variant reconciles before it fetches. Source:
+ * Partition.makeFollower (R4.14, R2.20, R2.21).
+ */
+void hw_replica_become_follower(struct hw_replica *replica,
+                                const struct hw_partition_record *record, bool starts_truncating,
+                                bool *epoch_rose);
+
+struct hw_remote_replica *hw_replica_find_remote(struct hw_replica *replica, hw_broker_id_t broker);
+
+/* Assert every invariant of the replica and its log. */
+void hw_replica_check(const struct hw_replica *replica);
+
+/* ------------------------------------------------------------- high watermark (high_watermark.c)
+ */
+
+/* Leader side of min.insync.replicas (0.1 of the rules). */
+int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
+                                     const struct hw_settings *settings);
+
+/*
+ * Move the leader's high watermark as far as its followers allow; the one place where it moves on a
+ * leader. Returns whether it rose. Called after an append, at the end of becoming leader, after a
+ * fetch that changed a follower's log end, after a committed ISR change (R3.6).
+ * Source: Partition.maybeIncrementLeaderHW (R3.3 to R3.8).
+ */
+bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                               const struct hw_settings *settings);
+
+/* ------------------------------------------------------------------------------- ISR (isr.c) */
+
+/* R4.2: at the leader's log end, or caught up not longer ago than the lag limit. */
+bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
+                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
+                                    int64_t lag_time_max_ms);
+
+/* Committed ISR plus a replica whose addition is in flight (R4.6). */
+struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica);
+
+/* May the metadata that this leader has see `remote` in the ISR (R4.4)? */
+bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
+                                const struct hw_remote_replica *remote);
+
+/* Propose to add `remote` if it qualifies (R4.3). Returns whether a proposal is now in flight. */
+bool hw_replica_maybe_expand_isr(struct hw_replica *replica,
+                                 const struct hw_remote_replica *remote);
+
+/* Propose to drop all members that are not caught up (R4.5). Returns whether it proposed. */
+bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                 const struct hw_settings *settings);
+
+/* The proposal in flight as a message, and mark it sent. Returns false if there is none to send. */
+bool hw_replica_take_proposal(struct hw_replica *replica,
+                              struct hw_alter_partition_request *request);
+
+/* The controller's answer, or a network failure, to a proposal (R4.7). Returns whether the
+ * committed ISR changed. */
+bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                      const struct hw_settings *settings,
+                                      const struct hw_alter_partition_response *response);
+
+/* ------------------------------------------------------------------ leader_append.c, waiting.c */
+
+struct hw_append_request {
+    uint8_t *bytes; /* One batch, patched in place. */
+    size_t size_bytes;
+    int32_t acks; /* 0, 1 or -1. */
+};
+
+/*
+ * Append a client's batch. Errors (nothing appended): HW_REFUSED with NOT_LEADER_OR_FOLLOWER,
+ * INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, INVALID_TIMESTAMP, INVALID_RECORD and those of
+ * hw_log_append_as_leader(). Source: Partition.appendRecordsToLeader (R1.6, R1.9 to R1.29).
+ */
+enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                 const struct hw_settings *settings,
+                                 const struct hw_append_request *request,
+                                 struct hw_log_append_info *info, struct hw_error *error);
+
+/* The checks of hw_replica_append() that do not look at the batch: may this leader take a produce
+ * with these acks now? */
+enum hw_status hw_replica_may_append(const struct hw_replica *replica,
+                                     const struct hw_settings *settings, int32_t acks,
+                                     struct hw_error *error);
+
+/* R1.2. NONE, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, or NOT_LEADER_OR_FOLLOWER where the leader
+ * is required. */
+enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
+                                           hw_epoch_t request_epoch, bool leader_required);
+
+/* Make room for one more waiting produce, so that hw_waiting_add() cannot fail. */
+enum hw_status hw_waiting_reserve(struct hw_replica *replica, struct hw_error *error);
+void hw_waiting_add(struct hw_replica *replica, int64_t id, hw_offset_t required_offset,
+                    hw_time_ms_t deadline_ms);
+
+/* Resolve what can be (R1.35), then what has timed out (R1.38). */
+void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms,
+                      const struct hw_settings *settings);
+
+/* Answer all that still wait with `error` (R1.39; crash of the broker). */
+void hw_waiting_fail_all(struct hw_replica *replica, enum hw_kafka_error error);
+
+/* Take one resolved entry out. Returns false if there is none. */
+bool hw_waiting_take_resolved(struct hw_replica *replica, int64_t *id, enum hw_kafka_error *error);
+
+/* Earliest deadline of the waiting entries, or INT64_MAX. */
+hw_time_ms_t hw_waiting_next_deadline(const struct hw_replica *replica);
+
+/* ------------------------------------------------------------------------- leader_fetch.c */
+
+enum hw_fetch_attempt {
+    HW_FETCH_AT_ONCE, /* Steps 1 to 4. */
+    HW_FETCH_RECEIVE, /* The request will wait: steps 1, 2, 4, and 3 without reading records. */
+    HW_FETCH_ANSWER   /* A request that has waited: steps 1 to 3, with a fresh snapshot. */
+};
+
+/*
+ * Answer a fetch. Steps, whose order is part of the meaning:
+ *
+ *   1. epoch gate, membership (R2.4)
+ *   2. snapshot of high watermark, log start, log end (R2.10)
+ *   3. divergence (R2.5), range, read (R2.14 to R2.16)
+ *   4. on the first attempt of a follower, without error or divergence: its state (R2.8), ISR
+ *      expansion, high watermark (R2.9)
+ *
+ * So the answer does not show yet what this request commits. Errors that Kafka answers are in the
+ * response, whose records are initialised by the call and the caller's to release, also after an
+ * error. The call itself fails with HW_NO_MEMORY, HW_IO or HW_CORRUPT.
+ * Source: Partition.fetchRecords.
+ */
+enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                       const struct hw_settings *settings,
+                                       const struct hw_fetch_request *request,
+                                       enum hw_fetch_attempt attempt,
+                                       struct hw_fetch_response *response, struct hw_error *error);
+
+/* OffsetsForLeaderEpoch (R5.6): NONE with the answer in *end, or an error and (-1, -1). */
+enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,
+                                                       hw_epoch_t current_leader_epoch,
+                                                       hw_epoch_t epoch, struct hw_epoch_end *end);
+
+/* ------------------------------------------------------------ follower.c, truncation.c */
+
+/* The next request at the follower's place. Returns false if the replica does not fetch. */
+bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
+                            const struct hw_settings *settings, bool sends_epochs,
+                            struct hw_fetch_request *request);
+
+/*
+ * Apply the leader's answer to `request`: append, then take over the high watermark, then the log
+ * start (R2.25); or truncate where the answer says that the logs diverge (R2.24); or react to the
+ * error (R2.27). *records: how many were appended. *out_of_range: the answer was
+ * OFFSET_OUT_OF_RANGE, and the caller asks the leader for its offsets:
+ * hw_replica_apply_out_of_range(). Errors: HW_NO_MEMORY, HW_IO; the replica is then marked failed
+ * or delayed as R2.27 says.
+ */
+enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                      const struct hw_settings *settings,
+                                      const struct hw_fetch_request *request,
+                                      const struct hw_fetch_response *response, int64_t *records,
+                                      bool *out_of_range, struct hw_error *error);
+
+/* R2.30 with the leader's latest and earliest offset. */
+enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_offset_t leader_log_end,
+                                             hw_offset_t leader_log_start, struct hw_error *error);
+
+/* The request could not be delivered: delay (R2.27). */
+void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
+                             const struct hw_settings *settings);
+
+/*
+ * Where to cut for the leader's answer (E, X), and whether that completes it (R5.14). `fallback` is
+ * used where the leader does not know.
+ */
+hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end leader_end,
+                                 hw_offset_t fallback, bool *is_complete);
+
+/* Cut a follower's log and set its fetch state behind the cut (R5.15). */
+enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,
+                                            bool is_complete, struct hw_error *error);
+
+#endif /* HW_REPLICATION_REPLICA_H */

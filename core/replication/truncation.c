@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Where does a follower cut its log so that it agrees with the leader's? R5.14, R5.15. */
+#include "core/replication/replica.h"
+
+static hw_offset_t smaller(hw_offset_t a, hw_offset_t b)
+{
+    return a < b ? a : b;
+}
+
+hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end leader_end,
+                                 hw_offset_t fallback, bool *is_complete)
+{
+    hw_offset_t log_end = hw_log_end(log);
+    struct hw_epoch_end own;
+
+    *is_complete = true;
+    if (leader_end.end_offset == HW_OFFSET_NONE) {
+        return fallback;
+    }
+    if (leader_end.epoch == HW_EPOCH_NONE) {
+        return smaller(leader_end.end_offset, log_end);
+    }
+    own = hw_log_end_offset_for_epoch(log, leader_end.epoch);
+    if (own.end_offset == HW_OFFSET_NONE) {
+        return smaller(leader_end.end_offset, log_end);
+    }
+    if (own.epoch != leader_end.epoch) {
+        /* The leader named an epoch that was never here: cut to the largest smaller one of our own
+         * and ask again with that (KIP-279). */
+        *is_complete = false;
+        return smaller(own.end_offset, log_end);
+    }
+    return smaller(smaller(own.end_offset, leader_end.end_offset), log_end);
+}
+
+enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,
+                                            bool is_complete, struct hw_error *error)
+{
+    enum hw_status status = hw_log_truncate_to(replica->log, offset, error);
+
+    if (status != HW_OK) {
+        if (status != HW_NO_MEMORY) {
+            replica->fetch.phase = HW_PHASE_FAILED; /* R5.17 */
+        }
+        return status;
+    }
+    replica->fetch.fetch_offset = offset;
+    replica->fetch.last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
+    replica->fetch.phase = is_complete ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING;
+    replica->fetch.lag = -1;
+    replica->changes++;
+    return HW_OK;
+}

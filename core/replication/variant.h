@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A protocol variant: the decisions in which the rules differ, one file a variant. Nothing else
+ * asks which variant is in force.
+ *
+ *     kafka            today's rules, R1 to R10                  variant_kafka.c
+ *     hw-truncation    until 0.10: followers cut to their HW     variant_hw_truncation.c
+ *     minikafka        the teaching model                        variant_minikafka.c
+ */
+#ifndef HW_REPLICATION_VARIANT_H
+#define HW_REPLICATION_VARIANT_H
+
+#include "core/replication/partition.h"
+
+struct hw_variant {
+    const char *name;
+    const char *summary;
+
+    /* How requests look: lastFetchedEpoch and currentLeaderEpoch (KIP-320, KIP-595) or neither. */
+    bool sends_epochs;
+    /* A new follower reconciles with the leader before it fetches. */
+    bool starts_truncating;
+    /* Defaults that differ from Kafka's. */
+    int32_t default_acks;
+
+    /* A partition was created, or loaded, with its replicas attached and their roles told. */
+    void (*created)(struct hw_partition *partition, const struct hw_step *step);
+
+    /* May the leader take a produce with these acks, and does the named epoch (-1: none) fit? */
+    enum hw_status (*may_append)(struct hw_partition *partition, struct hw_replica *leader,
+                                 int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error);
+
+    /* A batch was appended on the leader: move what follows from it. */
+    void (*appended)(struct hw_partition *partition, const struct hw_step *step,
+                     struct hw_replica *leader);
+
+    /* Time has passed: answer waiting produces whose time is over. */
+    void (*expire)(struct hw_partition *partition, const struct hw_step *step);
+
+    /* One replication round, and one fetch of one follower; *records counts appended ones. */
+    enum hw_status (*fetch_round)(struct hw_partition *partition, const struct hw_step *step,
+                                  int64_t *records, struct hw_error *error);
+    enum hw_status (*fetch)(struct hw_partition *partition, const struct hw_step *step,
+                            struct hw_replica *follower, int64_t *records, struct hw_error *error);
+
+    /* Reconcile a follower in phase Truncating. */
+    enum hw_status (*truncate)(struct hw_partition *partition, const struct hw_step *step,
+                               struct hw_replica *follower, struct hw_error *error);
+
+    /* Who is in the ISR now? Sets partition->is_record_dirty where that changed. */
+    enum hw_status (*refresh_isr)(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_error *error);
+
+    /* The broker's replica runs and is not the leader. */
+    enum hw_status (*remove_from_isr)(struct hw_partition *partition, const struct hw_step *step,
+                                      hw_broker_id_t id, struct hw_error *error);
+    enum hw_status (*promote)(struct hw_partition *partition, const struct hw_step *step,
+                              hw_broker_id_t id, bool unclean, struct hw_error *error);
+    enum hw_status (*rejoin)(struct hw_partition *partition, const struct hw_step *step,
+                             struct hw_replica *follower, struct hw_error *error);
+
+    /* The high watermark by which `replica` shows its records. */
+    hw_offset_t (*high_watermark)(const struct hw_partition *partition,
+                                  const struct hw_replica *replica);
+};
+
+extern const struct hw_variant hw_variant_kafka;
+extern const struct hw_variant hw_variant_hw_truncation;
+extern const struct hw_variant hw_variant_minikafka;
+
+/* The variant of this name, or NULL. hw_variant_at() lists them: NULL behind the last one. */
+const struct hw_variant *hw_variant_find(const char *name);
+const struct hw_variant *hw_variant_at(size_t index);
+
+#endif /* HW_REPLICATION_VARIANT_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Today's Kafka: R1 to R10. Divergence is found in the fetch, followers cut to the leader's epochs.
+ */
+#include "core/replication/variant_kafka.h"
+
+#include "core/base/assert.h"
+#include "core/replication/exchange.h"
+
+#include <inttypes.h>
+
+void hw_kafka_created(struct hw_partition *partition, const struct hw_step *step)
+{
+    (void)partition, (void)step; /* The high watermark starts at the log start: nothing to set. */
+}
+
+enum hw_status hw_kafka_may_append(struct hw_partition *partition, struct hw_replica *leader,
+                                   int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error)
+{
+    enum hw_kafka_error refused = hw_replica_check_epoch(leader, leader_epoch, false);
+
+    if (refused != HW_KAFKA_NONE) {
+        return hw_error_refuse(error, refused,
+                               "the produce names leader epoch %" PRId32 ", %s is at %" PRId32,
+                               leader_epoch, partition->name, leader->leader_epoch);
+    }
+    return hw_replica_may_append(leader, partition->settings, acks, error);
+}
+
+void hw_kafka_appended(struct hw_partition *partition, const struct hw_step *step,
+                       struct hw_replica *leader)
+{
+    /* With nobody to wait for, the record is committed at once (R1.28). */
+    (void)hw_replica_maybe_increment_high_watermark(leader, step->now_ms, partition->settings);
+    hw_waiting_check(leader, step->now_ms, partition->settings);
+}
+
+void hw_kafka_expire(struct hw_partition *partition, const struct hw_step *step)
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_waiting_check(partition->replicas[i], step->now_ms, partition->settings);
+    }
+}
+
+/* A log without epochs has nothing to compare with the leader's: cut to where the follower starts,
+ * its high watermark (R5.12). */
+static enum hw_status kafka_truncate(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_replica *follower, struct hw_error *error)
+{
+    (void)partition, (void)step;
+    return hw_replica_truncate_follower(follower, follower->fetch.fetch_offset, true, error);
+}
+
+hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
+                                    const struct hw_replica *replica)
+{
+    (void)partition;
+    return hw_log_high_watermark(replica->log);
+}
+
+const struct hw_variant hw_variant_kafka = {
+    .name = "kafka",
+    .summary = "today's Kafka: leader epochs, divergence found in the fetch",
+    .sends_epochs = true,
+    .starts_truncating = false,
+    .default_acks = -1,
+    .created = hw_kafka_created,
+    .may_append = hw_kafka_may_append,
+    .appended = hw_kafka_appended,
+    .expire = hw_kafka_expire,
+    .fetch_round = hw_exchange_fetch_round,
+    .fetch = hw_exchange_fetch,
+    .truncate = kafka_truncate,
+    .refresh_isr = hw_exchange_refresh_isr,
+    .remove_from_isr = hw_exchange_remove_from_isr,
+    .promote = hw_exchange_promote,
+    .rejoin = hw_exchange_rejoin,
+    .high_watermark = hw_kafka_high_watermark,
+};
