@@ -91,6 +91,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@echo "  CC    $<"
 	$(Q)$(CC) $(HW_CFLAGS) $(SQLITE_CFLAGS) $(OPT) $(CFLAGS) -c $< -o $@
 
+# SQL tests, and benchmarks, load the extension that was built along with them.
+$(BUILD)/tests/%.o: HW_CFLAGS += -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"'
+
 # Another compiler or other flags: everything is built again.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)

@@ -452,6 +452,8 @@ int main(int argc, char **argv)
     int first = rewrite ? 2 : 1;
     int passed = 0, failed = 0;
 
+    /* What was found before a crash is not to be lost. */
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc < first + 2) {
         fprintf(stderr, "usage: golden_sql [--rewrite] EXTENSION FILE...\n");
         return 2;
