@@ -322,6 +322,9 @@ const char *hw_path_below(const char *path, const char *directory)
 {
     size_t length = strlen(directory);
 
+    while (length > 0 && directory[length - 1] == '/') {
+        length--;
+    }
     if (strncmp(path, directory, length) != 0 || (path[length] != '\0' && path[length] != '/')) {
         return NULL;
     }

@@ -176,7 +176,8 @@ enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, co
 
 /*
  * What follows `directory` in `path`: "/b" for "a/b" in "a", "" for "a" in "a", NULL for "ab" in
- * "a". Compared as text.
+ * "a". Slashes at the end of `directory` do not
+ * matter; else compared as text.
  */
 const char *hw_path_below(const char *path, const char *directory);
 

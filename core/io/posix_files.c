@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* Open files of the system and the descriptors that they share. See posix_files.h. */
+#define _POSIX_C_SOURCE   200809L
+#define _FILE_OFFSET_BITS 64
+
+#include "core/io/posix_files.h"
+
+#include "core/base/assert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUCKETS_MIN = 64, DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
+
+_Static_assert(sizeof(off_t) == sizeof(int64_t), "positions in files are 64 bits");
+
+enum hw_status hw_posix_error(struct hw_error *error, int number, const char *verb,
+                              const char *path)
+{
+    char reason[128];
+    size_t length = strlen(path);
+    /* Of a path that is too long for a message the end says more. */
+    const char *shown = length > 300 ? path + length - 300 : path;
+
+    if (number == ENOMEM) {
+        return hw_error_no_memory(error, path);
+    }
+    if (strerror_r(number, reason, sizeof reason) != 0) {
+        (void)snprintf(reason, sizeof reason, "error %d", number);
+    }
+    return hw_error_set(error, number == ENOENT ? HW_NOT_FOUND : HW_IO, "cannot %s '%s%s': %s",
+                        verb, shown == path ? "" : "...", shown, reason);
+}
+
+/* The table of open files */
+
+static struct hw_posix_file **bucket_of(const struct hw_posix_files *files, dev_t device,
+                                        ino_t inode)
+{
+    uint64_t hash = ((uint64_t)inode ^ ((uint64_t)device << 40)) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &files->buckets[(size_t)(hash >> 32) & (files->bucket_count - 1)];
+}
+
+static void table_put(struct hw_posix_files *files, struct hw_posix_file *file)
+{
+    struct hw_posix_file **bucket = bucket_of(files, file->device, file->inode);
+
+    file->chain = *bucket;
+    *bucket = file;
+}
+
+static void table_remove(struct hw_posix_files *files, struct hw_posix_file *file)
+{
+    struct hw_posix_file **link = bucket_of(files, file->device, file->inode);
+
+    while (*link != file) {
+        link = &(*link)->chain;
+    }
+    *link = file->chain;
+    files->file_count--;
+}
+
+/* Room for one more file. */
+static enum hw_status table_reserve(struct hw_posix_files *files, struct hw_error *error)
+{
+    struct hw_posix_file **old = files->buckets;
+    size_t old_count = files->bucket_count;
+    struct hw_posix_file **grown;
+
+    if (files->file_count < old_count) {
+        return HW_OK;
+    }
+    grown = hw_alloc_zeroed(files->allocator, 2 * old_count * sizeof *grown);
+    if (grown == NULL) {
+        return hw_error_no_memory(error, "the table of open files");
+    }
+    files->buckets = grown;
+    files->bucket_count = 2 * old_count;
+    for (size_t i = 0; i < old_count; i++) {
+        struct hw_posix_file *file = old[i];
+
+        while (file != NULL) {
+            struct hw_posix_file *chain = file->chain;
+
+            table_put(files, file);
+            file = chain;
+        }
+    }
+    hw_free(files->allocator, old, old_count * sizeof *old);
+    return HW_OK;
+}
+
+/* Descriptors */
+
+static void list_unlink(struct hw_posix_files *files, struct hw_posix_file *file)
+{
+    *(file->newer == NULL ? &files->newest : &file->newer->older) = file->older;
+    *(file->older == NULL ? &files->oldest : &file->older->newer) = file->newer;
+}
+
+static void list_push(struct hw_posix_files *files, struct hw_posix_file *file)
+{
+    file->newer = NULL;
+    file->older = files->newest;
+    *(file->older == NULL ? &files->oldest : &file->older->newer) = file;
+    files->newest = file;
+}
+
+static void descriptor_close(struct hw_posix_file *file)
+{
+    /* Network file systems report here that earlier writes were lost. */
+    if (close(file->descriptor) != 0 && errno != EINTR && file->sync_errno == 0) {
+        file->sync_errno = errno;
+    }
+    file->descriptor = -1;
+    list_unlink(file->files, file);
+    file->files->descriptors--;
+}
+
+/* Close the descriptor that was not used for longest. Returns false if all of them are pinned. */
+static bool descriptor_evict(struct hw_posix_files *files)
+{
+    struct hw_posix_file *file = files->oldest;
+
+    while (file != NULL && file->is_pinned) {
+        file = file->newer;
+    }
+    if (file == NULL) {
+        return false;
+    }
+    descriptor_close(file);
+    return true;
+}
+
+/*
+ * open() until it is not interrupted. Descriptors 0 to 2 are refused: where a program has closed
+ * them, whatever it prints to stderr later would land in the file.
+ */
+static int open_once(const char *path, int flags)
+{
+    int descriptor;
+
+    do {
+        descriptor = open(path, flags | O_CLOEXEC, FILE_MODE);
+    } while (descriptor < 0 && errno == EINTR);
+    if (descriptor >= 0 && descriptor < DESCRIPTOR_MIN) {
+        int low = descriptor;
+        int number;
+
+        descriptor = fcntl(low, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
+        number = errno;
+        (void)close(low);
+        errno = number;
+    }
+    return descriptor;
+}
+
+int hw_posix_files_descriptor(struct hw_posix_files *files, const char *path, int flags)
+{
+    int descriptor = open_once(path, flags);
+
+    while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && descriptor_evict(files)) {
+        descriptor = open_once(path, flags);
+    }
+    return descriptor;
+}
+
+/* Open `file`, note in `found` what it is, and put it at the head of the list. */
+static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct stat *found,
+                                  struct hw_error *error)
+{
+    struct hw_posix_files *files = file->files;
+    int number;
+
+    while (files->descriptors >= files->descriptors_max && descriptor_evict(files)) {}
+    file->descriptor = hw_posix_files_descriptor(files, file->path, flags);
+    if (file->descriptor < 0) {
+        return hw_posix_error(error, errno, "open", file->path);
+    }
+    number = fstat(file->descriptor, found) != 0 ? errno : 0;
+    if (number == 0 && S_ISDIR(found->st_mode)) {
+        number = EISDIR;
+    }
+    if (number != 0) {
+        (void)close(file->descriptor);
+        file->descriptor = -1;
+        return hw_posix_error(error, number, "open", file->path);
+    }
+    list_push(files, file);
+    files->descriptors++;
+    return HW_OK;
+}
+
+/* Make sure that the file has a descriptor, and that it is the last one to be given up. */
+static enum hw_status file_use(struct hw_posix_file *file, struct hw_error *error)
+{
+    struct stat found;
+    enum hw_status status;
+
+    if (file->descriptor >= 0) {
+        if (!file->is_lock && file->files->newest != file) {
+            list_unlink(file->files, file);
+            list_push(file->files, file);
+        }
+        return HW_OK;
+    }
+    status = file_attach(file, file->is_writable ? O_RDWR : O_RDONLY, &found, error);
+    if (status == HW_OK && (found.st_dev != file->device || found.st_ino != file->inode)) {
+        descriptor_close(file);
+        return hw_error_set(error, HW_IO, "'%.300s' was replaced by somebody else while in use",
+                            file->path);
+    }
+    return status;
+}
+
+/* Calls on files */
+
+static enum hw_status posix_read_at(struct hw_file *base, int64_t position, void *bytes,
+                                    size_t size, size_t *got, struct hw_error *error)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+    enum hw_status status = file_use(file, error);
+    size_t done = 0;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while (done < size) {
+        ssize_t count = pread(file->descriptor, (char *)bytes + done, size - done,
+                              (off_t)(position + (int64_t)done));
+
+        if (count < 0 && errno != EINTR) {
+            return hw_posix_error(error, errno, "read from", file->path);
+        }
+        if (count == 0) {
+            break;
+        }
+        done += count > 0 ? (size_t)count : 0;
+    }
+    *got = done;
+    return HW_OK;
+}
+
+static enum hw_status writable_use(struct hw_posix_file *file, struct hw_error *error)
+{
+    if (!file->is_writable) {
+        return hw_error_set(error, HW_MISUSE, "'%.300s' was opened for reading only", file->path);
+    }
+    return file_use(file, error);
+}
+
+static enum hw_status posix_write_at(struct hw_file *base, int64_t position, const void *bytes,
+                                     size_t size, struct hw_error *error)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+    enum hw_status status = writable_use(file, error);
+    size_t done = 0;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while (done < size) {
+        ssize_t count = pwrite(file->descriptor, (const char *)bytes + done, size - done,
+                               (off_t)(position + (int64_t)done));
+
+        /* A write of nothing without a reason would be tried for ever. */
+        if (count == 0 || (count < 0 && errno != EINTR)) {
+            return hw_posix_error(error, count == 0 ? ENOSPC : errno, "write to", file->path);
+        }
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return HW_OK;
+}
+
+static enum hw_status posix_size(struct hw_file *base, int64_t *size_bytes, struct hw_error *error)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+    struct stat found;
+    enum hw_status status = file_use(file, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (fstat(file->descriptor, &found) != 0) {
+        return hw_posix_error(error, errno, "get the size of", file->path);
+    }
+    *size_bytes = (int64_t)found.st_size;
+    return HW_OK;
+}
+
+static enum hw_status posix_truncate(struct hw_file *base, int64_t size_bytes,
+                                     struct hw_error *error)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+    enum hw_status status = writable_use(file, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while (ftruncate(file->descriptor, (off_t)size_bytes) != 0) {
+        if (errno != EINTR) {
+            return hw_posix_error(error, errno, "change the size of", file->path);
+        }
+    }
+    return HW_OK;
+}
+
+/*
+ * After a failed sync the system may forget the bytes that it could not write and report success
+ * the next time. So the failure stays with the open file.
+ */
+static enum hw_status posix_sync(struct hw_file *base, struct hw_error *error)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+    enum hw_status status = file_use(file, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while (file->sync_errno == 0 && fdatasync(file->descriptor) != 0) {
+        file->sync_errno = errno == EINTR ? 0 : errno;
+    }
+    if (file->sync_errno != 0) {
+        return hw_posix_error(error, file->sync_errno, "make durable", file->path);
+    }
+    return HW_OK;
+}
+
+static void file_destroy(struct hw_posix_file *file)
+{
+    hw_text_free(file->files->allocator, file->path);
+    hw_free(file->files->allocator, file, sizeof *file);
+}
+
+static void posix_close(struct hw_file *base)
+{
+    struct hw_posix_file *file = (struct hw_posix_file *)base;
+
+    if (file->is_lock) {
+        (void)close(file->descriptor);
+        file->files->lock_count--;
+    } else {
+        if (file->descriptor >= 0) {
+            descriptor_close(file);
+        }
+        table_remove(file->files, file);
+    }
+    file_destroy(file);
+}
+
+static const struct hw_file_methods posix_file_methods = {.read_at = posix_read_at,
+                                                          .write_at = posix_write_at,
+                                                          .size = posix_size,
+                                                          .truncate = posix_truncate,
+                                                          .sync = posix_sync,
+                                                          .close = posix_close};
+
+/* Opening */
+
+static struct hw_posix_file *file_create(struct hw_posix_files *files, const char *path,
+                                         bool is_writable)
+{
+    struct hw_posix_file *file = hw_alloc_zeroed(files->allocator, sizeof *file);
+
+    if (file == NULL) {
+        return NULL;
+    }
+    file->path = hw_text_copy(files->allocator, path);
+    if (file->path == NULL) {
+        hw_free(files->allocator, file, sizeof *file);
+        return NULL;
+    }
+    file->base.methods = &posix_file_methods;
+    file->files = files;
+    file->descriptor = -1;
+    file->is_writable = is_writable;
+    return file;
+}
+
+enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *path, int flags,
+                                   struct hw_posix_file **opened, struct hw_error *error)
+{
+    struct hw_posix_file *file;
+    struct stat found;
+    enum hw_status status = table_reserve(files, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    file = file_create(files, path, (flags & O_ACCMODE) != O_RDONLY);
+    if (file == NULL) {
+        return hw_error_no_memory(error, "an open file");
+    }
+    status = file_attach(file, flags, &found, error);
+    if (status != HW_OK) {
+        file_destroy(file);
+        return status;
+    }
+    file->device = found.st_dev;
+    file->inode = found.st_ino;
+    table_put(files, file);
+    files->file_count++;
+    *opened = file;
+    return HW_OK;
+}
+
+enum hw_status hw_posix_files_open_lock(struct hw_posix_files *files, const char *path,
+                                        struct hw_posix_file **opened, struct hw_error *error)
+{
+    struct hw_posix_file *file = file_create(files, path, true);
+
+    if (file == NULL) {
+        return hw_error_no_memory(error, "a lock file");
+    }
+    file->is_lock = true;
+    file->descriptor = hw_posix_files_descriptor(files, path, O_RDWR | O_CREAT);
+    if (file->descriptor < 0) {
+        enum hw_status status = hw_posix_error(error, errno, "open the lock file", path);
+
+        file_destroy(file);
+        return status;
+    }
+    files->lock_count++;
+    *opened = file;
+    return HW_OK;
+}
+
+/* Files that lose or change their names */
+
+static bool is_file(const struct hw_posix_file *file, const struct stat *what)
+{
+    return file->device == what->st_dev && file->inode == what->st_ino;
+}
+
+void hw_posix_files_unpin(struct hw_posix_files *files, const struct stat *what)
+{
+    for (struct hw_posix_file *file = *bucket_of(files, what->st_dev, what->st_ino); file != NULL;
+         file = file->chain) {
+        if (is_file(file, what)) {
+            file->is_pinned = false;
+        }
+    }
+}
+
+enum hw_status hw_posix_files_pin(struct hw_posix_files *files, const struct stat *what,
+                                  struct hw_error *error)
+{
+    for (struct hw_posix_file *file = *bucket_of(files, what->st_dev, what->st_ino); file != NULL;
+         file = file->chain) {
+        if (is_file(file, what)) {
+            enum hw_status status = file_use(file, error);
+
+            if (status != HW_OK) {
+                hw_posix_files_unpin(files, what);
+                return status;
+            }
+            file->is_pinned = true;
+        }
+    }
+    return HW_OK;
+}
+
+void hw_posix_files_settle_move(struct hw_posix_file *moves, bool is_done)
+{
+    for (struct hw_posix_file *file = moves; file != NULL; file = file->next_move) {
+        hw_text_free(file->files->allocator, is_done ? file->path : file->path_next);
+        file->path = is_done ? file->path_next : file->path;
+        file->path_next = NULL;
+    }
+}
+
+static enum hw_status moves_add(struct hw_posix_file **moves, struct hw_posix_file *file,
+                                const char *to, const char *rest, struct hw_error *error)
+{
+    size_t size_to = strlen(to);
+    size_t size_rest = strlen(rest) + 1;
+    char *path = hw_alloc(file->files->allocator, size_to + size_rest);
+
+    if (path == NULL) {
+        return hw_error_no_memory(error, "the new path of an open file");
+    }
+    memcpy(path, to, size_to);
+    memcpy(path + size_to, rest, size_rest);
+    file->path_next = path;
+    file->next_move = *moves;
+    *moves = file;
+    return HW_OK;
+}
+
+enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const struct stat *what,
+                                           const char *from, const char *to,
+                                           struct hw_posix_file **moves, struct hw_error *error)
+{
+    struct hw_posix_file **first = bucket_of(files, what->st_dev, what->st_ino);
+    struct hw_posix_file **end = first + 1;
+    bool is_directory = S_ISDIR(what->st_mode);
+    enum hw_status status = HW_OK;
+
+    if (is_directory) {
+        first = files->buckets;
+        end = files->buckets + files->bucket_count;
+    }
+    for (struct hw_posix_file **bucket = first; bucket < end; bucket++) {
+        for (struct hw_posix_file *file = *bucket; file != NULL; file = file->chain) {
+            const char *rest = is_directory          ? hw_path_below(file->path, from)
+                               : is_file(file, what) ? ""
+                                                     : NULL;
+
+            if (rest != NULL && !file->is_pinned) {
+                status = moves_add(moves, file, to, rest, error);
+            }
+            if (status != HW_OK) {
+                return status;
+            }
+        }
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_posix_files_init(struct hw_posix_files *files,
+                                   const struct hw_allocator *allocator, size_t descriptors_max,
+                                   struct hw_error *error)
+{
+    *files = (struct hw_posix_files){.allocator = allocator, .descriptors_max = descriptors_max};
+    files->buckets = hw_alloc_zeroed(allocator, BUCKETS_MIN * sizeof *files->buckets);
+    if (files->buckets == NULL) {
+        return hw_error_no_memory(error, "the table of open files");
+    }
+    files->bucket_count = BUCKETS_MIN;
+    return HW_OK;
+}
+
+void hw_posix_files_release(struct hw_posix_files *files)
+{
+    HW_ASSERT(files->file_count == 0 && files->lock_count == 0);
+    HW_ASSERT(files->descriptors == 0);
+    hw_free(files->allocator, files->buckets, files->bucket_count * sizeof *files->buckets);
+}
