@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Holds what the folders promise: includes only go down, core/ knows no SQLite, only one file of it
-# knows the operating system, and memory, time and chance come from the caller.
+# Holds what the folders promise: includes only go down, core/ knows no SQLite, only
+# core/io/posix_* knows the operating system, and memory, time and chance come from the caller.
 #
 #     core/base < core/io < core/record < core/log < core/replication < core/cluster
 #       < core/highwater.h < ext
@@ -16,7 +16,7 @@ layers=(core/base core/io core/record core/log core/replication core/cluster cor
 plain='assert|ctype|errno|float|inttypes|limits|math|setjmp|stdalign|stdarg|stdbool|stddef|stdint'
 plain+='|stdio|stdlib|stdnoreturn|string'
 codecs='zlib|lz4|lz4frame|lz4hc|snappy-c|zstd|zstd_errors'
-the_system_file=core/io/posix_store.c
+the_system_files='core/io/posix_*'
 the_memory_file=core/base/memory.c
 
 rank_of() {
@@ -52,7 +52,7 @@ core_includes() {
             header=${header#?}
             allowed="^($plain)\.h$"
             case $file in
-            "$the_system_file") allowed='^(sys/)?[a-z0-9_-]+\.h$' ;;
+            $the_system_files) allowed='^(sys/)?[a-z0-9_-]+\.h$' ;;
             core/record/*) allowed="^($plain|$codecs)\.h$" ;;
             esac
             if [[ ! $header =~ $allowed || $header == sqlite3*.h ]]; then
@@ -95,8 +95,8 @@ found=$(
         sed 's|$|   <- memory comes from an hw_allocator|'
     calls 'time|clock|clock_gettime|gettimeofday|difftime|localtime|gmtime|rand|srand|random|getenv' '' |
         sed 's|$|   <- time, chance and settings come from the caller|'
-    calls 'fopen|freopen|tmpfile|remove|rename|system|exit|signal' "$the_system_file" |
-        sed 's|$|   <- only posix_store.c touches the system|'
+    calls 'fopen|freopen|tmpfile|remove|rename|system|exit|signal' "$the_system_files" |
+        sed 's|$|   <- only core/io/posix_* touches the system|'
 )
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
