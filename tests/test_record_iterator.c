@@ -101,6 +101,7 @@ static int walk(const uint8_t *bytes, size_t size, enum hw_status *status)
             assert_true(record.offset >= 0 && record.offset < INT64_MAX);
         }
     }
+    (void)sum;
     free(copy);
     return count;
 }

@@ -32,12 +32,7 @@ static_assert(AT_RECORD_COUNT + 4 == HW_BATCH_HEADER_SIZE, "the header ends with
 static_assert(AT_BATCH_LENGTH + 4 == HW_BATCH_OVERHEAD, "the length counts what is behind it");
 static_assert(AT_MAGIC + 1 == HW_BATCH_PREFIX_SIZE, "all magics share the bytes up to the magic");
 
-enum {
-    LENGTH_MIN_MAGIC_1 = 22,
-    LENGTH_MIN_MAGIC_2 = HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD,
-    ATTRIBUTES_KNOWN = HW_BATCH_CODEC_MASK | HW_BATCH_LOG_APPEND_TIME | HW_BATCH_TRANSACTIONAL |
-                       HW_BATCH_CONTROL | HW_BATCH_DELETE_HORIZON
-};
+enum { LENGTH_MIN_MAGIC_1 = 22, LENGTH_MIN_MAGIC_2 = HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD };
 
 size_t hw_batch_size_bytes(const struct hw_batch *batch)
 {
@@ -165,7 +160,7 @@ void hw_batch_set_leader_epoch(uint8_t *bytes, hw_epoch_t leader_epoch)
 
 static void set_max_timestamp(uint8_t *bytes, int timestamp_type, hw_time_ms_t max_timestamp)
 {
-    int attributes = hw_get_i16(bytes + AT_ATTRIBUTES) & ATTRIBUTES_KNOWN;
+    int attributes = hw_get_i16(bytes + AT_ATTRIBUTES) & HW_BATCH_ATTRIBUTES_KNOWN;
 
     attributes = (attributes & ~HW_BATCH_LOG_APPEND_TIME) | timestamp_type;
     hw_put_i16(bytes + AT_ATTRIBUTES, (int16_t)attributes);

@@ -30,7 +30,8 @@ enum hw_batch_attribute {
     HW_BATCH_LOG_APPEND_TIME = 0x08,
     HW_BATCH_TRANSACTIONAL = 0x10,
     HW_BATCH_CONTROL = 0x20,
-    HW_BATCH_DELETE_HORIZON = 0x40
+    HW_BATCH_DELETE_HORIZON = 0x40,
+    HW_BATCH_ATTRIBUTES_KNOWN = 0x7f /* The others are 0 in what is written, ignored when read. */
 };
 
 enum hw_codec { HW_CODEC_NONE, HW_CODEC_GZIP, HW_CODEC_SNAPPY, HW_CODEC_LZ4, HW_CODEC_ZSTD };

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/record/compressed_batch.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum hw_status hw_batch_decompress(const uint8_t *bytes, const struct hw_batch *batch,
+                                   size_t size_max, struct hw_buffer *records,
+                                   struct hw_error *error)
+{
+    struct hw_error cause;
+    enum hw_status status = hw_codec_decompress(
+        hw_batch_codec_id(batch), batch->magic, bytes + HW_BATCH_HEADER_SIZE,
+        hw_batch_size_bytes(batch) - HW_BATCH_HEADER_SIZE, size_max, records, &cause);
+
+    if (status != HW_OK) {
+        return hw_error_set(error, status, "the batch at offset %" PRId64 ": %.400s",
+                            batch->base_offset, cause.message);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_record_iterator_open(struct hw_record_iterator *iterator, const uint8_t *bytes,
+                                       const struct hw_batch *batch, size_t size_max,
+                                       struct hw_buffer *scratch, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (hw_batch_codec_id(batch) == HW_CODEC_NONE) {
+        return hw_record_iterator_init(iterator, bytes, batch, error);
+    }
+    scratch->size = 0;
+    if (batch->record_count > 0) {
+        status = hw_batch_decompress(bytes, batch, size_max, scratch, error);
+        if (status != HW_OK) {
+            return status;
+        }
+    }
+    *iterator = (struct hw_record_iterator){.batch = *batch, .left = batch->record_count};
+    if (scratch->size > 0) {
+        iterator->at = scratch->bytes;
+        iterator->end = scratch->bytes + scratch->size;
+    }
+    return HW_OK;
+}
+
+/* Append the batch's header, and its records from `plain`. */
+static enum hw_status append_compressed(const struct hw_batch *batch, enum hw_codec codec,
+                                        int level, const uint8_t *plain, size_t plain_size,
+                                        struct hw_buffer *out, struct hw_error *error)
+{
+    struct hw_batch written = *batch;
+    size_t start = out->size;
+    size_t size;
+    enum hw_status status = hw_buffer_reserve(out, HW_BATCH_HEADER_SIZE, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    out->size += HW_BATCH_HEADER_SIZE;
+    status = hw_codec_compress(codec, level, plain, plain_size, out, error);
+    size = out->size - start;
+    if (status == HW_OK && size > INT32_MAX) {
+        status = hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                                 "the batch at offset %" PRId64
+                                 " would have %zu bytes with %s, limit %" PRId32,
+                                 batch->base_offset, size, hw_codec_name((int)codec), INT32_MAX);
+    }
+    if (status != HW_OK) {
+        out->size = start;
+        return status;
+    }
+    written.batch_length = (int32_t)(size - HW_BATCH_OVERHEAD);
+    written.attributes =
+        (int16_t)((batch->attributes & HW_BATCH_ATTRIBUTES_KNOWN & ~HW_BATCH_CODEC_MASK) |
+                  (int)codec);
+    hw_batch_encode(out->bytes + start, &written);
+    return HW_OK;
+}
+
+enum hw_status hw_batch_recompress(const uint8_t *bytes, const struct hw_batch *batch,
+                                   enum hw_codec codec, int level, size_t size_max,
+                                   struct hw_buffer *out, struct hw_error *error)
+{
+    const uint8_t *plain = bytes + HW_BATCH_HEADER_SIZE;
+    size_t plain_size = hw_batch_size_bytes(batch) - HW_BATCH_HEADER_SIZE;
+    struct hw_buffer records;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(batch->magic == 2);
+    hw_buffer_init(&records, out->allocator);
+    if (batch->record_count == 0) {
+        codec = HW_CODEC_NONE;
+        level = hw_codec_level_default(codec);
+        plain_size = 0;
+    } else if (hw_batch_codec_id(batch) != HW_CODEC_NONE) {
+        status = hw_batch_decompress(bytes, batch, size_max, &records, error);
+        plain = records.bytes;
+        plain_size = records.size;
+    }
+    if (status == HW_OK) {
+        status = append_compressed(batch, codec, level, plain, plain_size, out, error);
+    }
+    hw_buffer_release(&records);
+    return status;
+}
