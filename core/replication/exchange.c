@@ -272,8 +272,9 @@ enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct 
                                    hw_broker_id_t id, bool unclean, struct hw_error *error)
 {
     struct hw_broker_list dead = hw_partition_dead_brokers(partition);
-    enum hw_status status = hw_controller_promote(step->controller, partition->name, id, &dead,
-                                                  unclean, &partition->record, error);
+    enum hw_status status =
+        hw_controller_promote(step->controller, partition->settings, partition->name, id, &dead,
+                              unclean, &partition->record, error);
 
     if (status != HW_OK) {
         return status;
