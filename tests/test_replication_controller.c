@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of partitions when they are created, when leaders propose an ISR, and when brokers
+ * come and go?
+ *
+ * Kafka's own table: ReplicationControlManagerTest. Semantics: R4.8, R4.9, R6.11 to R6.19.
+ */
+#include "core/base/broker_list.h"
+#include "support_controller.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void registrations_are_kept_in_order_of_id(void **state)
+{
+    struct hw_controller controller;
+    const hw_broker_id_t ids[] = {5, 1, 9, 3};
+    const hw_broker_id_t in_order[] = {1, 3, 5, 9};
+
+    (void)state;
+    hw_controller_init(&controller);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(hw_controller_register(&controller, ids[i]), i + 1);
+    }
+    assert_int_equal(controller.metadata.count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(controller.metadata.registrations[i].id, in_order[i]);
+    }
+    assert_int_equal(hw_metadata_find(&controller.metadata, 9)->epoch, 3);
+    assert_null(hw_metadata_find(&controller.metadata, 2));
+    assert_false(hw_metadata_is_active(&controller.metadata, 2));
+}
+
+/* Semantics: R6.17. */
+static void registering_anew_makes_a_broker_active_in_a_new_epoch(void **state)
+{
+    struct test_controller *t = *state;
+
+    shut_down(t, 2);
+    assert_false(hw_metadata_is_active(&t->controller.metadata, 2));
+    fence(t, 2);
+    assert_false(hw_metadata_is_active(&t->controller.metadata, 2));
+
+    assert_int_equal(hw_controller_register(&t->controller, 2), TEST_BROKERS + 1);
+    assert_int_equal(t->controller.metadata.count, TEST_BROKERS);
+    assert_true(hw_metadata_is_active(&t->controller.metadata, 2));
+    assert_int_equal(hw_metadata_find(&t->controller.metadata, 2)->epoch, TEST_BROKERS + 1);
+}
+
+/* --- New partitions ----------------------------------------------------------------------------
+ */
+
+/* Semantics: R6.13. */
+static void a_new_partition_is_led_by_its_first_active_replica(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[3,1,2]");
+    expect_partition(t, 0, "leader 3 epochs 0/0 replicas [3,1,2] isr [3,1,2]");
+    fence(t, 3);
+    shut_down(t, 1);
+    create(t, "[3,1,2,4]");
+    expect_partition(t, 1, "leader 2 epochs 0/0 replicas [3,1,2,4] isr [2,4]");
+}
+
+/* Semantics: R6.13. */
+static void a_partition_that_nobody_could_hold_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+    const char *lists[] = {"[]", "[1,9]", "[1,2,1]", "[4,5]"};
+    const char *messages[] = {
+        "the replica list is empty, a partition needs at least one broker",
+        "the replica list [1,9] names broker 9, which is not registered",
+        "the replica list [1,2,1] names broker 1 twice",
+        "no broker of the replica list [4,5] is active, at least one must be",
+    };
+
+    fence(t, 4);
+    shut_down(t, 5);
+    for (int i = 0; i < 4; i++) {
+        struct hw_broker_list list = test_list(lists[i]);
+        struct hw_partition_record record = {.leader = 77};
+
+        assert_int_equal(hw_controller_create_partition(&t->controller, &list, &record, &t->error),
+                         HW_REFUSED);
+        assert_int_equal(t->error.kafka_error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+        assert_string_equal(t->error.message, messages[i]);
+        assert_int_equal(record.leader, 77);
+    }
+}
+
+/* --- Proposals of an ISR -----------------------------------------------------------------------
+ */
+
+/* Row: C192. testShrinkAndExpandIsr. */
+static void a_leader_can_shrink_and_grow_the_isr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    assert_int_equal(propose(t, 0, "[0,1]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 0 epochs 0/1 replicas [0,1,2] isr [0,1]");
+    assert_int_equal(t->response.leader, 0);
+    assert_int_equal(t->response.leader_epoch, 0);
+    assert_int_equal(t->response.partition_epoch, 1);
+    expect_list(&t->response.isr, "[0,1]");
+
+    assert_int_equal(propose(t, 0, "[0,1,2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 0 epochs 0/2 replicas [0,1,2] isr [0,1,2]");
+    assert_int_equal(t->response.leader, 0);
+    assert_int_equal(t->response.leader_epoch, 0);
+    assert_int_equal(t->response.partition_epoch, 2);
+    expect_list(&t->response.isr, "[0,1,2]");
+}
+
+/* Semantics: R4.9. */
+static void a_proposal_of_the_same_isr_is_accepted_and_changes_nothing(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    assert_int_equal(propose(t, 0, "[0,1,2]"), HW_KAFKA_NONE);
+    assert_int_equal(t->response.partition_epoch, 0);
+    expect_partition(t, 0, "leader 0 epochs 0/0 replicas [0,1,2] isr [0,1,2]");
+}
+
+/* Row: C119. testInvalidAlterPartitionRequests. */
+static void a_proposal_with_wrong_sender_or_epochs_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_alter_partition_request request;
+
+    create(t, "[0,1,2]");
+    request = proposal_of(t, 0, "[0,1]");
+    request.sender = 1;
+    request.sender_epoch = hw_metadata_find(&t->controller.metadata, 1)->epoch;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+
+    request = proposal_of(t, 0, "[0,1]");
+    request.sender_epoch--;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_STALE_BROKER_EPOCH);
+    request.sender = 9;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_STALE_BROKER_EPOCH);
+
+    request = proposal_of(t, 0, "[0,1]");
+    request.leader_epoch = 500;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NOT_CONTROLLER);
+
+    request = proposal_of(t, 0, "[0,1]");
+    request.partition_epoch = 500;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NOT_CONTROLLER);
+}
+
+/* Semantics: R4.8. Which error wins tells the leader what to do: R4.7. */
+static void an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_alter_partition_request old;
+    struct hw_alter_partition_request request;
+
+    create(t, "[0,1,2]");
+    old = proposal_of(t, 0, "[0,1]");
+    assert_int_equal(promote(t, 0, 1, "[]", false), HW_KAFKA_NONE);
+    assert_int_equal(send_proposal(t, 0, &old), HW_KAFKA_FENCED_LEADER_EPOCH);
+
+    /* A newer partition epoch goes before an older leader epoch, ... */
+    request = old;
+    request.partition_epoch = 500;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NOT_CONTROLLER);
+
+    /* ... and who sends it before an older partition epoch. */
+    request = proposal_of(t, 0, "[0,1]");
+    request.partition_epoch--;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_UPDATE_VERSION);
+    request.sender = 0;
+    request.sender_epoch = hw_metadata_find(&t->controller.metadata, 0)->epoch;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+}
+
+/* Row: C120. testInvalidAlterPartitionRequests. */
+static void a_proposal_of_an_impossible_isr_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+    const char *impossible[] = {"[0,1,3]", "[1,2]", "[]", "[0,1,1]"};
+    struct hw_alter_partition_request request;
+
+    create(t, "[0,1,2]");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(propose(t, 0, impossible[i]), HW_KAFKA_INVALID_REQUEST);
+    }
+
+    /* RECOVERING is for an unclean leader that is alone, ... */
+    t->partitions[0].recovering = true;
+    request = proposal_of(t, 0, "[0,1]");
+    request.recovering = true;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+
+    /* ... and not for one that has recovered. */
+    t->partitions[0].recovering = false;
+    request = proposal_of(t, 0, "[0]");
+    request.recovering = true;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+
+    request = proposal_of(t, 0, "[0]");
+    request.isr.count = HW_REPLICAS_MAX + 1;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+    request.isr.count = -1;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+}
+
+/* Semantics: R6.22. */
+static void a_leader_that_has_recovered_says_so_with_its_next_proposal(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_alter_partition_request request;
+
+    create(t, "[0,1,2]");
+    t->partitions[0] = test_record("leader 1 epochs 3/5 replicas [0,1,2] isr [1] recovering");
+    request = proposal_of(t, 0, "[1]");
+    request.recovering = true;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NONE);
+    assert_true(t->response.recovering);
+
+    assert_int_equal(propose(t, 0, "[1,2]"), HW_KAFKA_NONE);
+    assert_false(t->response.recovering);
+    expect_partition(t, 0, "leader 1 epochs 3/6 replicas [0,1,2] isr [1,2]");
+}
+
+/* Row: C121. testAlterPartitionShouldRejectFencedBrokers. */
+static void a_fenced_broker_cannot_be_put_into_the_isr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3,4]");
+    fence(t, 3);
+    expect_partition(t, 0, "leader 1 epochs 0/1 replicas [1,2,3,4] isr [1,2,4]");
+    assert_int_equal(propose(t, 0, "[1,2,3,4]"), HW_KAFKA_INELIGIBLE_REPLICA);
+
+    unfence(t, 3);
+    assert_int_equal(propose(t, 0, "[1,2,3,4]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 0/2 replicas [1,2,3,4] isr [1,2,3,4]");
+}
+
+/* Row: C191. testAlterPartitionShouldRejectShuttingDownBrokers. */
+static void a_broker_that_is_shutting_down_cannot_be_put_into_the_isr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3,4]");
+    hw_controller_set_in_controlled_shutdown(&t->controller, 3, true);
+    assert_int_equal(propose(t, 0, "[1,2,3,4]"), HW_KAFKA_INELIGIBLE_REPLICA);
+    expect_partition(t, 0, "leader 1 epochs 0/0 replicas [1,2,3,4] isr [1,2,3,4]");
+}
+
+/* Semantics: R6.19. The leader saw it before it restarted: it may have lost what it had then. */
+static void a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_isr(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_alter_partition_request request;
+
+    create(t, "[1,2,3]");
+    fence(t, 3);
+    unfence(t, 3);
+    request = proposal_of(t, 0, "[1,2,3]");
+    restart(t, 3);
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INELIGIBLE_REPLICA);
+
+    /* A leader that does not know the epoch is believed. */
+    request.broker_epochs[2] = HW_BROKER_EPOCH_NONE;
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 0/2 replicas [1,2,3] isr [1,2,3]");
+}
+
+/* --- Brokers come and go ------------------------------------------------------------------------
+ */
+
+/* Row: C126. testProcessBrokerHeartbeatInControlledShutdown. */
+static void a_controlled_shutdown_moves_the_leadership_at_once(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    shut_down(t, 0);
+    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [0,1,2] isr [1,2]");
+    assert_true(hw_metadata_find(&t->controller.metadata, 0)->in_controlled_shutdown);
+}
+
+/* Semantics: R6.16. */
+static void the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1]");
+    assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
+    shut_down(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/2 replicas [0,1] isr [0]");
+}
+
+/* Semantics: R6.16, with the ELR. */
+static void with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    create(t, "[0,1]");
+    assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
+    shut_down(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/2 replicas [0,1] isr [] elr [0] known [0]");
+}
+
+/* Semantics: R6.14, R6.15. */
+static void a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    fence(t, 1);
+    fence(t, 0);
+    expect_partition(t, 0, "leader 2 epochs 1/2 replicas [0,1,2] isr [2]");
+    fence(t, 2);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [2]");
+    unfence(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [2]");
+    unfence(t, 2);
+    expect_partition(t, 0, "leader 2 epochs 3/4 replicas [0,1,2] isr [2]");
+    unfence(t, 1);
+    expect_partition(t, 0, "leader 2 epochs 3/4 replicas [0,1,2] isr [2]");
+}
+
+/* Semantics: R6.14. */
+static void fencing_elects_uncleanly_where_the_topic_allows_it(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
+    t->settings.unclean_leader_election_enable = true;
+    fence(t, 0);
+    expect_partition(t, 0, "leader 1 epochs 1/2 replicas [0,1,2] isr [1] recovering");
+}
+
+/* The user is the one who elects: design of controller.auto.elect. */
+static void without_auto_elect_only_a_controlled_shutdown_elects(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.auto_elect = false;
+    t->settings.unclean_leader_election_enable = true;
+    create(t, "[0,1,2]");
+    create(t, "[1,2,3]");
+    fence(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/1 replicas [0,1,2] isr [1,2]");
+    unfence(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/1 replicas [0,1,2] isr [1,2]");
+
+    /* Who is not the leader leaves the ISR, and the leader stays. */
+    fence(t, 3);
+    expect_partition(t, 1, "leader 1 epochs 0/1 replicas [1,2,3] isr [1,2]");
+    shut_down(t, 1);
+    expect_partition(t, 1, "leader 2 epochs 1/2 replicas [1,2,3] isr [2]");
+}
+
+/* Semantics: R6.12. Without the ELR a broker that registers anew stays where it is. */
+static void an_unclean_restart_counts_only_with_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    restart(t, 0);
+    expect_partition(t, 0, "leader 0 epochs 0/0 replicas [0,1,2] isr [0,1,2]");
+
+    t->controller.elr_enabled = true;
+    restart(t, 0);
+    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [0,1,2] isr [1,2]");
+    t->controller.auto_elect = false;
+    restart(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 2/2 replicas [0,1,2] isr [2]");
+}
+
+/* --- The ELR -----------------------------------------------------------------------------------
+ */
+
+/* Row: C116. testEligibleLeaderReplicas_BrokerFence. */
+static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 3;
+    create(t, "[0,1,2,3]");
+    fence(t, 2);
+    expect_partition(t, 0, "leader 0 epochs 0/1 replicas [0,1,2,3] isr [0,1,3]");
+    fence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/2 replicas [0,1,2,3] isr [0,1] elr [3]");
+    fence(t, 1);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
+    unfence(t, 1);
+    unfence(t, 2);
+    unfence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
+}
+
+/* Row: C117. testEligibleLeaderReplicas_EffectiveMinIsr. */
+static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    t->settings.min_insync_replicas = 5;
+    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 3);
+    t->settings.min_insync_replicas = 2;
+    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 2);
+}
+
+/* Row: C118. testEligibleLeaderReplicas_UncleanShutdown. */
+static void brokers_that_restart_uncleanly_leave_isr_and_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 3;
+    create(t, "[0,1,2,3]");
+    fence(t, 1);
+    fence(t, 2);
+    fence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [2,3]");
+    restart(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/4 replicas [0,1,2,3] isr [0] elr [2]");
+    restart(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/5 replicas [0,1,2,3] isr [] elr [2] known [0]");
+}
+
+/* Semantics: R6.11. */
+static void an_unfenced_member_of_the_elr_leads_a_leaderless_partition(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 2;
+    create(t, "[0,1,2]");
+    fence(t, 2);
+    fence(t, 0);
+    fence(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
+    unfence(t, 2);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
+    unfence(t, 0);
+    expect_partition(t, 0, "leader 0 epochs 3/4 replicas [0,1,2] isr [0] elr [1]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(registrations_are_kept_in_order_of_id, test_controller_set_up),
+        cmocka_unit_test_setup(registering_anew_makes_a_broker_active_in_a_new_epoch,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_new_partition_is_led_by_its_first_active_replica,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_partition_that_nobody_could_hold_is_refused,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_leader_can_shrink_and_grow_the_isr, test_controller_set_up),
+        cmocka_unit_test_setup(a_proposal_of_the_same_isr_is_accepted_and_changes_nothing,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_proposal_with_wrong_sender_or_epochs_is_refused,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(
+            an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date,
+            test_controller_set_up),
+        cmocka_unit_test_setup(a_proposal_of_an_impossible_isr_is_refused, test_controller_set_up),
+        cmocka_unit_test_setup(a_leader_that_has_recovered_says_so_with_its_next_proposal,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_fenced_broker_cannot_be_put_into_the_isr, test_controller_set_up),
+        cmocka_unit_test_setup(a_broker_that_is_shutting_down_cannot_be_put_into_the_isr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(
+            a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_isr,
+            test_controller_set_up),
+        cmocka_unit_test_setup(a_controlled_shutdown_moves_the_leadership_at_once,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(fencing_elects_uncleanly_where_the_topic_allows_it,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(without_auto_elect_only_a_controlled_shutdown_elects,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(an_unclean_restart_counts_only_with_the_elr, test_controller_set_up),
+        cmocka_unit_test_setup(brokers_fenced_below_the_minimum_enter_the_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(the_minimum_is_never_more_than_the_replicas_there_are,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(brokers_that_restart_uncleanly_leave_isr_and_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(an_unfenced_member_of_the_elr_leads_a_leaderless_partition,
+                               test_controller_set_up),
+    };
+    return cmocka_run_group_tests_name("replication_controller", tests, NULL, NULL);
+}
