@@ -92,7 +92,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	$(Q)$(CC) $(HW_CFLAGS) $(SQLITE_CFLAGS) $(OPT) $(CFLAGS) -c $< -o $@
 
 # SQL tests, and benchmarks, load the extension that was built along with them.
-$(BUILD)/tests/%.o: HW_CFLAGS += -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"'
+$(BUILD)/tests/%.o: private HW_CFLAGS += -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"'
 
 # Another compiler or other flags: everything is built again.
 $(BUILD)/flags: force
@@ -167,7 +167,12 @@ demo: deps
 
 # --- What CI runs on top ----------------------------------------------------------------------
 
-check: deps-dev layers symbols documented traceability format-check warnings asan valgrind tsan fuzz
+# One after the other, whatever -j says, and on after a failure.
+CHECKS = layers symbols documented traceability format-check warnings asan valgrind tsan fuzz
+check: deps-dev
+	$(Q)failed=; for check in $(CHECKS); do \
+	  echo "=== make $$check"; $(MAKE) --no-print-directory $$check || failed="$$failed $$check"; done; \
+	  test -z "$$failed" || { echo "these checks failed:$$failed"; exit 1; }
 
 layers traceability:
 	$(Q)tests/$@.sh
@@ -201,7 +206,8 @@ valgrind-run:
 	  core sql golden
 
 tsan:
-	$(Q)$(MAKE_PROGRAMS) BUILD=build/tsan CC=gcc OPT="$(SANITIZE) -fsanitize=thread" programs
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/tsan CC=gcc OPT="$(SANITIZE) -fsanitize=thread" \
+	  all $(patsubst tests/%.c,build/tsan/%,$(wildcard tests/test_sql_*thread*.c))
 	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan tsan-run
 tsan-run:
 	$(Q)tests/run.sh --build $(BUILD) --timeout 300 threads
@@ -212,7 +218,7 @@ fuzz:
 fuzz-run: $(FUZZERS)
 	$(Q)tests/fuzz.sh $(FUZZ_SECONDS) $^
 
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(CORE_OBJ)
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/core.a
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(CODEC_LIBS)
 

@@ -157,6 +157,10 @@ done
 if [ "$built" -ne 0 ]; then
     names+=(build) counted+=(status) commands+=(false)
 fi
+if [ "${#names[@]}" -eq 0 ] && [ -n "${TESTS:-}" ]; then
+    echo "no test has a name like $TESTS" >&2
+    exit 2
+fi
 for i in "${!names[@]}"; do
     while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do
         wait -n || true
@@ -166,7 +170,7 @@ done
 wait
 
 # Every job has left a count. One that has not is a fault of this script.
-cat "$logs"/*.count /dev/null | awk -v jobs="${#names[@]}" '
+find "$logs" -name '*.count' -exec cat {} + | awk -v jobs="${#names[@]}" '
     { passed += $1; failed += $2; skipped += $3 }
     END {
         failed += jobs - NR
