@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the callers of produce were told: every waiting request and the last 10 000 finished ones,
+ * What the callers of produce were told: every waiting request and the 10 000 that finished last,
  * in order of id. Ids start at 1 and are never used again.
+ *
+ *     rows   head            count
+ *              v               v
+ *       [ - ][ 3 ][ - ][ 5 ][ 6 ]       - was dropped: its topic is NULL. Walk with hw_acks_after()
+ *
+ * Adding and finishing a row is amortised O(1): dropped rows stay as holes until half the array
+ * is holes; rows are found by their id's distance from both ends.
  */
 #ifndef HW_CLUSTER_ACKS_H
 #define HW_CLUSTER_ACKS_H
@@ -14,7 +21,7 @@ enum { HW_ACKS_FINISHED_MAX = 10000 };
 struct hw_ack {
     int64_t id;
     hw_time_ms_t time_ms;
-    char *topic; /* Owned. */
+    char *topic; /* Owned; NULL: the row was dropped. */
     int32_t partition;
     hw_offset_t base_offset;
     hw_offset_t last_offset;
@@ -23,15 +30,19 @@ struct hw_ack {
     bool is_pending;
     enum hw_kafka_error error;
     hw_time_ms_t resolved_ms; /* HW_TIME_NEVER while pending. */
+    int64_t next_finished_id; /* The row that finished after this one; 0: none has. */
 };
 
 struct hw_acks {
     const struct hw_allocator *allocator;
-    struct hw_ack *rows; /* In order of id, from `head` on. */
-    size_t head;
-    size_t count; /* One behind the last. */
+    struct hw_ack *rows; /* In order of id, from `head` on, with holes. */
+    size_t head;         /* The first row that was not dropped, or `count`. */
+    size_t count;        /* One behind the last. */
     size_t capacity;
     size_t finished_count;
+    size_t dropped_count;      /* Holes, those before `head` included. */
+    int64_t first_finished_id; /* Of those that finished, the first and the last; 0: none. */
+    int64_t last_finished_id;
     int64_t next_id;
 };
 
@@ -39,17 +50,24 @@ void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator);
 void hw_acks_release(struct hw_acks *acks);
 
 /* A pending row like *ack, whose id, topic and state are set by the call (topic is copied). Errors:
- * HW_NO_MEMORY. The caller may take it back with hw_acks_remove_last() while it is the newest. */
+ * HW_NO_MEMORY. The caller may take it back with hw_acks_remove_last() while it is the newest and
+ * pending; its id was then never given. */
 enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const char *topic,
                            int64_t *id, struct hw_error *error);
 void hw_acks_remove_last(struct hw_acks *acks);
 
-/* Finish a pending row; unknown ids are ignored. Drops the oldest finished rows above the limit. */
+/* Finish a pending row; ids that are unknown or finished are ignored. Drops the rows that finished
+ * first above the limit. */
 void hw_acks_resolve(struct hw_acks *acks, int64_t id, enum hw_kafka_error error,
                      hw_time_ms_t now_ms);
 
-/* Where the record landed, for a row whose offsets were not known when it was added. */
+/* Where the record landed, for a row whose offsets were not known when it was added. Unknown ids
+ * are ignored. */
 void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
                          hw_offset_t last_offset);
+
+/* The row with the smallest id above `id`, or NULL: begin with 0, go on with the id of the row.
+ * Borrowed until the next change. */
+const struct hw_ack *hw_acks_after(const struct hw_acks *acks, int64_t id);
 
 #endif /* HW_CLUSTER_ACKS_H */
