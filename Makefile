@@ -182,8 +182,9 @@ symbols documented: $(BUILD)/highwater.so
 
 # No warning from either compiler.
 warnings:
-	$(Q)$(MAKE_PROGRAMS) BUILD=build/gcc CC=gcc WERROR=1 programs
-	$(Q)$(MAKE_PROGRAMS) BUILD=build/clang CC=clang WERROR=1 programs
+	$(Q)failed=0; for compiler in gcc clang; do \
+	  $(MAKE_PROGRAMS) BUILD=build/$$compiler CC=$$compiler WERROR=1 programs || failed=1; done; \
+	  exit $$failed
 
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 
