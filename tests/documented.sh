@@ -39,7 +39,7 @@ while read -r kind name; do
         ;;
     table)
         grep -qw "$name" "$manual" || missing "$manual lacks the table $name"
-        for column in $(ask "SELECT name FROM pragma_table_info('$name')"); do
+        for column in $(ask "SELECT name FROM pragma_table_xinfo('$name')"); do
             grep -qw "$column" "$manual" || missing "$manual lacks the column $name.$column"
         done
         ;;
