@@ -253,6 +253,27 @@ static void a_wrong_count_is_found_in_the_plain_bytes(void **state)
     }
 }
 
+/* A frame without a single plain byte where there should be two records. */
+static void an_empty_stream_is_found_too(void **state)
+{
+    struct fixture *fixture = *state;
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    struct hw_batch batch;
+    struct hw_error error;
+    bool found;
+
+    load(fixture, vectors[HW_CODEC_SNAPPY]);
+    batch = test_parse(fixture->batch.bytes, fixture->batch.size);
+    batch.batch_length = HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD + 16;
+    hw_batch_encode(fixture->batch.bytes, &batch);
+    assert_int_equal(hw_record_iterator_open(&iterator, fixture->batch.bytes, &batch, LIMIT,
+                                             &fixture->scratch, &error),
+                     HW_OK);
+    assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &error), HW_CORRUPT);
+    assert_false(found);
+}
+
 /* Whatever byte of whatever codec changes, reading ends, and within the bytes there are. */
 static void every_change_of_one_byte_is_harmless(void **state)
 {
@@ -344,6 +365,7 @@ int main(void)
         TEST(a_batch_of_an_unknown_codec_can_still_be_listed),
         TEST(the_limit_on_plain_bytes_is_named),
         TEST(a_wrong_count_is_found_in_the_plain_bytes),
+        TEST(an_empty_stream_is_found_too),
         TEST(every_change_of_one_byte_is_harmless),
         TEST(every_allocation_can_fail),
     };

@@ -38,11 +38,11 @@ enum hw_status hw_record_iterator_open(struct hw_record_iterator *iterator, cons
             return status;
         }
     }
-    *iterator = (struct hw_record_iterator){.batch = *batch, .left = batch->record_count};
-    if (scratch->size > 0) {
-        iterator->at = scratch->bytes;
-        iterator->end = scratch->bytes + scratch->size;
-    }
+    /* No bytes are not at NULL, where there is nothing to add an offset to. */
+    *iterator = (struct hw_record_iterator){.batch = *batch,
+                                            .at = scratch->size > 0 ? scratch->bytes : bytes,
+                                            .left = batch->record_count};
+    iterator->end = iterator->at + scratch->size;
     return HW_OK;
 }
 

@@ -96,10 +96,8 @@ static enum hw_status open_wrapper(struct hw_legacy_iterator *iterator, size_t s
                             outer->offset, cause.message);
     }
     iterator->is_wrapper = true;
-    iterator->at = iterator->end = scratch->bytes;
-    if (scratch->size > 0) {
-        iterator->end += scratch->size;
-    }
+    iterator->at = scratch->size > 0 ? scratch->bytes : outer->value;
+    iterator->end = iterator->at + scratch->size;
     return HW_OK;
 }
 
