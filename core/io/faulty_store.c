@@ -1,50 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Each path has a record of what was changed in the file since it was last synced, with what was
- * there before: enough to go back, and to let some of the changes survive. A record lives while the
- * file is open or has such changes.
- */
+/* A store that passes calls on to another one, counts them, and makes some of them fail. */
 #include "core/io/faulty_store.h"
 
 #include "core/base/assert.h"
-#include "core/base/random.h"
+#include "core/io/faulty_record.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* One write or truncate. */
-struct faulty_change {
-    bool is_truncate;
-    int64_t position; /* Of the write; the new size for a truncate. */
-    int64_t size_old; /* The file's size before. */
-    uint8_t *bytes;   /* First those written, then those at `position` before. May be NULL. */
-    size_t bytes_new; /* How many of each. */
-    size_t bytes_old;
-};
-
-struct faulty_record {
-    char *path;
-    char *path_next; /* During a rename: the path if it succeeds. */
-    struct faulty_change *changes;
-    size_t change_count;
-    size_t change_capacity;
-    size_t handles;
-    bool is_nameless; /* Removed or replaced: nothing of it is left after a power loss. */
-    struct faulty_record *next;
-};
 
 struct faulty_store {
     struct hw_store base;
     const struct hw_allocator *allocator;
     struct hw_store *inner;
     struct hw_faults *faults;
-    struct faulty_record *records;
+    struct hw_faulty_records records;
 };
 
 struct faulty_file {
     struct hw_file base;
     struct faulty_store *store;
-    struct faulty_record *record;
+    struct hw_faulty_record *record;
     struct hw_file *inner;
     bool is_writable;
 };
@@ -70,126 +45,6 @@ static enum hw_status fault_check(struct faulty_store *store, enum call_kind kin
                         path, number);
 }
 
-/* Records */
-
-static struct faulty_record *record_find(const struct faulty_store *store, const char *path)
-{
-    struct faulty_record *record = store->records;
-
-    while (record != NULL && (record->is_nameless || strcmp(record->path, path) != 0)) {
-        record = record->next;
-    }
-    return record;
-}
-
-static void record_forget_changes(struct faulty_store *store, struct faulty_record *record)
-{
-    for (size_t i = 0; i < record->change_count; i++) {
-        struct faulty_change *change = &record->changes[i];
-
-        hw_free(store->allocator, change->bytes, change->bytes_new + change->bytes_old);
-    }
-    hw_free(store->allocator, record->changes, record->change_capacity * sizeof *record->changes);
-    record->changes = NULL;
-    record->change_count = 0;
-    record->change_capacity = 0;
-}
-
-/* Destroy the record unless somebody needs it still. */
-static void record_settle(struct faulty_store *store, struct faulty_record *record)
-{
-    struct faulty_record **link = &store->records;
-
-    if (record->handles > 0 || (record->change_count > 0 && !record->is_nameless)) {
-        return;
-    }
-    while (*link != record) {
-        link = &(*link)->next;
-    }
-    *link = record->next;
-    record_forget_changes(store, record);
-    hw_text_free(store->allocator, record->path);
-    hw_free(store->allocator, record, sizeof *record);
-}
-
-/* The record of `path`, made if there is none. NULL if there is no memory. */
-static struct faulty_record *record_get(struct faulty_store *store, const char *path)
-{
-    struct faulty_record *record = record_find(store, path);
-
-    if (record != NULL) {
-        return record;
-    }
-    record = hw_alloc_zeroed(store->allocator, sizeof *record);
-    if (record == NULL) {
-        return NULL;
-    }
-    record->path = hw_text_copy(store->allocator, path);
-    if (record->path == NULL) {
-        hw_free(store->allocator, record, sizeof *record);
-        return NULL;
-    }
-    record->next = store->records;
-    store->records = record;
-    return record;
-}
-
-/* The name of the record's file is gone. */
-static void record_unname(struct faulty_store *store, struct faulty_record *record)
-{
-    record->is_nameless = true;
-    record_settle(store, record);
-}
-
-/*
- * Note the change that is about to be made: `bytes` NULL means a truncate to `position`. What it
- * overwrites or cuts off is read from the file.
- */
-static enum hw_status record_change(struct faulty_file *file, int64_t position, const void *bytes,
-                                    size_t size, struct hw_error *error)
-{
-    const struct hw_allocator *allocator = file->store->allocator;
-    struct faulty_record *record = file->record;
-    struct faulty_change change = {
-        .is_truncate = bytes == NULL, .position = position, .bytes_new = size};
-    void *items = record->changes;
-    size_t got = 0;
-    enum hw_status status = hw_file_size(file->inner, &change.size_old, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    if (position < change.size_old) {
-        change.bytes_old = (size_t)(change.size_old - position);
-        if (bytes != NULL && change.bytes_old > size) {
-            change.bytes_old = size;
-        }
-    }
-    status = hw_array_reserve(allocator, &items, &record->change_capacity, record->change_count + 1,
-                              sizeof *record->changes, error);
-    record->changes = items;
-    if (status != HW_OK) {
-        return status;
-    }
-    if (size + change.bytes_old > 0) {
-        change.bytes = hw_alloc(allocator, size + change.bytes_old);
-        if (change.bytes == NULL) {
-            return hw_error_no_memory(error, "bytes that are not synced");
-        }
-        if (size > 0) {
-            memcpy(change.bytes, bytes, size);
-        }
-        status = hw_file_read_at(file->inner, position, change.bytes + size, change.bytes_old, &got,
-                                 error);
-        if (status != HW_OK) {
-            hw_free(allocator, change.bytes, size + change.bytes_old);
-            return status;
-        }
-    }
-    record->changes[record->change_count++] = change;
-    return HW_OK;
-}
-
 /* Calls on files */
 
 static enum hw_status faulty_read_at(struct hw_file *base, int64_t position, void *bytes,
@@ -209,7 +64,8 @@ static enum hw_status write_through(struct faulty_file *file, int64_t position, 
                                     size_t size, struct hw_error *error)
 {
     if (file->is_writable && size > 0) {
-        enum hw_status status = record_change(file, position, bytes, size, error);
+        enum hw_status status = hw_faulty_record_note(&file->store->records, file->record,
+                                                      file->inner, position, bytes, size, error);
 
         if (status != HW_OK) {
             return status;
@@ -252,7 +108,8 @@ static enum hw_status truncate_through(struct faulty_file *file, int64_t size_by
                                        struct hw_error *error)
 {
     if (file->is_writable) {
-        enum hw_status status = record_change(file, size_bytes, NULL, 0, error);
+        enum hw_status status = hw_faulty_record_note(&file->store->records, file->record,
+                                                      file->inner, size_bytes, NULL, 0, error);
 
         if (status != HW_OK) {
             return status;
@@ -281,7 +138,7 @@ static enum hw_status faulty_sync(struct hw_file *base, struct hw_error *error)
         status = hw_file_sync(file->inner, error);
     }
     if (status == HW_OK) {
-        record_forget_changes(file->store, file->record);
+        hw_faulty_record_forget(&file->store->records, file->record);
     }
     return status;
 }
@@ -293,7 +150,7 @@ static void faulty_close(struct hw_file *base)
 
     hw_file_close(file->inner);
     file->record->handles--;
-    record_settle(store, file->record);
+    hw_faulty_record_settle(&store->records, file->record);
     hw_free(store->allocator, file, sizeof *file);
 }
 
@@ -342,12 +199,12 @@ static enum hw_status faulty_open(struct hw_store *base, const char *path, enum 
     file->base.methods = &faulty_file_methods;
     file->store = store;
     file->is_writable = mode != HW_OPEN_READ;
-    file->record = record_get(store, path);
+    file->record = hw_faulty_record_get(&store->records, path);
     status = file->record == NULL ? hw_error_no_memory(error, "the record of a file")
                                   : open_inner(file, path, mode, error);
     if (status != HW_OK) {
         if (file->record != NULL) {
-            record_settle(store, file->record);
+            hw_faulty_record_settle(&store->records, file->record);
         }
         hw_free(store->allocator, file, sizeof *file);
         return status;
@@ -357,58 +214,24 @@ static enum hw_status faulty_open(struct hw_store *base, const char *path, enum 
     return HW_OK;
 }
 
-/* After a rename: the records take their new paths, or drop them. */
-static void paths_settle(struct faulty_store *store, bool is_done)
-{
-    for (struct faulty_record *record = store->records; record != NULL; record = record->next) {
-        if (record->path_next != NULL) {
-            hw_text_free(store->allocator, is_done ? record->path : record->path_next);
-            record->path = is_done ? record->path_next : record->path;
-            record->path_next = NULL;
-        }
-    }
-}
-
-/* Before it: make the new paths of all records that the rename moves. */
-static enum hw_status paths_prepare(struct faulty_store *store, const char *from, const char *to,
-                                    struct hw_error *error)
-{
-    for (struct faulty_record *record = store->records; record != NULL; record = record->next) {
-        const char *rest = record->is_nameless ? NULL : hw_path_below(record->path, from);
-
-        if (rest != NULL) {
-            char path[HW_PATH_MAX];
-            enum hw_status status = hw_path_format(path, error, "%s%s", to, rest);
-
-            if (status != HW_OK) {
-                return status;
-            }
-            record->path_next = hw_text_copy(store->allocator, path);
-            if (record->path_next == NULL) {
-                return hw_error_no_memory(error, "the new path of a file");
-            }
-        }
-    }
-    return HW_OK;
-}
-
 static enum hw_status faulty_rename(struct hw_store *base, const char *from, const char *to,
                                     struct hw_error *error)
 {
     struct faulty_store *store = (struct faulty_store *)base;
-    struct faulty_record *replaced = strcmp(from, to) == 0 ? NULL : record_find(store, to);
+    struct hw_faulty_record *replaced =
+        strcmp(from, to) == 0 ? NULL : hw_faulty_record_find(&store->records, to);
     enum hw_status status = fault_check(store, CALL_CHANGES, "rename", from, error);
 
     if (status != HW_OK) {
         return status;
     }
-    status = paths_prepare(store, from, to, error);
+    status = hw_faulty_records_prepare_move(&store->records, from, to, error);
     if (status == HW_OK) {
         status = hw_store_rename(store->inner, from, to, error);
     }
-    paths_settle(store, status == HW_OK);
+    hw_faulty_records_settle_move(&store->records, status == HW_OK);
     if (status == HW_OK && replaced != NULL) {
-        record_unname(store, replaced);
+        hw_faulty_record_unname(&store->records, replaced);
     }
     return status;
 }
@@ -416,14 +239,14 @@ static enum hw_status faulty_rename(struct hw_store *base, const char *from, con
 static enum hw_status faulty_remove(struct hw_store *base, const char *path, struct hw_error *error)
 {
     struct faulty_store *store = (struct faulty_store *)base;
-    struct faulty_record *record = record_find(store, path);
+    struct hw_faulty_record *record = hw_faulty_record_find(&store->records, path);
     enum hw_status status = fault_check(store, CALL_CHANGES, "remove", path, error);
 
     if (status == HW_OK) {
         status = hw_store_remove(store->inner, path, error);
     }
     if (status == HW_OK && record != NULL) {
-        record_unname(store, record);
+        hw_faulty_record_unname(&store->records, record);
     }
     return status;
 }
@@ -479,9 +302,9 @@ static void faulty_destroy(struct hw_store *base)
 {
     struct faulty_store *store = (struct faulty_store *)base;
 
-    while (store->records != NULL) {
-        HW_ASSERT(store->records->handles == 0);
-        record_unname(store, store->records);
+    while (store->records.first != NULL) {
+        HW_ASSERT(store->records.first->handles == 0);
+        hw_faulty_record_unname(&store->records, store->records.first);
     }
     hw_free(store->allocator, store, sizeof *store);
 }
@@ -509,66 +332,15 @@ enum hw_status hw_faulty_store_create(const struct hw_allocator *allocator, stru
     }
     created->base.methods = &faulty_store_methods;
     created->allocator = allocator;
+    created->records.allocator = allocator;
     created->inner = inner;
     created->faults = faults;
     *store = &created->base;
     return HW_OK;
 }
 
-/* Power loss */
-
-/* Bring the file back to what it was when it was last synced. */
-static enum hw_status changes_undo(const struct faulty_record *record, struct hw_file *file,
-                                   struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (size_t i = record->change_count; status == HW_OK && i > 0; i--) {
-        const struct faulty_change *change = &record->changes[i - 1];
-
-        if (change->bytes_old > 0) {
-            status = hw_file_write_at(file, change->position, change->bytes + change->bytes_new,
-                                      change->bytes_old, error);
-        }
-        if (status == HW_OK) {
-            status = hw_file_truncate(file, change->size_old, error);
-        }
-    }
-    return status;
-}
-
-/* What a disk may have of a write that was never synced. */
-enum survival { SURVIVES_NOT, SURVIVES, SURVIVES_IN_FRONT, SURVIVES_AS_LENGTH, SURVIVALS };
-
-static enum hw_status change_redo(const struct faulty_change *change, struct hw_file *file,
-                                  struct hw_random *random, struct hw_error *error)
-{
-    enum survival survival = (enum survival)hw_random_below(random, SURVIVALS);
-    size_t size = change->bytes_new;
-    int64_t size_bytes;
-    enum hw_status status;
-
-    if (survival == SURVIVES_NOT) {
-        return HW_OK;
-    }
-    if (change->is_truncate) {
-        return hw_file_truncate(file, change->position, error);
-    }
-    if (survival == SURVIVES_AS_LENGTH) {
-        /* The size reached the disk and the bytes did not: zeros are read. */
-        int64_t end = change->position + (int64_t)size;
-
-        status = hw_file_size(file, &size_bytes, error);
-        return status == HW_OK && size_bytes < end ? hw_file_truncate(file, end, error) : status;
-    }
-    if (survival == SURVIVES_IN_FRONT) {
-        size = (size_t)hw_random_below(random, size + 1);
-    }
-    return hw_file_write_at(file, change->position, change->bytes, size, error);
-}
-
-static enum hw_status record_lose(struct faulty_store *store, struct faulty_record *record,
-                                  uint64_t seed, struct hw_random *random, struct hw_error *error)
+static enum hw_status lose_file(struct faulty_store *store, const struct hw_faulty_record *record,
+                                struct hw_random *random, struct hw_error *error)
 {
     struct hw_file *file;
     enum hw_status status =
@@ -577,10 +349,7 @@ static enum hw_status record_lose(struct faulty_store *store, struct faulty_reco
     if (status != HW_OK) {
         return status;
     }
-    status = changes_undo(record, file, error);
-    for (size_t i = 0; seed != 0 && status == HW_OK && i < record->change_count; i++) {
-        status = change_redo(&record->changes[i], file, random, error);
-    }
+    status = hw_faulty_record_lose(record, file, random, error);
     hw_file_close(file);
     return status;
 }
@@ -592,19 +361,21 @@ enum hw_status hw_faulty_store_lose_unsynced(struct hw_store *base, uint64_t see
     struct hw_random random;
 
     hw_random_init(&random, seed);
-    for (struct faulty_record *record = store->records; record != NULL; record = record->next) {
+    for (struct hw_faulty_record *record = store->records.first; record != NULL;
+         record = record->next) {
         if (record->handles > 0) {
             return hw_error_set(error, HW_MISUSE, "'%.300s' is open: close every file before",
                                 record->path);
         }
     }
-    while (store->records != NULL) {
-        enum hw_status status = record_lose(store, store->records, seed, &random, error);
+    while (store->records.first != NULL) {
+        enum hw_status status =
+            lose_file(store, store->records.first, seed == 0 ? NULL : &random, error);
 
         if (status != HW_OK) {
             return status;
         }
-        record_unname(store, store->records);
+        hw_faulty_record_unname(&store->records, store->records.first);
     }
     return HW_OK;
 }

@@ -15,8 +15,6 @@
 
 enum { BUCKETS_MIN = 64, DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
 
-_Static_assert(sizeof(off_t) == sizeof(int64_t), "positions in files are 64 bits");
-
 enum hw_status hw_posix_error(struct hw_error *error, int number, const char *verb,
                               const char *path)
 {
@@ -195,8 +193,7 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
     return HW_OK;
 }
 
-/* Make sure that the file has a descriptor, and that it is the last one to be given up. */
-static enum hw_status file_use(struct hw_posix_file *file, struct hw_error *error)
+enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *error)
 {
     struct stat found;
     enum hw_status status;
@@ -217,129 +214,14 @@ static enum hw_status file_use(struct hw_posix_file *file, struct hw_error *erro
     return status;
 }
 
-/* Calls on files */
-
-static enum hw_status posix_read_at(struct hw_file *base, int64_t position, void *bytes,
-                                    size_t size, size_t *got, struct hw_error *error)
-{
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = file_use(file, error);
-    size_t done = 0;
-
-    if (status != HW_OK) {
-        return status;
-    }
-    while (done < size) {
-        ssize_t count = pread(file->descriptor, (char *)bytes + done, size - done,
-                              (off_t)(position + (int64_t)done));
-
-        if (count < 0 && errno != EINTR) {
-            return hw_posix_error(error, errno, "read from", file->path);
-        }
-        if (count == 0) {
-            break;
-        }
-        done += count > 0 ? (size_t)count : 0;
-    }
-    *got = done;
-    return HW_OK;
-}
-
-static enum hw_status writable_use(struct hw_posix_file *file, struct hw_error *error)
-{
-    if (!file->is_writable) {
-        return hw_error_set(error, HW_MISUSE, "'%.300s' was opened for reading only", file->path);
-    }
-    return file_use(file, error);
-}
-
-static enum hw_status posix_write_at(struct hw_file *base, int64_t position, const void *bytes,
-                                     size_t size, struct hw_error *error)
-{
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = writable_use(file, error);
-    size_t done = 0;
-
-    if (status != HW_OK) {
-        return status;
-    }
-    while (done < size) {
-        ssize_t count = pwrite(file->descriptor, (const char *)bytes + done, size - done,
-                               (off_t)(position + (int64_t)done));
-
-        /* A write of nothing without a reason would be tried for ever. */
-        if (count == 0 || (count < 0 && errno != EINTR)) {
-            return hw_posix_error(error, count == 0 ? ENOSPC : errno, "write to", file->path);
-        }
-        done += count > 0 ? (size_t)count : 0;
-    }
-    return HW_OK;
-}
-
-static enum hw_status posix_size(struct hw_file *base, int64_t *size_bytes, struct hw_error *error)
-{
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-    struct stat found;
-    enum hw_status status = file_use(file, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    if (fstat(file->descriptor, &found) != 0) {
-        return hw_posix_error(error, errno, "get the size of", file->path);
-    }
-    *size_bytes = (int64_t)found.st_size;
-    return HW_OK;
-}
-
-static enum hw_status posix_truncate(struct hw_file *base, int64_t size_bytes,
-                                     struct hw_error *error)
-{
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = writable_use(file, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    while (ftruncate(file->descriptor, (off_t)size_bytes) != 0) {
-        if (errno != EINTR) {
-            return hw_posix_error(error, errno, "change the size of", file->path);
-        }
-    }
-    return HW_OK;
-}
-
-/*
- * After a failed sync the system may forget the bytes that it could not write and report success
- * the next time. So the failure stays with the open file.
- */
-static enum hw_status posix_sync(struct hw_file *base, struct hw_error *error)
-{
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = file_use(file, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    while (file->sync_errno == 0 && fdatasync(file->descriptor) != 0) {
-        file->sync_errno = errno == EINTR ? 0 : errno;
-    }
-    if (file->sync_errno != 0) {
-        return hw_posix_error(error, file->sync_errno, "make durable", file->path);
-    }
-    return HW_OK;
-}
-
 static void file_destroy(struct hw_posix_file *file)
 {
     hw_text_free(file->files->allocator, file->path);
     hw_free(file->files->allocator, file, sizeof *file);
 }
 
-static void posix_close(struct hw_file *base)
+void hw_posix_files_close(struct hw_posix_file *file)
 {
-    struct hw_posix_file *file = (struct hw_posix_file *)base;
-
     if (file->is_lock) {
         (void)close(file->descriptor);
         file->files->lock_count--;
@@ -351,13 +233,6 @@ static void posix_close(struct hw_file *base)
     }
     file_destroy(file);
 }
-
-static const struct hw_file_methods posix_file_methods = {.read_at = posix_read_at,
-                                                          .write_at = posix_write_at,
-                                                          .size = posix_size,
-                                                          .truncate = posix_truncate,
-                                                          .sync = posix_sync,
-                                                          .close = posix_close};
 
 /* Opening */
 
@@ -374,7 +249,7 @@ static struct hw_posix_file *file_create(struct hw_posix_files *files, const cha
         hw_free(files->allocator, file, sizeof *file);
         return NULL;
     }
-    file->base.methods = &posix_file_methods;
+    file->base.methods = &hw_posix_file_methods;
     file->files = files;
     file->descriptor = -1;
     file->is_writable = is_writable;
@@ -452,7 +327,7 @@ enum hw_status hw_posix_files_pin(struct hw_posix_files *files, const struct sta
     for (struct hw_posix_file *file = *bucket_of(files, what->st_dev, what->st_ino); file != NULL;
          file = file->chain) {
         if (is_file(file, what)) {
-            enum hw_status status = file_use(file, error);
+            enum hw_status status = hw_posix_files_use(file, error);
 
             if (status != HW_OK) {
                 hw_posix_files_unpin(files, what);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The open files of a POSIX store and the descriptors that they share. For posix_store.c only.
+ * The open files of a POSIX store and the descriptors that they share. For posix_store.c and
+ * posix_file.c only.
  *
  * A file that is open here need not have a descriptor. Those that have one hang in a list, the most
  * recently used first; whoever needs one more than the limit allows closes the last of the list.
@@ -72,6 +73,18 @@ int hw_posix_files_descriptor(struct hw_posix_files *files, const char *path, in
 /* Open a file with the flags of open(). Errors: HW_IO, HW_NOT_FOUND, HW_NO_MEMORY. */
 enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *path, int flags,
                                    struct hw_posix_file **file, struct hw_error *error);
+
+/* Close a file or a lock. */
+void hw_posix_files_close(struct hw_posix_file *file);
+
+/*
+ * Make sure that the file has a descriptor, and that it is the last one to be given up. Errors:
+ * those of opening; HW_IO if the path means another file by now.
+ */
+enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *error);
+
+/* The calls on a file: posix_file.c. */
+extern const struct hw_file_methods hw_posix_file_methods;
 
 /* The same for a lock file: made if missing, with a descriptor of its own until it is closed. */
 enum hw_status hw_posix_files_open_lock(struct hw_posix_files *files, const char *path,
