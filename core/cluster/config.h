@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Configuration: one table of every setting that has an effect here, by its Kafka name, with type,
- * default, range, scope and meaning. A topic's own value wins over the cluster's, that over the
- * default. Values are kept as the text that hw_config shows.
+ * default, range, scope and meaning (config_table.c). A topic's own value wins over the cluster's,
+ * that over the default, which may depend on the protocol in force. Values are kept as the text
+ * that hw_config shows.
+ *
+ * A second table says of Kafka's other settings why they have no effect: they are refused with that
+ * reason, so that nobody believes in a setting that does nothing.
  */
 #ifndef HW_CLUSTER_CONFIG_H
 #define HW_CLUSTER_CONFIG_H
@@ -17,14 +21,28 @@ enum hw_config_scope {
     HW_CONFIG_TOPIC    /* For a topic; set on the cluster it is the default of all topics. */
 };
 
+enum hw_config_type {
+    HW_CONFIG_INTEGER, /* minimum..maximum */
+    HW_CONFIG_BOOLEAN, /* true or false; 1 and 0 are taken too. */
+    HW_CONFIG_CHOICE,  /* One of `choices`. */
+    HW_CONFIG_CHOICES, /* One or more of `choices`, with commas; kept in the order of `choices`. */
+    HW_CONFIG_VARIANT  /* The name of a protocol variant. */
+};
+
 /* One row of the table. */
 struct hw_config_entry {
     const char *name;
-    const char *default_value; /* NULL: none. */
+    const char *default_value; /* In its normal form. NULL: none. */
+    const char *description;   /* One line, with the range. */
+    /* Kafka's name of the same setting on a broker, accepted too; or NULL. */
+    const char *broker_name;
+    const char *minikafka_default; /* Where that protocol's differs; else NULL. */
+    /* Names separated by '|'. "x=y": x is taken too and kept as y. */
+    const char *choices;
+    int64_t minimum;
+    int64_t maximum;
     enum hw_config_scope scope;
-    const char
-        *broker_name; /* Kafka's name of the same setting on a broker, accepted too; or NULL. */
-    const char *description; /* One line, with the range. */
+    enum hw_config_type type;
 };
 
 /* Values that were set, in the order of the table; NULL: not set. */
@@ -33,8 +51,12 @@ struct hw_config_values {
     char **values; /* One for each entry of the table; NULL until the first is set. */
 };
 
+/* The table, in order of name. */
 size_t hw_config_count(void);
 const struct hw_config_entry *hw_config_entry_at(size_t index);
+
+/* Why Kafka's setting of this name has no effect here, or NULL if the name is none of those. */
+const char *hw_config_no_effect_reason(const char *name);
 
 /*
  * Find a setting by its name, or by its broker name. Errors: HW_REFUSED with INVALID_CONFIG: the
@@ -48,13 +70,17 @@ void hw_config_values_release(struct hw_config_values *values);
 
 /*
  * Check `value` against the entry's type and range and keep it in its normal form; NULL takes it
- * back. Errors: HW_REFUSED with INVALID_CONFIG (says what is allowed); HW_NO_MEMORY. Nothing
- * changes then.
+ * back. Spaces around it do not matter, as in Kafka. Errors: HW_REFUSED with INVALID_CONFIG (says
+ * what is allowed); HW_NO_MEMORY. Nothing changes then.
  */
 enum hw_status hw_config_set(struct hw_config_values *values, size_t index, const char *value,
                              struct hw_error *error);
 
-/* The text in force for a topic (own values) of a cluster; `topic` may be NULL. NULL if not set. */
+/* The default of an entry under the protocol that the cluster's values name. NULL if none. */
+const char *hw_config_default(const struct hw_config_values *cluster, size_t index);
+
+/* The text in force for a topic (own values) of a cluster; `topic` may be NULL. NULL if not set and
+ * without a default. */
 const char *hw_config_value(const struct hw_config_values *cluster,
                             const struct hw_config_values *topic, size_t index);
 
