@@ -5,7 +5,6 @@
  *
  * Kafka's own table: ReplicationControlManagerTest. Semantics: R4.8, R4.9, R6.11 to R6.19.
  */
-#include "core/base/broker_list.h"
 #include "support_controller.h"
 
 #include <setjmp.h>
@@ -50,8 +49,7 @@ static void registering_anew_makes_a_broker_active_in_a_new_epoch(void **state)
     assert_int_equal(hw_metadata_find(&t->controller.metadata, 2)->epoch, TEST_BROKERS + 1);
 }
 
-/* --- New partitions ----------------------------------------------------------------------------
- */
+/* --- New partitions --- */
 
 /* Semantics: R6.13. */
 static void a_new_partition_is_led_by_its_first_active_replica(void **state)
@@ -92,8 +90,7 @@ static void a_partition_that_nobody_could_hold_is_refused(void **state)
     }
 }
 
-/* --- Proposals of an ISR -----------------------------------------------------------------------
- */
+/* --- Proposals of an ISR --- */
 
 /* Row: C192. testShrinkAndExpandIsr. */
 static void a_leader_can_shrink_and_grow_the_isr(void **state)
@@ -203,8 +200,21 @@ static void a_proposal_of_an_impossible_isr_is_refused(void **state)
     request = proposal_of(t, 0, "[0]");
     request.recovering = true;
     assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
+}
 
-    request = proposal_of(t, 0, "[0]");
+/* A message is not to be trusted, not even in its counts. */
+static void a_proposal_of_more_members_than_a_list_holds_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+    const char *all = "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]";
+    struct hw_alter_partition_request request;
+
+    for (hw_broker_id_t id = TEST_BROKERS; id < HW_REPLICAS_MAX; id++) {
+        (void)hw_controller_register(&t->controller, id);
+    }
+    create(t, all);
+    request = proposal_of(t, 0, all);
+    assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NONE);
     request.isr.count = HW_REPLICAS_MAX + 1;
     assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_INVALID_REQUEST);
     request.isr.count = -1;
@@ -274,8 +284,7 @@ static void a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_
     expect_partition(t, 0, "leader 1 epochs 0/2 replicas [1,2,3] isr [1,2,3]");
 }
 
-/* --- Brokers come and go ------------------------------------------------------------------------
- */
+/* --- Brokers come and go --- */
 
 /* Row: C126. testProcessBrokerHeartbeatInControlledShutdown. */
 static void a_controlled_shutdown_moves_the_leadership_at_once(void **state)
@@ -330,6 +339,23 @@ static void a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr(voi
     expect_partition(t, 0, "leader 2 epochs 3/4 replicas [0,1,2] isr [2]");
 }
 
+/* Semantics: R6.14 to R6.16. A partition is looked at only where the event concerns it. */
+static void events_of_brokers_outside_the_isr_change_nothing(void **state)
+{
+    struct test_controller *t = *state;
+    const char *leaderless = "leader -1 epochs 1/2 replicas [0,1,2] isr [0]";
+    const char *moved = "leader 0 epochs 1/2 replicas [0,1] isr [0] adding [0] removing [1]";
+
+    create(t, "[0,1,2]");
+    t->partitions[0] = test_record(leaderless);
+    fence(t, 1);
+    shut_down(t, 2);
+    expect_partition(t, 0, leaderless);
+    t->partitions[0] = test_record(moved);
+    unfence(t, 1);
+    expect_partition(t, 0, moved);
+}
+
 /* Semantics: R6.14. */
 static void fencing_elects_uncleanly_where_the_topic_allows_it(void **state)
 {
@@ -360,95 +386,8 @@ static void without_auto_elect_only_a_controlled_shutdown_elects(void **state)
     fence(t, 3);
     expect_partition(t, 1, "leader 1 epochs 0/1 replicas [1,2,3] isr [1,2]");
     shut_down(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 1/2 replicas [0,1,2] isr [2]");
     expect_partition(t, 1, "leader 2 epochs 1/2 replicas [1,2,3] isr [2]");
-}
-
-/* Semantics: R6.12. Without the ELR a broker that registers anew stays where it is. */
-static void an_unclean_restart_counts_only_with_the_elr(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[0,1,2]");
-    restart(t, 0);
-    expect_partition(t, 0, "leader 0 epochs 0/0 replicas [0,1,2] isr [0,1,2]");
-
-    t->controller.elr_enabled = true;
-    restart(t, 0);
-    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [0,1,2] isr [1,2]");
-    t->controller.auto_elect = false;
-    restart(t, 1);
-    expect_partition(t, 0, "leader -1 epochs 2/2 replicas [0,1,2] isr [2]");
-}
-
-/* --- The ELR -----------------------------------------------------------------------------------
- */
-
-/* Row: C116. testEligibleLeaderReplicas_BrokerFence. */
-static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
-{
-    struct test_controller *t = *state;
-
-    t->controller.elr_enabled = true;
-    t->settings.min_insync_replicas = 3;
-    create(t, "[0,1,2,3]");
-    fence(t, 2);
-    expect_partition(t, 0, "leader 0 epochs 0/1 replicas [0,1,2,3] isr [0,1,3]");
-    fence(t, 3);
-    expect_partition(t, 0, "leader 0 epochs 0/2 replicas [0,1,2,3] isr [0,1] elr [3]");
-    fence(t, 1);
-    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
-    unfence(t, 1);
-    unfence(t, 2);
-    unfence(t, 3);
-    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
-}
-
-/* Row: C117. testEligibleLeaderReplicas_EffectiveMinIsr. */
-static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[0,1,2]");
-    t->settings.min_insync_replicas = 5;
-    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 3);
-    t->settings.min_insync_replicas = 2;
-    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 2);
-}
-
-/* Row: C118. testEligibleLeaderReplicas_UncleanShutdown. */
-static void brokers_that_restart_uncleanly_leave_isr_and_elr(void **state)
-{
-    struct test_controller *t = *state;
-
-    t->controller.elr_enabled = true;
-    t->settings.min_insync_replicas = 3;
-    create(t, "[0,1,2,3]");
-    fence(t, 1);
-    fence(t, 2);
-    fence(t, 3);
-    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [2,3]");
-    restart(t, 3);
-    expect_partition(t, 0, "leader 0 epochs 0/4 replicas [0,1,2,3] isr [0] elr [2]");
-    restart(t, 0);
-    expect_partition(t, 0, "leader -1 epochs 1/5 replicas [0,1,2,3] isr [] elr [2] known [0]");
-}
-
-/* Semantics: R6.11. */
-static void an_unfenced_member_of_the_elr_leads_a_leaderless_partition(void **state)
-{
-    struct test_controller *t = *state;
-
-    t->controller.elr_enabled = true;
-    t->settings.min_insync_replicas = 2;
-    create(t, "[0,1,2]");
-    fence(t, 2);
-    fence(t, 0);
-    fence(t, 1);
-    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
-    unfence(t, 2);
-    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
-    unfence(t, 0);
-    expect_partition(t, 0, "leader 0 epochs 3/4 replicas [0,1,2] isr [0] elr [1]");
 }
 
 int main(void)
@@ -470,6 +409,8 @@ int main(void)
             an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date,
             test_controller_set_up),
         cmocka_unit_test_setup(a_proposal_of_an_impossible_isr_is_refused, test_controller_set_up),
+        cmocka_unit_test_setup(a_proposal_of_more_members_than_a_list_holds_is_refused,
+                               test_controller_set_up),
         cmocka_unit_test_setup(a_leader_that_has_recovered_says_so_with_its_next_proposal,
                                test_controller_set_up),
         cmocka_unit_test_setup(a_fenced_broker_cannot_be_put_into_the_isr, test_controller_set_up),
@@ -486,18 +427,11 @@ int main(void)
                                test_controller_set_up),
         cmocka_unit_test_setup(a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr,
                                test_controller_set_up),
+        cmocka_unit_test_setup(events_of_brokers_outside_the_isr_change_nothing,
+                               test_controller_set_up),
         cmocka_unit_test_setup(fencing_elects_uncleanly_where_the_topic_allows_it,
                                test_controller_set_up),
         cmocka_unit_test_setup(without_auto_elect_only_a_controlled_shutdown_elects,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_unclean_restart_counts_only_with_the_elr, test_controller_set_up),
-        cmocka_unit_test_setup(brokers_fenced_below_the_minimum_enter_the_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(the_minimum_is_never_more_than_the_replicas_there_are,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(brokers_that_restart_uncleanly_leave_isr_and_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_unfenced_member_of_the_elr_leads_a_leaderless_partition,
                                test_controller_set_up),
     };
     return cmocka_run_group_tests_name("replication_controller", tests, NULL, NULL);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What do elections, promotions, removals and reassignments that somebody asks for do, and when are
- * they refused?
+ * What do elections, promotions and removals that somebody asks for do, and when are they refused?
  *
- * Kafka's own table: ReplicationControlManagerTest. Semantics: R6.20, R6.21, R7.1 to R7.7.
+ * Kafka's own table: ReplicationControlManagerTest. Semantics: R6.20, R6.21.
  */
-#include "core/base/broker_list.h"
 #include "support_controller.h"
 
 #include <setjmp.h>
@@ -14,8 +12,7 @@
 
 #include <cmocka.h>
 
-/* --- Elections ---------------------------------------------------------------------------------
- */
+/* --- Elections --- */
 
 /* Row: C122. testElectUncleanLeaders_WithoutElr. */
 static void an_ordered_unclean_election_ignores_the_config_but_not_a_leader(void **state)
@@ -139,8 +136,20 @@ static void an_ordered_unclean_election_elects_cleanly_if_it_can(void **state)
     expect_partition(t, 0, "leader 3 epochs 2/2 replicas [1,2,3] isr [3]");
 }
 
-/* --- Promotions --------------------------------------------------------------------------------
- */
+/* Semantics: R6.20. Where no election is needed the record is not touched at all. */
+static void an_election_that_is_not_needed_does_not_complete_a_move(void **state)
+{
+    struct test_controller *t = *state;
+    const char *text = "leader 1 epochs 1/2 replicas [1,2] isr [1] adding [1] removing [2]";
+
+    create(t, "[1,2]");
+    t->partitions[0] = test_record(text);
+    assert_int_equal(elect(t, 0, HW_ELECTION_UNCLEAN), HW_KAFKA_ELECTION_NOT_NEEDED);
+    assert_int_equal(elect(t, 0, HW_ELECTION_PREFERRED), HW_KAFKA_ELECTION_NOT_NEEDED);
+    expect_partition(t, 0, text);
+}
+
+/* --- Promotions --- */
 
 static void promoting_a_member_of_the_isr_moves_the_leadership(void **state)
 {
@@ -243,8 +252,7 @@ static void a_forced_promotion_does_not_complete_a_move(void **state)
         t, 0, "leader 2 epochs 5/9 replicas [1,2] isr [2] adding [1] removing [2] recovering");
 }
 
-/* --- Removal from the ISR ----------------------------------------------------------------------
- */
+/* --- Removal from the ISR --- */
 
 static void a_member_is_taken_out_of_the_isr_and_nobody_is_elected(void **state)
 {
@@ -277,136 +285,6 @@ static void who_is_taken_out_of_a_small_isr_enters_the_elr(void **state)
     expect_partition(t, 0, "leader 1 epochs 0/1 replicas [1,2] isr [1] elr [2]");
 }
 
-/* --- Reassignments -----------------------------------------------------------------------------
- */
-
-/* Row: C136. testReassignPartitions. */
-static void the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership(void **state)
-{
-    struct test_controller *t = *state;
-    struct hw_partition_record moving;
-
-    create(t, "[3,2,1]");
-    assert_int_equal(reassign(t, 0, "[0,2,1]"), HW_KAFKA_NONE);
-    expect_partition(t, 0,
-                     "leader 3 epochs 0/1 replicas [0,2,1,3] isr [3,2,1] adding [0] removing [3]");
-
-    moving = t->partitions[0];
-    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 3 epochs 1/2 replicas [2,1,3] isr [3,2,1]");
-
-    t->partitions[0] = moving;
-    assert_int_equal(propose(t, 0, "[3,0,2,1]"), HW_KAFKA_NEW_LEADER_ELECTED);
-    expect_partition(t, 0, "leader 0 epochs 1/2 replicas [0,2,1] isr [0,2,1]");
-}
-
-/* Row: C195. testCancelReassignPartitions. */
-static void a_move_to_unknown_brokers_or_to_nowhere_is_refused(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2,3]");
-    assert_int_equal(reassign(t, 0, "[5,6,7]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-    assert_string_equal(t->error.message,
-                        "the replica list [5,6,7] names broker 6, which is not registered");
-    assert_int_equal(reassign(t, 0, "[]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-    assert_string_equal(t->error.message,
-                        "the replica list is empty, a partition needs at least one broker");
-    assert_int_equal(reassign(t, 0, "[1,4,4]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-    assert_int_equal(reassign(t, 0, "[1,-4]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-}
-
-/* Semantics: R7.1. */
-static void a_move_that_only_reorders_takes_effect_at_once(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2,3]");
-    assert_int_equal(reassign(t, 0, "[3,1,2]"), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 1 epochs 0/1 replicas [3,1,2] isr [1,2,3]");
-    assert_int_equal(reassign(t, 0, "[3,1,2]"), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 1 epochs 0/1 replicas [3,1,2] isr [1,2,3]");
-}
-
-/* Semantics: R7.4, R7.6. */
-static void a_move_that_only_removes_completes_at_once(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2,3]");
-    assert_int_equal(reassign(t, 0, "[1,2]"), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [1,2] isr [1,2]");
-
-    /* The leader itself is taken away. Semantics: R7.5. */
-    assert_int_equal(reassign(t, 0, "[2]"), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 2 epochs 2/2 replicas [2] isr [2]");
-}
-
-/* Semantics: R7.2. */
-static void a_second_move_is_computed_from_the_replicas_of_the_first(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2]");
-    assert_int_equal(reassign(t, 0, "[3,4]"), HW_KAFKA_NONE);
-    expect_partition(
-        t, 0, "leader 1 epochs 0/1 replicas [3,4,1,2] isr [1,2] adding [3,4] removing [1,2]");
-    assert_int_equal(reassign(t, 0, "[1,5]"), HW_KAFKA_NONE);
-    expect_partition(
-        t, 0, "leader 1 epochs 0/2 replicas [1,5,2,3,4] isr [1,2] adding [5] removing [2,3,4]");
-    assert_int_equal(propose(t, 0, "[1,2,5]"), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 1 epochs 1/3 replicas [1,5] isr [1,5]");
-}
-
-/* Semantics: R7.7. */
-static void there_is_no_cancelling_without_a_move(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2]");
-    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NO_REASSIGNMENT_IN_PROGRESS);
-    assert_string_equal(t->error.message, "no reassignment is running, there is nothing to cancel");
-}
-
-/* Semantics: R7.7. */
-static void a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections(void **state)
-{
-    struct test_controller *t = *state;
-
-    create(t, "[1,2,3]");
-    t->partitions[0] = test_record("leader 4 epochs 1/5 replicas [4,5,3,2,1] isr [4,5] "
-                                   "adding [4,5] removing [2]");
-    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-    assert_string_equal(t->error.message,
-                        "cancelling would need an unclean election of broker 3, and "
-                        "unclean.leader.election.enable is false");
-    t->settings.unclean_leader_election_enable = true;
-    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NONE);
-    expect_partition(t, 0, "leader 3 epochs 2/6 replicas [3,2,1] isr [3]");
-}
-
-static void a_move_of_more_replicas_than_there_is_room_for_is_refused(void **state)
-{
-    struct test_controller *t = *state;
-    struct hw_broker_list target = {.count = HW_REPLICAS_MAX};
-    struct hw_partition_record before;
-
-    for (int32_t i = 0; i < HW_REPLICAS_MAX; i++) {
-        target.ids[i] = 10 + i;
-        (void)hw_controller_register(&t->controller, 10 + i);
-    }
-    create(t, "[1,2]");
-    before = t->partitions[0];
-    assert_int_equal(
-        hw_controller_reassign(&t->controller, &t->settings, &target, &t->partitions[0], &t->error),
-        HW_REFUSED);
-    assert_int_equal(t->error.kafka_error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
-    assert_string_equal(t->error.message,
-                        "the old and the new replicas together are more than 16 brokers, move the "
-                        "partition in two steps");
-    assert_int_equal(t->partitions[0].partition_epoch, before.partition_epoch);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,20 +314,7 @@ int main(void)
                                test_controller_set_up),
         cmocka_unit_test_setup(who_is_taken_out_of_a_small_isr_enters_the_elr,
                                test_controller_set_up),
-        cmocka_unit_test_setup(
-            the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership,
-            test_controller_set_up),
-        cmocka_unit_test_setup(a_move_to_unknown_brokers_or_to_nowhere_is_refused,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_that_only_reorders_takes_effect_at_once,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_that_only_removes_completes_at_once, test_controller_set_up),
-        cmocka_unit_test_setup(a_second_move_is_computed_from_the_replicas_of_the_first,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(there_is_no_cancelling_without_a_move, test_controller_set_up),
-        cmocka_unit_test_setup(a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_of_more_replicas_than_there_is_room_for_is_refused,
+        cmocka_unit_test_setup(an_election_that_is_not_needed_does_not_complete_a_move,
                                test_controller_set_up),
     };
     return cmocka_run_group_tests_name("replication_elections", tests, NULL, NULL);

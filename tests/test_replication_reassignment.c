@@ -2,11 +2,11 @@
 /*
  * What does a move of a partition begin with, when is it complete, what does taking it back leave?
  *
- * Kafka's own tables: PartitionReassignmentReplicasTest, PartitionReassignmentRevertTest.
- * Semantics: R7.1, R7.4, R7.7.
+ * Kafka's own tables: PartitionReassignmentReplicasTest, PartitionReassignmentRevertTest,
+ * ReplicationControlManagerTest. Semantics: R7.1 to R7.7.
  */
 #include "core/replication/reassignment.h"
-#include "support_partition_record.h"
+#include "support_controller.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,11 +93,14 @@ static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(voi
         test_record("leader 3 epochs 0/1 replicas [3,4,0] isr [3,0] removing [0]");
     struct hw_partition_record at_rest = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3]");
     struct hw_partition_record synced = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3,4]");
+    struct hw_partition_record nothing =
+        test_record("leader 3 epochs 0/1 replicas [3] isr [3] removing [3]");
 
     (void)state;
     assert_false(hw_reassignment_maybe_complete(&record));
     assert_false(hw_reassignment_maybe_complete(&at_rest));
-    assert_false(hw_reassignment_maybe_complete(&synced)); /* Nothing is moving. */
+    assert_false(hw_reassignment_maybe_complete(&synced));  /* Nothing is moving. */
+    assert_false(hw_reassignment_maybe_complete(&nothing)); /* Nothing would be left. */
 }
 
 /* Row: C131. testSomeAdding. */
@@ -126,6 +129,162 @@ static void taking_a_move_back_whose_isr_is_all_new_is_unclean(void **state)
     assert_true(revert.unclean);
 }
 
+/* Row: C136. testReassignPartitions. */
+static void the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_partition_record moving;
+
+    create(t, "[3,2,1]");
+    assert_int_equal(reassign(t, 0, "[0,2,1]"), HW_KAFKA_NONE);
+    expect_partition(t, 0,
+                     "leader 3 epochs 0/1 replicas [0,2,1,3] isr [3,2,1] adding [0] removing [3]");
+
+    moving = t->partitions[0];
+    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 3 epochs 1/2 replicas [2,1,3] isr [3,2,1]");
+
+    t->partitions[0] = moving;
+    assert_int_equal(propose(t, 0, "[3,0,2,1]"), HW_KAFKA_NEW_LEADER_ELECTED);
+    expect_partition(t, 0, "leader 0 epochs 1/2 replicas [0,2,1] isr [0,2,1]");
+}
+
+/* Row: C195. testCancelReassignPartitions. */
+static void a_move_to_unknown_brokers_or_to_nowhere_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3]");
+    assert_int_equal(reassign(t, 0, "[5,6,7]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+    assert_string_equal(t->error.message,
+                        "the replica list [5,6,7] names broker 6, which is not registered");
+    assert_int_equal(reassign(t, 0, "[]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+    assert_string_equal(t->error.message,
+                        "the replica list is empty, a partition needs at least one broker");
+    assert_int_equal(reassign(t, 0, "[1,4,4]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+    assert_int_equal(reassign(t, 0, "[1,-4]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+}
+
+/* Semantics: R7.1. */
+static void a_move_that_only_reorders_takes_effect_at_once(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3]");
+    assert_int_equal(reassign(t, 0, "[3,1,2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 0/1 replicas [3,1,2] isr [1,2,3]");
+    assert_int_equal(reassign(t, 0, "[3,1,2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 0/1 replicas [3,1,2] isr [1,2,3]");
+}
+
+/* Semantics: R7.4, R7.6. */
+static void a_move_that_only_removes_completes_at_once(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3]");
+    assert_int_equal(reassign(t, 0, "[1,2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [1,2] isr [1,2]");
+
+    /* The leader itself is taken away. Semantics: R7.5. */
+    assert_int_equal(reassign(t, 0, "[2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 2 epochs 2/2 replicas [2] isr [2]");
+}
+
+/* Semantics: R7.2. */
+static void a_second_move_is_computed_from_the_replicas_of_the_first(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2]");
+    assert_int_equal(reassign(t, 0, "[3,4]"), HW_KAFKA_NONE);
+    expect_partition(
+        t, 0, "leader 1 epochs 0/1 replicas [3,4,1,2] isr [1,2] adding [3,4] removing [1,2]");
+    assert_int_equal(reassign(t, 0, "[1,5]"), HW_KAFKA_NONE);
+    expect_partition(
+        t, 0, "leader 1 epochs 0/2 replicas [1,5,2,3,4] isr [1,2] adding [5] removing [2,3,4]");
+    assert_int_equal(propose(t, 0, "[1,2,5]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 1 epochs 1/3 replicas [1,5] isr [1,5]");
+}
+
+/* The replica that is added is active, but has nothing. */
+static void a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_begins(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->settings.unclean_leader_election_enable = true;
+    create(t, "[1,2]");
+    fence(t, 2);
+    t->partitions[0] = test_record("leader -1 epochs 1/2 replicas [1,2] isr [2]");
+    assert_int_equal(reassign(t, 0, "[3,2]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader -1 epochs 1/3 replicas [3,2,1] isr [2] adding [3] removing [1]");
+}
+
+/* The user is the one who elects: design of controller.auto.elect. */
+static void without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.auto_elect = false;
+    create(t, "[1,2,3]");
+    assert_int_equal(reassign(t, 0, "[2,3]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 2 epochs 1/1 replicas [2,3] isr [2,3]");
+    fence(t, 2);
+    assert_int_equal(reassign(t, 0, "[3,4]"), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [3,4,2] isr [3] adding [4] removing [2]");
+    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader -1 epochs 3/4 replicas [3,2] isr [3]");
+}
+
+/* Semantics: R7.7. */
+static void there_is_no_cancelling_without_a_move(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2]");
+    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NO_REASSIGNMENT_IN_PROGRESS);
+    assert_string_equal(t->error.message, "no reassignment is running, there is nothing to cancel");
+}
+
+/* Semantics: R7.7. */
+static void a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[1,2,3]");
+    t->partitions[0] = test_record("leader 4 epochs 1/5 replicas [4,5,3,2,1] isr [4,5] "
+                                   "adding [4,5] removing [2]");
+    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+    assert_string_equal(t->error.message,
+                        "cancelling would need an unclean election of broker 3, and "
+                        "unclean.leader.election.enable is false");
+    t->settings.unclean_leader_election_enable = true;
+    assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NONE);
+    expect_partition(t, 0, "leader 3 epochs 2/6 replicas [3,2,1] isr [3]");
+}
+
+static void a_move_of_more_replicas_than_there_is_room_for_is_refused(void **state)
+{
+    struct test_controller *t = *state;
+    struct hw_broker_list target = {.count = HW_REPLICAS_MAX};
+    struct hw_partition_record before;
+
+    for (int32_t i = 0; i < HW_REPLICAS_MAX; i++) {
+        target.ids[i] = 10 + i;
+        (void)hw_controller_register(&t->controller, 10 + i);
+    }
+    create(t, "[1,2]");
+    before = t->partitions[0];
+    assert_int_equal(
+        hw_controller_reassign(&t->controller, &t->settings, &target, &t->partitions[0], &t->error),
+        HW_REFUSED);
+    assert_int_equal(t->error.kafka_error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
+    assert_string_equal(t->error.message,
+                        "the old and the new replicas together are more than 16 brokers, move the "
+                        "partition in two steps");
+    assert_int_equal(t->partitions[0].partition_epoch, before.partition_epoch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +297,26 @@ int main(void)
         cmocka_unit_test(a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync),
         cmocka_unit_test(taking_a_move_back_drops_the_added_replicas),
         cmocka_unit_test(taking_a_move_back_whose_isr_is_all_new_is_unclean),
+        cmocka_unit_test_setup(
+            the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership,
+            test_controller_set_up),
+        cmocka_unit_test_setup(a_move_to_unknown_brokers_or_to_nowhere_is_refused,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_move_that_only_reorders_takes_effect_at_once,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_move_that_only_removes_completes_at_once, test_controller_set_up),
+        cmocka_unit_test_setup(a_second_move_is_computed_from_the_replicas_of_the_first,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(
+            a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_begins,
+            test_controller_set_up),
+        cmocka_unit_test_setup(without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(there_is_no_cancelling_without_a_move, test_controller_set_up),
+        cmocka_unit_test_setup(a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_move_of_more_replicas_than_there_is_room_for_is_refused,
+                               test_controller_set_up),
     };
     return cmocka_run_group_tests_name("replication_reassignment", tests, NULL, NULL);
 }

@@ -15,12 +15,10 @@ void hw_controller_init(struct hw_controller *controller)
 
 static struct hw_registration *registration_of(struct hw_controller *controller, hw_broker_id_t id)
 {
-    for (int32_t i = 0; i < controller->metadata.count; i++) {
-        if (controller->metadata.registrations[i].id == id) {
-            return &controller->metadata.registrations[i];
-        }
-    }
-    return NULL;
+    struct hw_metadata *metadata = &controller->metadata;
+    const struct hw_registration *found = hw_metadata_find(metadata, id);
+
+    return found == NULL ? NULL : &metadata->registrations[found - metadata->registrations];
 }
 
 static struct hw_registration *registration_insert(struct hw_controller *controller,
@@ -217,8 +215,7 @@ alter_partition_validate(const struct hw_controller *controller,
     if (request->partition_epoch < record->partition_epoch) {
         return HW_KAFKA_INVALID_UPDATE_VERSION;
     }
-    if (request->isr.count < 0 || request->isr.count > HW_REPLICAS_MAX ||
-        !is_isr_of(&request->isr, &record->replicas) ||
+    if (request->isr.count > HW_REPLICAS_MAX || !is_isr_of(&request->isr, &record->replicas) ||
         !hw_broker_list_contains(&request->isr, record->leader)) {
         return HW_KAFKA_INVALID_REQUEST;
     }
@@ -302,7 +299,13 @@ bool hw_controller_broker_shutting_down(const struct hw_controller *controller,
 {
     struct hw_partition_change change = change_of(controller, settings, record);
 
-    return hw_broker_list_contains(&record->isr, id) && broker_lost(&change, id, record);
+    if (!hw_broker_list_contains(&record->isr, id)) {
+        return false;
+    }
+    if (!controller->auto_elect && record->leader == HW_BROKER_ID_NONE) {
+        change_elect_nobody(&change, record);
+    }
+    return broker_lost(&change, id, record);
 }
 
 bool hw_controller_broker_unfenced(const struct hw_controller *controller,
@@ -472,6 +475,9 @@ enum hw_status hw_controller_reassign(const struct hw_controller *controller,
     struct hw_reassignment begun;
     enum hw_status status;
 
+    if (!controller->auto_elect && record->leader == HW_BROKER_ID_NONE) {
+        change_elect_nobody(&change, record);
+    }
     if (target == NULL) {
         return reassignment_cancel(settings, &change, record, error);
     }
@@ -488,7 +494,8 @@ enum hw_status hw_controller_reassign(const struct hw_controller *controller,
     change.replicas = begun.replicas;
     change.adding = begun.adding;
     change.removing = begun.removing;
-    change.acceptable = active_members(controller, &begun.replicas);
+    /* An unclean election could choose a replica that has nothing yet. */
+    change.election = HW_ELECTION_ONLINE;
     (void)hw_partition_change_apply(&change, record, NULL);
     return HW_OK;
 }

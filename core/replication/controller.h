@@ -65,7 +65,8 @@ bool hw_controller_alter_partition(const struct hw_controller *controller,
  * What an event of broker `id` does to one partition; each returns whether the record changed. The
  * flags of the registration are set before the call. Without auto_elect only a controlled shutdown
  * elects: it is an order, and moving leaders is what it is for. Fencing then leaves a partition
- * that `id` led without a leader, and unfencing changes nothing.
+ * that `id` led without a leader, and unfencing changes nothing. A partition without a leader stays
+ * without one until somebody asks (hw_controller_promote(), hw_controller_elect()).
  */
 bool hw_controller_broker_fenced(const struct hw_controller *controller,
                                  const struct hw_settings *settings, hw_broker_id_t id,
@@ -118,9 +119,10 @@ bool hw_controller_remove_from_isr(const struct hw_controller *controller,
 
 /*
  * Start moving a partition to `target` (R7.1, R7.2), or cancel a running move where `target` is
- * NULL (R7.7). A change that can complete at once does. Errors, which leave *record: HW_REFUSED
- * with INVALID_REPLICA_ASSIGNMENT (as hw_controller_create_partition(), or too many replicas while
- * it moves, or a cancel that only an unclean election could follow), NO_REASSIGNMENT_IN_PROGRESS.
+ * NULL (R7.7). A change that can complete at once does; if it takes the leader away, the next one
+ * is elected, without auto_elect too. Errors, which leave *record: HW_REFUSED with
+ * INVALID_REPLICA_ASSIGNMENT (as hw_controller_create_partition(), or too many replicas while it
+ * moves, or a cancel that only an unclean election could follow), NO_REASSIGNMENT_IN_PROGRESS.
  */
 enum hw_status hw_controller_reassign(const struct hw_controller *controller,
                                       const struct hw_settings *settings,

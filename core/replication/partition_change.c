@@ -184,8 +184,7 @@ static void remember_last_known_leader(const struct hw_partition_change *change,
     }
     if (next->leader != HW_BROKER_ID_NONE) {
         next->last_known_elr = (struct hw_broker_list){.count = 0};
-    } else if (next->isr.count == 0 && record->isr.count > 0 &&
-               record->leader != HW_BROKER_ID_NONE) {
+    } else if (next->isr.count == 0 && record->leader != HW_BROKER_ID_NONE) {
         next->last_known_elr = list_of_one(record->leader);
     } else {
         next->last_known_elr = record->last_known_elr;

@@ -44,8 +44,7 @@ bool hw_reassignment_maybe_complete(struct hw_partition_record *record)
     struct hw_broker_list isr = hw_broker_list_minus(&record->isr, &record->removing);
     bool is_running = record->adding.count > 0 || record->removing.count > 0;
 
-    if (!is_running || isr.count == 0 || replicas.count == 0 ||
-        !hw_broker_list_is_subset(&replicas, &isr)) {
+    if (!is_running || replicas.count == 0 || !hw_broker_list_is_subset(&replicas, &isr)) {
         return false;
     }
     record->replicas = replicas;

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who enters the eligible leader replicas (KIP-966), who leaves them, and when may they lead?
+ *
+ * Kafka's own tables: PartitionChangeBuilderTest, ReplicationControlManagerTest. Semantics: R6.8 to
+ * R6.12.
+ */
+#include "support_controller.h"
+#include "support_partition_change.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Row: C108. testUncleanLeaderElection. */
+static void an_unclean_election_forgets_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 100/200 replicas [2,1,3] isr [] elr [3] known [2]", "[1]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [2,1,3] isr [1] recovering");
+}
+
+/* Row: C111. testEligibleLeaderReplicas_IsrShrinkBelowMinISR. */
+static void who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2] elr [3,4]");
+}
+
+/* Semantics: R0.4. */
+static void the_elr_is_kept_in_order_of_id(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 3 epochs 1/2 replicas [4,3,2,1] isr [4,3,2,1]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[3]");
+    expect_clean_change(&t, "leader 3 epochs 1/3 replicas [4,3,2,1] isr [3] elr [1,2,4]");
+}
+
+/* Semantics: R6.8. The high watermark moved on without it. */
+static void who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+}
+
+/* Row: C112. testEligibleLeaderReplicas_IsrExpandAboveMinISR. */
+static void an_isr_that_reaches_the_minimum_empties_the_elr(void **state)
+{
+    struct test_change t = elr_change_of(
+        "leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3] known [4]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+    t.change.use_last_known_leader = false;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
+}
+
+/* Row: C113. testEligibleLeaderReplicas_RemoveUncleanShutdownReplicasFromElr. */
+static void who_restarted_uncleanly_leaves_the_elr(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [2,3]", "[1,2,4]");
+
+    (void)state;
+    t.change.unclean_restarts = test_list("[3]");
+    t.change.use_last_known_leader = false;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1] elr [2] known [3]");
+
+    /* With the flag on, the field is kept for the last known leader. Semantics: R6.9. */
+    t.change.use_last_known_leader = true;
+    expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1] elr [2]");
+}
+
+/* Row: C114. testEligibleLeaderReplicas_ElrCanBeElected. */
+static void a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [3]", "[2,3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[]");
+    expect_clean_change(&t, "leader 3 epochs 101/201 replicas [1,2,3,4] isr [3] elr [1]");
+}
+
+/* Semantics: R6.2. */
+static void a_member_of_the_elr_does_not_lead_while_the_isr_has_members(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3]", "[3,4]");
+
+    (void)state;
+    t.change.isr = test_list("[2]");
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3,4] isr [2] elr [1,3]");
+}
+
+/* Row: C115. testEligibleLeaderReplicas_ElectLastKnownLeader. */
+static void the_last_known_leader_leads_when_isr_and_elr_are_empty(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 100/200 replicas [1,2,3,4] isr [] known [1]", "[1,2,3,4]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_PREFERRED;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3,4] isr [1] recovering");
+    t.change.election = HW_ELECTION_ONLINE;
+    expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3,4] isr [1] recovering");
+}
+
+/* Semantics: R6.10. */
+static void the_last_known_leader_is_not_elected_unless_every_condition_holds(void **state)
+{
+    struct test_change t;
+
+    (void)state;
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [1]", "[2,3]");
+    expect_no_change(&t); /* It is down. */
+
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [1]", "[1,2,3]");
+    t.change.use_last_known_leader = false;
+    expect_no_change(&t); /* The flag is off. */
+
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [1,2]", "[1,2,3]");
+    expect_no_change(&t); /* It is not one. */
+
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] elr [3] known [1]", "[1]");
+    expect_no_change(&t); /* The ELR has somebody better, */
+
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [3] known [1]", "[1]");
+    expect_no_change(&t); /* or the ISR. */
+
+    t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [9]", "[9]");
+    expect_no_change(&t); /* It holds no replica any more. */
+}
+
+/* Semantics: R6.4. Of those that may lack records it lacks the fewest. */
+static void an_unclean_election_prefers_the_last_known_leader(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [3]", "[1,2,3]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_UNCLEAN;
+    expect_unclean_change(&t, "leader 3 epochs 2/3 replicas [1,2,3] isr [3] recovering");
+}
+
+/* Semantics: R6.9. */
+static void
+the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again(void **state)
+{
+    struct test_change t =
+        elr_change_of("leader 1 epochs 100/200 replicas [1,2,3] isr [1] elr [2]", "[3]");
+
+    (void)state;
+    t.change.isr = test_list("[]");
+    expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3] isr [] elr [1,2] known [1]");
+
+    /* A change that leaves it leaderless keeps the field. */
+    t = elr_change_of("leader -1 epochs 4/4 replicas [1,2,3] isr [] elr [1,2] known [1]", "[]");
+    t.change.unclean_restarts = test_list("[2]");
+    expect_clean_change(&t, "leader -1 epochs 4/5 replicas [1,2,3] isr [] elr [1] known [1]");
+
+    t = elr_change_of("leader -1 epochs 4/4 replicas [1,2,3] isr [] elr [1,2] known [1]", "[2]");
+    expect_clean_change(&t, "leader 2 epochs 5/5 replicas [1,2,3] isr [2] elr [1]");
+}
+
+/* Semantics: R6.5. With the feature off, what it left behind goes with the next change. */
+static void with_the_elr_off_its_fields_are_emptied(void **state)
+{
+    struct test_change t =
+        change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1] elr [2] known [3]", "[1]");
+
+    (void)state;
+    expect_clean_change(&t, "leader 1 epochs 1/3 replicas [1,2,3] isr [1]");
+
+    /* Nor can it elect anybody any more. */
+    t = change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] elr [2] known [3]", "[1,2,3]");
+    expect_clean_change(&t, "leader -1 epochs 1/3 replicas [1,2,3] isr []");
+}
+
+/* A removed replica is in the old ISR, but must not become eligible: it is no replica any more. */
+static void who_was_moved_away_does_not_enter_the_elr(void **state)
+{
+    struct test_change t = elr_change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1,3] elr [2] "
+                                         "adding [1,2] removing [3]",
+                                         "[1,2,3]");
+
+    (void)state;
+    t.change.isr = test_list("[1,2,3]");
+    expect_clean_change(&t, "leader 1 epochs 2/3 replicas [1,2] isr [1,2]");
+}
+
+/* Semantics: R6.12. Without the ELR a broker that registers anew stays where it is. */
+static void an_unclean_restart_counts_only_with_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    restart(t, 0);
+    expect_partition(t, 0, "leader 0 epochs 0/0 replicas [0,1,2] isr [0,1,2]");
+
+    t->controller.elr_enabled = true;
+    restart(t, 0);
+    expect_partition(t, 0, "leader 1 epochs 1/1 replicas [0,1,2] isr [1,2]");
+    t->controller.auto_elect = false;
+    restart(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 2/2 replicas [0,1,2] isr [2]");
+}
+
+/* Row: C116. testEligibleLeaderReplicas_BrokerFence. */
+static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 3;
+    create(t, "[0,1,2,3]");
+    fence(t, 2);
+    expect_partition(t, 0, "leader 0 epochs 0/1 replicas [0,1,2,3] isr [0,1,3]");
+    fence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/2 replicas [0,1,2,3] isr [0,1] elr [3]");
+    fence(t, 1);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
+    unfence(t, 1);
+    unfence(t, 2);
+    unfence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
+}
+
+/* Row: C117. testEligibleLeaderReplicas_EffectiveMinIsr. */
+static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
+{
+    struct test_controller *t = *state;
+
+    create(t, "[0,1,2]");
+    t->settings.min_insync_replicas = 5;
+    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 3);
+    t->settings.min_insync_replicas = 2;
+    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 2);
+}
+
+/* Row: C118. testEligibleLeaderReplicas_UncleanShutdown. */
+static void brokers_that_restart_uncleanly_leave_isr_and_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 3;
+    create(t, "[0,1,2,3]");
+    fence(t, 1);
+    fence(t, 2);
+    fence(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [2,3]");
+    restart(t, 3);
+    expect_partition(t, 0, "leader 0 epochs 0/4 replicas [0,1,2,3] isr [0] elr [2]");
+    restart(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/5 replicas [0,1,2,3] isr [] elr [2] known [0]");
+}
+
+/* Semantics: R6.11. */
+static void an_unfenced_member_of_the_elr_leads_a_leaderless_partition(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 2;
+    create(t, "[0,1,2]");
+    fence(t, 2);
+    fence(t, 0);
+    fence(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
+    unfence(t, 2);
+    expect_partition(t, 0, "leader -1 epochs 2/3 replicas [0,1,2] isr [] elr [0,1] known [1]");
+    unfence(t, 0);
+    expect_partition(t, 0, "leader 0 epochs 3/4 replicas [0,1,2] isr [0] elr [1]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unclean_election_forgets_the_elr),
+        cmocka_unit_test(who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr),
+        cmocka_unit_test(the_elr_is_kept_in_order_of_id),
+        cmocka_unit_test(who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr),
+        cmocka_unit_test(an_isr_that_reaches_the_minimum_empties_the_elr),
+        cmocka_unit_test(who_restarted_uncleanly_leaves_the_elr),
+        cmocka_unit_test(a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty),
+        cmocka_unit_test(a_member_of_the_elr_does_not_lead_while_the_isr_has_members),
+        cmocka_unit_test(the_last_known_leader_leads_when_isr_and_elr_are_empty),
+        cmocka_unit_test(the_last_known_leader_is_not_elected_unless_every_condition_holds),
+        cmocka_unit_test(an_unclean_election_prefers_the_last_known_leader),
+        cmocka_unit_test(
+            the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again),
+        cmocka_unit_test(with_the_elr_off_its_fields_are_emptied),
+        cmocka_unit_test(who_was_moved_away_does_not_enter_the_elr),
+        cmocka_unit_test_setup(an_unclean_restart_counts_only_with_the_elr, test_controller_set_up),
+        cmocka_unit_test_setup(brokers_fenced_below_the_minimum_enter_the_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(the_minimum_is_never_more_than_the_replicas_there_are,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(brokers_that_restart_uncleanly_leave_isr_and_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(an_unfenced_member_of_the_elr_leads_a_leaderless_partition,
+                               test_controller_set_up),
+    };
+    return cmocka_run_group_tests_name("replication_elr", tests, NULL, NULL);
+}
