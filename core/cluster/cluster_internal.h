@@ -31,6 +31,7 @@ struct hw_broker {
     enum hw_broker_state state;
     hw_time_ms_t down_since_ms;  /* When it stopped answering, unless running. */
     struct hw_metadata metadata; /* As last told. */
+    uint64_t checkpointed;       /* Digest of the high watermarks last written. */
 };
 
 struct hw_topic {
@@ -72,7 +73,8 @@ struct hw_cluster {
     size_t topic_capacity;
     struct hw_acks acks;
     struct hw_shown_file shown;
-    size_t next_slot; /* Of the shown file. */
+    size_t next_slot;         /* Of the shown file. */
+    struct hw_buffer scratch; /* Of one step: a batch being built. */
 };
 
 /* The arguments of a step now. */
@@ -120,6 +122,72 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, struct hw_erro
 
 /* Acks of one partition whose waiting produces were resolved. */
 void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition);
+
+/*
+ * After anything was done to a partition: collect its acks, note whether its record has to be
+ * written, and take back in the shown file what a truncation took. Errors: HW_IO.
+ */
+enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
+                                 struct hw_partition *partition, struct hw_error *error);
+
+/* A produce or a stage has committed records here: with replication=auto, replicate them now. */
+enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,
+                                    struct hw_partition *partition, struct hw_error *error);
+
+/* What a call on "all topics", "all partitions of a topic" or one partition walks over. */
+struct hw_selection {
+    struct hw_cluster *cluster;
+    struct hw_topic *topic; /* NULL: all. */
+    int32_t partition;      /* -1: all. */
+    size_t next_topic;
+    int32_t next_partition;
+};
+enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                 struct hw_selection *selection, struct hw_error *error);
+bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
+                       struct hw_partition **partition);
+
+/* clock.c: set when periodic work is next due, from now on. */
+void hw_cluster_schedule(struct hw_cluster *cluster);
+
+/* ------------------------------------------------------------------------------------ broker.c */
+
+/* Open the logs of all replicas that the records give this broker, and attach them, without a role
+ * yet. Errors: HW_IO, HW_NO_MEMORY; no replica is attached then. */
+enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
+                               struct hw_error *error);
+
+/* Open one replica of a new or existing partition and attach it. `checkpoints` may be NULL. */
+struct hw_broker_checkpoints;
+enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_topic *topic, struct hw_partition *partition,
+                                      const struct hw_broker_checkpoints *checkpoints,
+                                      struct hw_error *error);
+
+/* Close and detach all its replicas, writing nothing. */
+void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* Sync, write all checkpoints and the clean-shutdown marker. The replicas stay attached. */
+enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
+                                    struct hw_error *error);
+
+/* replication-offset-checkpoint, if a high watermark has changed since it was written. */
+enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error);
+enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error);
+
+/* Copy the controller's registrations to all running brokers that it reaches. */
+void hw_cluster_publish_metadata(struct hw_cluster *cluster);
+
+void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* The replica directory of a partition on a broker: "<dir>/<topic>-<partition>". */
+enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
+                                      const struct hw_partition *partition, char path[HW_PATH_MAX],
+                                      struct hw_error *error);
 
 /*
  * The high watermark by which `replica` shows its records now, noted in the shown file first.

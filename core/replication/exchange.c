@@ -256,6 +256,44 @@ enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const str
     return status;
 }
 
+/* When the first member that lags falls out. A leader with a change in flight waits for its answer.
+ */
+static hw_time_ms_t exchange_leader_next_shrink(struct hw_replica *leader,
+                                                const struct hw_settings *settings)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    if (leader->role != HW_ROLE_LEADER || leader->isr_change != HW_ISR_COMMITTED) {
+        return INT64_MAX;
+    }
+    for (int32_t i = 0; i < leader->isr.count; i++) {
+        const struct hw_remote_replica *remote = hw_replica_find_remote(leader, leader->isr.ids[i]);
+        hw_time_ms_t due;
+
+        if (leader->isr.ids[i] == leader->broker ||
+            (remote != NULL && remote->log_end == hw_log_end(leader->log))) {
+            continue;
+        }
+        due = remote == NULL || remote->last_caught_up_ms == HW_TIME_NEVER
+                  ? 0
+                  : remote->last_caught_up_ms + settings->replica_lag_time_max_ms + 1;
+        earliest = due < earliest ? due : earliest;
+    }
+    return earliest;
+}
+
+hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_time_ms_t due = exchange_leader_next_shrink(partition->replicas[i], partition->settings);
+
+        earliest = due < earliest ? due : earliest;
+    }
+    return earliest;
+}
+
 enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
                                            const struct hw_step *step, hw_broker_id_t id,
                                            struct hw_error *error)

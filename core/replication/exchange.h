@@ -26,6 +26,7 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
                                  struct hw_error *error);
 enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_error *error);
+hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition);
 enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
                                            const struct hw_step *step, hw_broker_id_t id,
                                            struct hw_error *error);

@@ -20,7 +20,8 @@ struct hw_variant {
     bool sends_epochs;
     /* A new follower reconciles with the leader before it fetches. */
     bool starts_truncating;
-    /* Defaults that differ from Kafka's. */
+    /* Waiting produces time out. */
+    bool has_timeouts;
     int32_t default_acks;
 
     /* A partition was created, or loaded, with its replicas attached and their roles told. */
@@ -51,7 +52,11 @@ struct hw_variant {
     enum hw_status (*refresh_isr)(struct hw_partition *partition, const struct hw_step *step,
                                   struct hw_error *error);
 
-    /* The broker's replica runs and is not the leader. */
+    /* The earliest time at which refresh_isr() could change anything, if nothing else happens;
+     * INT64_MAX: never. May be in the past. */
+    hw_time_ms_t (*next_isr_change)(const struct hw_partition *partition);
+
+    /* The broker does not lead. */
     enum hw_status (*remove_from_isr)(struct hw_partition *partition, const struct hw_step *step,
                                       hw_broker_id_t id, struct hw_error *error);
     enum hw_status (*promote)(struct hw_partition *partition, const struct hw_step *step,

@@ -212,6 +212,23 @@ static enum hw_status mini_refresh_isr(struct hw_partition *partition, const str
     return status;
 }
 
+/* Only time can drop a member by itself: log ends and high watermark stand still. */
+static hw_time_ms_t mini_next_isr_change(const struct hw_partition *partition)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (int32_t i = 0; i < partition->record.isr.count; i++) {
+        hw_broker_id_t id = partition->record.isr.ids[i];
+        hw_time_ms_t due = partition->shared[mini_index(partition, id)].last_fetch_ms +
+                           partition->settings->replica_lag_time_max_ms + 1;
+
+        if (id != partition->record.leader && due < earliest) {
+            earliest = due;
+        }
+    }
+    return hw_partition_leader(partition) == NULL ? INT64_MAX : earliest;
+}
+
 static enum hw_status mini_cut_to_high_watermark(const struct hw_partition *partition,
                                                  struct hw_replica *replica, struct hw_error *error)
 {
@@ -379,6 +396,7 @@ const struct hw_variant hw_variant_minikafka = {
     .summary = "the teaching model: one shared high watermark, ISR from log ends and fetch times",
     .sends_epochs = false,
     .starts_truncating = false,
+    .has_timeouts = false,
     .default_acks = 1,
     .created = mini_created,
     .may_append = mini_may_append,
@@ -388,6 +406,7 @@ const struct hw_variant hw_variant_minikafka = {
     .fetch = mini_fetch,
     .truncate = NULL, /* Only Kafka's exchange calls it. */
     .refresh_isr = mini_refresh_isr,
+    .next_isr_change = mini_next_isr_change,
     .remove_from_isr = mini_remove_from_isr,
     .promote = mini_promote,
     .rejoin = mini_rejoin,

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings and brokers, as an administrator changes them. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Everything that is derived from the configuration, anew. */
+static void admin_apply_configs(struct hw_cluster *cluster)
+{
+    const struct hw_variant *variant =
+        hw_variant_find(hw_config_text(&cluster->configs, NULL, "protocol"));
+    bool is_new_variant = variant != cluster->variant;
+    hw_time_ms_t isr_check = cluster->next_isr_check_ms;
+    hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
+    struct hw_step step = hw_cluster_step(cluster);
+
+    HW_ASSERT(variant != NULL);
+    cluster->variant = variant;
+    hw_cluster_schedule(cluster);
+    /* A longer period starts after what was due already; a shorter one counts from now. */
+    cluster->next_isr_check_ms =
+        isr_check < cluster->next_isr_check_ms ? isr_check : cluster->next_isr_check_ms;
+    cluster->next_checkpoint_ms =
+        checkpoint < cluster->next_checkpoint_ms ? checkpoint : cluster->next_checkpoint_ms;
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        hw_cluster_resolve_settings(cluster, cluster->topics[t]);
+        for (int32_t p = 0; is_new_variant && p < cluster->topics[t]->partition_count; p++) {
+            variant->created(&cluster->topics[t]->partitions[p], &step);
+        }
+    }
+}
+
+static enum hw_status admin_find_values(struct hw_cluster *cluster, const char *name, size_t index,
+                                        const char *topic, struct hw_topic **found,
+                                        struct hw_error *error)
+{
+    struct hw_selection selection;
+    enum hw_status status = hw_cluster_select(cluster, topic, -1, &selection, error);
+
+    if (status == HW_OK && topic != NULL && hw_config_entry_at(index)->scope != HW_CONFIG_TOPIC) {
+        return hw_error_refuse(
+            error, HW_KAFKA_INVALID_CONFIG,
+            "%s is a setting of the cluster, not of a topic: leave the topic out", name);
+    }
+    *found = selection.topic;
+    return status;
+}
+
+enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
+                                    const char *topic, struct hw_buffer *in_force,
+                                    struct hw_error *error)
+{
+    struct hw_topic *found = NULL;
+    const char *text;
+    size_t index;
+    enum hw_status status = hw_config_find(name, &index, error);
+
+    if (status == HW_OK) {
+        status = admin_find_values(cluster, name, index, topic, &found, error);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_config_set(found == NULL ? &cluster->configs : &found->configs, index, value, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    admin_apply_configs(cluster);
+    cluster->is_state_dirty = true;
+    text = hw_config_value(&cluster->configs, found == NULL ? NULL : &found->configs, index);
+    if (in_force != NULL && text != NULL) {
+        status = hw_buffer_append(in_force, text, strlen(text), error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, const char *rack,
+                                     const char *dir, struct hw_error *error)
+{
+    struct hw_broker *broker;
+    enum hw_status status;
+
+    if (id < 0 || id > INT32_MAX) {
+        return hw_error_set(error, HW_MISUSE, "broker id %" PRId64 ", allowed are 0 to 2147483647",
+                            id);
+    }
+    if (cluster->broker_count >= HW_BROKERS_MAX) {
+        return hw_error_set(error, HW_MISUSE, "the cluster has %d brokers, that is the most",
+                            (int)HW_BROKERS_MAX);
+    }
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->id == id) {
+            return hw_error_refuse(error, HW_KAFKA_DUPLICATE_BROKER_REGISTRATION,
+                                   "there is a broker %" PRId64 " already: hw_brokers lists them",
+                                   id);
+        }
+    }
+    status = hw_cluster_make_durable(cluster, error);
+    if (status == HW_OK && dir != NULL) {
+        status = hw_store_make_directory(cluster->store, dir, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_insert_broker(cluster, (hw_broker_id_t)id, rack, dir, &broker, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    (void)hw_controller_register(&cluster->controller, broker->id);
+    hw_cluster_publish_metadata(cluster);
+    cluster->is_state_dirty = true;
+    return hw_cluster_finish_step(cluster, error);
+}

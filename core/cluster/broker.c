@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A broker as a process: its log directory, its replicas while it runs, its checkpoints. What it
+ * keeps in its directory besides the partitions:
+ *
+ *     replication-offset-checkpoint      high watermarks, every few seconds and at a clean stop
+ *     recovery-point-offset-checkpoint   what is known to be synced
+ *     log-start-offset-checkpoint        log starts that lie inside the first segment
+ *     .kafka_cleanshutdown               the last stop was clean; removed before logs are opened
+ */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char clean_marker[] = ".kafka_cleanshutdown";
+
+/* What a broker reads from its directory before it opens its logs. */
+struct hw_broker_checkpoints {
+    struct hw_offset_checkpoint high_watermarks;
+    struct hw_offset_checkpoint recovery_points;
+    struct hw_offset_checkpoint log_starts;
+    bool was_clean;
+};
+
+enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id_t id,
+                                        const char *rack, const char *dir,
+                                        struct hw_broker **broker, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    struct hw_broker *made;
+    size_t at = cluster->broker_count;
+    enum hw_status status =
+        dir == NULL ? hw_path_format(path, error, "%s/broker-%" PRId32, cluster->directory, id)
+                    : hw_path_format(path, error, "%s", dir);
+
+    if (status == HW_OK) {
+        status =
+            hw_array_reserve(cluster->allocator, (void **)&cluster->brokers,
+                             &cluster->broker_capacity, at + 1, sizeof *cluster->brokers, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+    if (made == NULL) {
+        return hw_error_no_memory(error, "broker");
+    }
+    made->id = id;
+    made->is_dir_given = dir != NULL;
+    made->state = HW_BROKER_RUNNING;
+    made->down_since_ms = HW_TIME_NEVER;
+    made->dir = hw_text_copy(cluster->allocator, path);
+    made->rack = rack == NULL ? NULL : hw_text_copy(cluster->allocator, rack);
+    if (made->dir == NULL || (rack != NULL && made->rack == NULL)) {
+        hw_broker_destroy(cluster, made);
+        return hw_error_no_memory(error, "broker");
+    }
+    while (at > 0 && cluster->brokers[at - 1]->id > id) {
+        cluster->brokers[at] = cluster->brokers[at - 1];
+        at--;
+    }
+    cluster->brokers[at] = made;
+    cluster->broker_count++;
+    *broker = made;
+    return HW_OK;
+}
+
+void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    hw_text_free(cluster->allocator, broker->dir);
+    hw_text_free(cluster->allocator, broker->rack);
+    hw_free(cluster->allocator, broker, sizeof *broker);
+}
+
+void hw_cluster_publish_metadata(struct hw_cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        struct hw_broker *broker = cluster->brokers[i];
+
+        if (broker->state == HW_BROKER_RUNNING &&
+            hw_links_connected(&cluster->links, HW_CONTROLLER, broker->id)) {
+            broker->metadata = cluster->controller.metadata;
+        }
+    }
+}
+
+enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
+                                      const struct hw_partition *partition, char path[HW_PATH_MAX],
+                                      struct hw_error *error)
+{
+    return hw_path_format(path, error, "%s/%s", broker->dir, partition->name);
+}
+
+/* ------------------------------------------------------------------------------------- starting */
+
+static void checkpoints_release(struct hw_broker_checkpoints *checkpoints)
+{
+    hw_offset_checkpoint_release(&checkpoints->high_watermarks);
+    hw_offset_checkpoint_release(&checkpoints->recovery_points);
+    hw_offset_checkpoint_release(&checkpoints->log_starts);
+}
+
+/* A checkpoint that is missing or damaged counts as empty, as Kafka has it: the logs themselves
+ * tell the rest. */
+static enum hw_status checkpoint_load(struct hw_store *store, const struct hw_broker *broker,
+                                      const char *name, struct hw_offset_checkpoint *checkpoint,
+                                      struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, name);
+
+    if (status == HW_OK) {
+        status = hw_offset_checkpoint_read(store, path, checkpoint, error);
+    }
+    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+}
+
+static enum hw_status checkpoints_load(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                       struct hw_broker_checkpoints *checkpoints,
+                                       struct hw_error *error)
+{
+    char marker[HW_PATH_MAX];
+    enum hw_status status;
+
+    hw_offset_checkpoint_init(&checkpoints->high_watermarks, cluster->allocator);
+    hw_offset_checkpoint_init(&checkpoints->recovery_points, cluster->allocator);
+    hw_offset_checkpoint_init(&checkpoints->log_starts, cluster->allocator);
+    checkpoints->was_clean = false;
+    status = checkpoint_load(cluster->store, broker, "replication-offset-checkpoint",
+                             &checkpoints->high_watermarks, error);
+    if (status == HW_OK) {
+        status = checkpoint_load(cluster->store, broker, "recovery-point-offset-checkpoint",
+                                 &checkpoints->recovery_points, error);
+    }
+    if (status == HW_OK) {
+        status = checkpoint_load(cluster->store, broker, "log-start-offset-checkpoint",
+                                 &checkpoints->log_starts, error);
+    }
+    if (status == HW_OK) {
+        status = hw_path_format(marker, error, "%s/%s", broker->dir, clean_marker);
+    }
+    if (status == HW_OK) {
+        status = hw_store_exists(cluster->store, marker, &checkpoints->was_clean, error);
+    }
+    /* Removed before any log is opened: a crash while loading is an unclean stop. */
+    if (status == HW_OK && checkpoints->was_clean) {
+        status = hw_store_remove(cluster->store, marker, error);
+    }
+    if (status != HW_OK) {
+        checkpoints_release(checkpoints);
+    }
+    return status;
+}
+
+enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_topic *topic, struct hw_partition *partition,
+                                      const struct hw_broker_checkpoints *checkpoints,
+                                      struct hw_error *error)
+{
+    int32_t index = (int32_t)(partition - topic->partitions);
+    struct hw_log_load load = {.topic_id = topic->id};
+    struct hw_log_recovery recovery;
+    char path[HW_PATH_MAX];
+    struct hw_log *log;
+    struct hw_replica *replica;
+    enum hw_status status = hw_broker_replica_path(broker, partition, path, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (checkpoints != NULL) {
+        load.high_watermark =
+            hw_offset_checkpoint_get(&checkpoints->high_watermarks, topic->name, index, 0);
+        load.recovery_point =
+            hw_offset_checkpoint_get(&checkpoints->recovery_points, topic->name, index, 0);
+        load.log_start = hw_offset_checkpoint_get(&checkpoints->log_starts, topic->name, index, 0);
+        load.clean = checkpoints->was_clean;
+    }
+    status = hw_log_open(cluster->allocator, cluster->store, path, &topic->log_config, &load,
+                         cluster->now_ms, &log, &recovery, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_replica_create(cluster->allocator, partition->name, broker->id, &broker->metadata,
+                               &topic->id, log, &replica, error);
+    if (status != HW_OK) {
+        hw_log_close(log);
+        return status;
+    }
+    hw_partition_attach(partition, replica);
+    return HW_OK;
+}
+
+enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
+                               struct hw_error *error)
+{
+    struct hw_broker_checkpoints checkpoints;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = HW_OK;
+
+    if (cluster->is_on_disk) {
+        status = hw_store_make_directory(cluster->store, broker->dir, error);
+    }
+    if (status == HW_OK) {
+        status = checkpoints_load(cluster, broker, &checkpoints, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        if (hw_broker_list_contains(&partition->record.replicas, broker->id)) {
+            status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
+        }
+    }
+    checkpoints_release(&checkpoints);
+    if (status != HW_OK) {
+        hw_broker_drop_replicas(cluster, broker);
+    }
+    return status;
+}
+
+void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    struct hw_error unused;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+
+    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
+    while (hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica != NULL) {
+            hw_partition_detach(partition, broker->id);
+            hw_replica_destroy(replica);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------- stopping */
+
+typedef bool checkpoint_value(const struct hw_replica *replica, hw_offset_t *offset);
+
+static bool value_high_watermark(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_high_watermark(replica->log);
+    return true;
+}
+
+static bool value_recovery_point(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_recovery_point(replica->log);
+    return true;
+}
+
+/* Only log starts that the first segment's name does not tell are listed (R7.17). */
+static bool value_log_start(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_start(replica->log);
+    return *offset > hw_log_first_segment_base(replica->log);
+}
+
+static enum hw_status checkpoint_write(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                       const char *name, checkpoint_value *value,
+                                       struct hw_error *error)
+{
+    struct hw_offset_checkpoint checkpoint;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, name);
+
+    hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
+    if (status == HW_OK) {
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    }
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+        hw_offset_t offset;
+
+        if (replica != NULL && value(replica, &offset)) {
+            status = hw_offset_checkpoint_set(
+                &checkpoint, topic->name, (int32_t)(partition - topic->partitions), offset, error);
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
+    }
+    hw_offset_checkpoint_release(&checkpoint);
+    return status;
+}
+
+/* A digest that differs where any high watermark does, so that an idle broker writes nothing. */
+static uint64_t broker_digest(struct hw_cluster *cluster, const struct hw_broker *broker)
+{
+    struct hw_error unused;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    uint64_t digest = 14695981039346656037u;
+
+    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
+    while (hw_selection_next(&all, &topic, &partition)) {
+        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica != NULL) {
+            digest = (digest ^ (uint64_t)hw_log_high_watermark(replica->log)) * 1099511628211u;
+        }
+    }
+    return digest;
+}
+
+enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error)
+{
+    uint64_t digest = broker_digest(cluster, broker);
+    enum hw_status status;
+
+    if (digest == broker->checkpointed) {
+        return HW_OK;
+    }
+    status = checkpoint_write(cluster, broker, "replication-offset-checkpoint",
+                              value_high_watermark, error);
+    if (status == HW_OK) {
+        broker->checkpointed = digest;
+    }
+    return status;
+}
+
+enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error)
+{
+    return checkpoint_write(cluster, broker, "recovery-point-offset-checkpoint",
+                            value_recovery_point, error);
+}
+
+enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
+                                    struct hw_error *error)
+{
+    static const char content[] = "{\"version\":0}";
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    char marker[HW_PATH_MAX];
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica != NULL) {
+            status = hw_log_clean_stop(replica->log, error);
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_store_make_directory(cluster->store, broker->dir, error);
+    }
+    if (status == HW_OK) {
+        status = checkpoint_write(cluster, broker, "replication-offset-checkpoint",
+                                  value_high_watermark, error);
+    }
+    if (status == HW_OK) {
+        status = hw_broker_checkpoint_recovery_points(cluster, broker, error);
+    }
+    if (status == HW_OK) {
+        status = checkpoint_write(cluster, broker, "log-start-offset-checkpoint", value_log_start,
+                                  error);
+    }
+    if (status == HW_OK) {
+        status = hw_path_format(marker, error, "%s/%s", broker->dir, clean_marker);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_store_write_atomically(cluster->store, marker, content, sizeof content - 1, error);
+    }
+    return status;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time passes: what falls due, in order of its time.
+ *
+ *     ISR checks              every replica.lag.time.max.ms / 2 (R4.5)
+ *     high watermark          every replica.high.watermark.checkpoint.interval.ms (R3.2)
+ *       checkpoints
+ *     waiting produces        at their deadline (R1.38)
+ *     sessions                broker.session.timeout.ms after a broker stopped answering (R6.14)
+ *
+ * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
+ * milliseconds.
+ */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+/* A tick may not bring the clock past it: sums of a time and any setting stay in range. */
+#define CLOCK_MS_MAX (INT64_MAX / 4)
+
+static int64_t clock_isr_period(const struct hw_cluster *cluster)
+{
+    int64_t period = hw_config_int64(&cluster->configs, NULL, "replica.lag.time.max.ms") / 2;
+
+    return period < 1 ? 1 : period;
+}
+
+static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
+{
+    int64_t period =
+        hw_config_int64(&cluster->configs, NULL, "replica.high.watermark.checkpoint.interval.ms");
+
+    return period < 1 ? 1 : period;
+}
+
+void hw_cluster_schedule(struct hw_cluster *cluster)
+{
+    cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
+    cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
+}
+
+/* The first of next, next + period, next + 2 period ... that is at or after `time`. */
+static hw_time_ms_t clock_boundary(hw_time_ms_t next, int64_t period, hw_time_ms_t time)
+{
+    if (time <= next) {
+        return next;
+    }
+    if (time > CLOCK_MS_MAX) {
+        return INT64_MAX;
+    }
+    return next + (time - next + period - 1) / period * period;
+}
+
+/* The earliest ISR check that could change anything. */
+static hw_time_ms_t clock_next_isr_check(const struct hw_cluster *cluster)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            hw_time_ms_t due = cluster->variant->next_isr_change(&topic->partitions[p]);
+
+            earliest = due < earliest ? due : earliest;
+        }
+    }
+    return earliest == INT64_MAX
+               ? INT64_MAX
+               : clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), earliest);
+}
+
+static hw_time_ms_t clock_next_deadline(const struct hw_cluster *cluster)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            const struct hw_partition *partition = &topic->partitions[p];
+
+            for (int32_t r = 0; r < partition->replica_count; r++) {
+                hw_time_ms_t due = cluster->variant->has_timeouts
+                                       ? hw_waiting_next_deadline(partition->replicas[r])
+                                       : INT64_MAX;
+
+                earliest = due < earliest ? due : earliest;
+            }
+        }
+    }
+    return earliest;
+}
+
+/* When the controller gives up on a broker that stopped answering. */
+static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
+                                      const struct hw_broker *broker)
+{
+    const struct hw_registration *registration =
+        hw_metadata_find(&cluster->controller.metadata, broker->id);
+
+    if (broker->state != HW_BROKER_CRASHED || registration == NULL || registration->fenced) {
+        return INT64_MAX;
+    }
+    return broker->down_since_ms +
+           hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms");
+}
+
+static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        hw_time_ms_t due = clock_session_end(cluster, cluster->brokers[i]);
+
+        earliest = due < earliest ? due : earliest;
+    }
+    return earliest;
+}
+
+/* ---------------------------------------------------------------------------------- what is due */
+
+static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_error *error)
+{
+    int64_t changed;
+
+    cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
+    return hw_cluster_refresh_isr(cluster, NULL, -1, &changed, error);
+}
+
+static enum hw_status clock_checkpoint(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
+    for (size_t i = 0; status == HW_OK && cluster->is_on_disk && i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
+            status = hw_broker_checkpoint_high_watermarks(cluster, cluster->brokers[i], error);
+        }
+    }
+    return status;
+}
+
+static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        cluster->variant->expire(partition, &step);
+        status = hw_cluster_settle(cluster, topic, partition, error);
+    }
+    return status;
+}
+
+/* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
+ * until somebody elects one. Source: ReplicationControlManager.handleBrokerFenced (R6.14), without
+ * the election. */
+static bool clock_fence_partition(const struct hw_cluster *cluster, hw_broker_id_t id,
+                                  struct hw_partition *partition)
+{
+    struct hw_partition_change change;
+
+    if (!hw_broker_list_contains(&partition->record.isr, id)) {
+        return false;
+    }
+    change = hw_partition_change_of(&partition->record);
+    change.election = HW_ELECTION_ONLINE;
+    change.effective_min_isr =
+        hw_controller_effective_min_isr(&partition->record, partition->settings);
+    change.elr_enabled = cluster->controller.elr_enabled;
+    (void)hw_broker_list_remove(&change.isr, id);
+    if (partition->record.leader != HW_BROKER_ID_NONE && partition->record.leader != id) {
+        hw_broker_list_add(&change.acceptable, partition->record.leader);
+    }
+    return hw_partition_change_apply(&change, &partition->record, NULL);
+}
+
+static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        const struct hw_broker *broker = cluster->brokers[i];
+        struct hw_selection all;
+        struct hw_topic *topic;
+        struct hw_partition *partition;
+
+        if (clock_session_end(cluster, broker) > cluster->now_ms) {
+            continue;
+        }
+        hw_controller_set_fenced(&cluster->controller, broker->id, true);
+        hw_cluster_publish_metadata(cluster);
+        cluster->is_state_dirty = true;
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+        while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+            if (clock_fence_partition(cluster, broker->id, partition)) {
+                partition->is_record_dirty = true;
+                status = hw_exchange_tell_all(partition, &step, error);
+            }
+            if (status == HW_OK) {
+                status = hw_cluster_settle(cluster, topic, partition, error);
+            }
+        }
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------- tick */
+
+/* Run all that is due at cluster->now_ms. */
+static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_check,
+                                hw_time_ms_t checkpoint, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (clock_next_session_end(cluster) <= cluster->now_ms) {
+        status = clock_end_sessions(cluster, error);
+    }
+    if (status == HW_OK && isr_check <= cluster->now_ms) {
+        status = clock_check_isr(cluster, error);
+    }
+    if (status == HW_OK && clock_next_deadline(cluster) <= cluster->now_ms) {
+        status = clock_expire(cluster, error);
+    }
+    if (status == HW_OK && checkpoint <= cluster->now_ms) {
+        status = clock_checkpoint(cluster, error);
+    }
+    return status;
+}
+
+static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
+{
+    return a < b ? a : b;
+}
+
+enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
+                               struct hw_error *error)
+{
+    hw_time_ms_t target;
+    enum hw_status status = HW_OK;
+
+    if (ms < 0 || ms > CLOCK_MS_MAX - cluster->now_ms) {
+        return hw_error_set(error, HW_MISUSE, "%" PRId64 " ms, allowed are 0 to %" PRId64, ms,
+                            CLOCK_MS_MAX - cluster->now_ms);
+    }
+    target = cluster->now_ms + ms;
+    for (;;) {
+        hw_time_ms_t isr_check = clock_next_isr_check(cluster);
+        hw_time_ms_t next = earlier(
+            isr_check, earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
+        hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
+
+        /* A checkpoint writes the state as it is: between two events one is enough. */
+        next = earlier(next, checkpoint);
+        if (next > target || status != HW_OK) {
+            break;
+        }
+        cluster->now_ms = next > cluster->now_ms ? next : cluster->now_ms;
+        status = clock_run(cluster, isr_check, checkpoint, error);
+        if (next == checkpoint) {
+            hw_time_ms_t other =
+                earlier(clock_next_isr_check(cluster),
+                        earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
+
+            cluster->next_checkpoint_ms =
+                clock_boundary(cluster->next_checkpoint_ms, clock_checkpoint_period(cluster),
+                               earlier(other, target));
+        }
+    }
+    if (status == HW_OK) {
+        cluster->now_ms = target;
+        cluster->next_isr_check_ms =
+            clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), target + 1);
+        *now_ms = target;
+        status = hw_shown_file_set(&cluster->shown, 0, target, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* A cluster from opening to closing, and what its other files need to find things. */
+#include "core/cluster/cluster.h"
+
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CLUSTER_BROKERS_DEFAULT = 3 };
+
+struct hw_step hw_cluster_step(struct hw_cluster *cluster)
+{
+    return (struct hw_step){
+        .now_ms = cluster->now_ms, .controller = &cluster->controller, .links = &cluster->links};
+}
+
+hw_time_ms_t hw_cluster_now(const struct hw_cluster *cluster)
+{
+    return cluster->now_ms;
+}
+
+/* ------------------------------------------------------------------------- opening and closing */
+
+static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
+                                       struct hw_cluster **cluster, struct hw_error *error)
+{
+    struct hw_cluster *made = hw_alloc_zeroed(options->allocator, sizeof *made);
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "cluster");
+    }
+    made->allocator = options->allocator;
+    made->store = options->store;
+    made->variant = hw_variant_at(0);
+    made->next_slot = 1;
+    hw_random_init(&made->random, options->seed);
+    hw_controller_init(&made->controller);
+    hw_config_values_init(&made->configs, made->allocator);
+    hw_acks_init(&made->acks, made->allocator);
+    hw_shown_file_init(&made->shown, made->allocator);
+    hw_buffer_init(&made->scratch, made->allocator);
+    made->directory = hw_text_copy(made->allocator, options->directory);
+    if (made->directory == NULL) {
+        hw_cluster_abandon(made);
+        return hw_error_no_memory(error, "cluster");
+    }
+    *cluster = made;
+    return HW_OK;
+}
+
+/* A cluster that nobody has written down yet: N running brokers and no topic. */
+static enum hw_status cluster_begin(struct hw_cluster *cluster,
+                                    const struct hw_cluster_options *options,
+                                    struct hw_error *error)
+{
+    int32_t count = options->broker_count == 0 ? CLUSTER_BROKERS_DEFAULT : options->broker_count;
+    enum hw_status status = HW_OK;
+
+    if (count < 1 || count > HW_BROKERS_MAX) {
+        return hw_error_set(error, HW_MISUSE, "%" PRId32 " brokers, allowed are 1 to %d", count,
+                            (int)HW_BROKERS_MAX);
+    }
+    if (options->protocol != NULL) {
+        status = hw_cluster_configure(cluster, "protocol", options->protocol, NULL, NULL, error);
+    }
+    for (int32_t id = 1; status == HW_OK && id <= count; id++) {
+        struct hw_broker *broker;
+
+        status = hw_cluster_insert_broker(cluster, id, NULL, NULL, &broker, error);
+        if (status == HW_OK) {
+            (void)hw_controller_register(&cluster->controller, id);
+        }
+    }
+    hw_cluster_publish_metadata(cluster);
+    return status;
+}
+
+/* The high watermarks of a replica that has been shown: no row goes back on a reader because the
+ * process ended before a checkpoint. */
+static void cluster_restore_shown(struct hw_cluster *cluster, struct hw_topic *topic,
+                                  struct hw_partition *partition)
+{
+    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        struct hw_replica *replica =
+            hw_partition_find(partition, partition->record.replicas.ids[i]);
+        int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
+
+        if (replica != NULL && topic->slots[first + (size_t)i] != 0 &&
+            shown > hw_log_high_watermark(replica->log)) {
+            (void)hw_log_update_high_watermark(replica->log, shown);
+        }
+    }
+}
+
+/* Start the brokers that ran, and give their replicas the roles that the records name. */
+static enum hw_status cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_step step;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    int64_t clock = hw_shown_file_get(&cluster->shown, 0);
+    enum hw_status status = HW_OK;
+
+    if (clock > cluster->now_ms) {
+        cluster->now_ms = clock;
+    }
+    step = hw_cluster_step(cluster);
+    hw_cluster_publish_metadata(cluster);
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
+            status = hw_broker_start(cluster, cluster->brokers[i], error);
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    }
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        cluster_restore_shown(cluster, topic, partition);
+        status = hw_exchange_tell_all(partition, &step, error);
+        if (status == HW_OK) {
+            cluster->variant->created(partition, &step);
+        }
+    }
+    return status;
+}
+
+static enum hw_status cluster_lock(struct hw_cluster *cluster, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/.lock", cluster->directory);
+
+    return status == HW_OK ? hw_store_lock(cluster->store, path, &cluster->lock, error) : status;
+}
+
+static enum hw_status cluster_open_shown(struct hw_cluster *cluster, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/high-watermarks", cluster->directory);
+
+    return status == HW_OK ? hw_shown_file_open(&cluster->shown, cluster->store, path, error)
+                           : status;
+}
+
+static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = cluster_lock(cluster, error);
+
+    if (status == HW_OK) {
+        status = hw_state_file_read(cluster, error);
+    }
+    if (status == HW_OK) {
+        status = cluster_open_shown(cluster, error);
+    }
+    if (status == HW_OK) {
+        cluster->is_on_disk = true;
+        cluster->variant = hw_variant_find(hw_config_text(&cluster->configs, NULL, "protocol"));
+        for (size_t i = 0; i < cluster->topic_count; i++) {
+            hw_cluster_resolve_settings(cluster, cluster->topics[i]);
+        }
+        status = cluster_resume(cluster, error);
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
+                               struct hw_cluster **cluster, struct hw_error *error)
+{
+    struct hw_cluster *made = NULL;
+    char path[HW_PATH_MAX];
+    bool exists = false;
+    enum hw_status status = hw_path_format(path, error, "%s/cluster.state", options->directory);
+
+    *cluster = NULL;
+    if (status == HW_OK) {
+        status = cluster_allocate(options, &made, error);
+    }
+    if (status == HW_OK) {
+        status = hw_store_exists(options->store, path, &exists, error);
+    }
+    if (status == HW_OK) {
+        status = exists ? cluster_load(made, error) : cluster_begin(made, options, error);
+    }
+    if (status != HW_OK) {
+        hw_cluster_abandon(made);
+        return status;
+    }
+    hw_cluster_schedule(made);
+    *cluster = made;
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_close(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (cluster == NULL) {
+        return HW_OK;
+    }
+    if (cluster->is_on_disk) {
+        for (size_t i = 0; i < cluster->broker_count; i++) {
+            if (cluster->brokers[i]->state == HW_BROKER_RUNNING && status == HW_OK) {
+                status = hw_broker_clean_stop(cluster, cluster->brokers[i], error);
+            }
+        }
+        if (status == HW_OK) {
+            status = hw_state_file_write(cluster, error);
+        }
+    }
+    hw_cluster_abandon(cluster);
+    return status;
+}
+
+void hw_cluster_abandon(struct hw_cluster *cluster)
+{
+    const struct hw_allocator *allocator;
+
+    if (cluster == NULL) {
+        return;
+    }
+    allocator = cluster->allocator;
+    while (cluster->topic_count > 0) {
+        hw_cluster_remove_topic(cluster, cluster->topics[cluster->topic_count - 1]);
+    }
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        hw_broker_destroy(cluster, cluster->brokers[i]);
+    }
+    hw_free(allocator, cluster->topics, cluster->topic_capacity * sizeof *cluster->topics);
+    hw_free(allocator, cluster->brokers, cluster->broker_capacity * sizeof *cluster->brokers);
+    hw_config_values_release(&cluster->configs);
+    hw_acks_release(&cluster->acks);
+    hw_shown_file_release(&cluster->shown);
+    hw_buffer_release(&cluster->scratch);
+    hw_file_close(cluster->lock);
+    hw_text_free(allocator, cluster->directory);
+    hw_free(allocator, cluster, sizeof *cluster);
+}
+
+/* ------------------------------------------------------------------------------ writing it down */
+
+enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (cluster->is_on_disk) {
+        return HW_OK;
+    }
+    status = hw_store_make_directory(cluster->store, cluster->directory, error);
+    if (status == HW_OK && cluster->lock == NULL) {
+        status = cluster_lock(cluster, error);
+    }
+    if (status == HW_OK) {
+        status = cluster_open_shown(cluster, error);
+    }
+    if (status == HW_OK) {
+        cluster->is_on_disk = true;
+        cluster->is_state_dirty = true;
+    }
+    return status;
+}
+
+void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition)
+{
+    int64_t id;
+    enum hw_kafka_error answer;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
+            hw_acks_resolve(&cluster->acks, id, answer, cluster->now_ms);
+        }
+    }
+}
+
+/* The slot of a replica in the shown file. */
+static size_t cluster_slot(const struct hw_topic *topic, const struct hw_partition *partition,
+                           hw_broker_id_t broker)
+{
+    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        if (partition->record.replicas.ids[i] == broker) {
+            return topic->slots[first + (size_t)i];
+        }
+    }
+    return 0;
+}
+
+enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
+                                 struct hw_partition *partition, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    hw_cluster_collect_acks(cluster, partition);
+    cluster->is_state_dirty |= partition->is_record_dirty;
+    partition->is_record_dirty = false;
+    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+        const struct hw_replica *replica = partition->replicas[i];
+        size_t slot = cluster_slot(topic, partition, replica->broker);
+        hw_offset_t high_watermark = hw_log_high_watermark(replica->log);
+
+        if (slot != 0 && hw_shown_file_get(&cluster->shown, slot) > high_watermark) {
+            status = hw_shown_file_set(&cluster->shown, slot, high_watermark, error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, struct hw_error *error)
+{
+    if (!cluster->is_state_dirty || !cluster->is_on_disk) {
+        return HW_OK;
+    }
+    return hw_state_file_write(cluster, error);
+}
+
+enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_topic *topic,
+                               struct hw_partition *partition, const struct hw_replica *replica,
+                               hw_offset_t *high_watermark, struct hw_error *error)
+{
+    size_t slot = cluster_slot(topic, partition, replica->broker);
+    hw_offset_t shown = cluster->variant->high_watermark(partition, replica);
+
+    if (shown > hw_log_end(replica->log)) {
+        shown = hw_log_end(replica->log);
+    }
+    *high_watermark = shown;
+    return slot == 0 ? HW_OK : hw_shown_file_set(&cluster->shown, slot, shown, error);
+}
+
+/* ------------------------------------------------------------------------------- finding things */
+
+struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name)
+{
+    size_t low = 0;
+    size_t high = cluster->topic_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(cluster->topics[middle]->name, name);
+
+        if (order == 0) {
+            return cluster->topics[middle]->is_hidden ? NULL : cluster->topics[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+bool hw_cluster_find_topic(const struct hw_cluster *cluster, const char *topic, int32_t *partitions)
+{
+    const struct hw_topic *found = hw_cluster_topic(cluster, topic);
+
+    if (found == NULL) {
+        return false;
+    }
+    *partitions = found->partition_count;
+    return true;
+}
+
+enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                 struct hw_selection *selection, struct hw_error *error)
+{
+    *selection = (struct hw_selection){.cluster = cluster, .partition = -1};
+    if (topic == NULL && partition == -1) {
+        return HW_OK;
+    }
+    if (topic == NULL) {
+        return hw_error_set(error, HW_MISUSE, "partition %" PRId64 " of which topic?", partition);
+    }
+    selection->topic = hw_cluster_topic(cluster, topic);
+    if (selection->topic == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "there is no topic \"%.*s\": hw_topics lists them",
+                               HW_TOPIC_NAME_MAX, topic);
+    }
+    if (partition < -1 || partition >= selection->topic->partition_count) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
+                               partition, selection->topic->partition_count - 1);
+    }
+    selection->partition = (int32_t)partition;
+    return HW_OK;
+}
+
+bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
+                       struct hw_partition **partition)
+{
+    const struct hw_cluster *cluster = selection->cluster;
+
+    if (selection->topic != NULL) {
+        *topic = selection->topic;
+        if (selection->partition >= 0) {
+            *partition = &selection->topic->partitions[selection->partition];
+            return selection->next_partition++ == 0;
+        }
+        if (selection->next_partition >= selection->topic->partition_count) {
+            return false;
+        }
+        *partition = &selection->topic->partitions[selection->next_partition++];
+        return true;
+    }
+    while (selection->next_topic < cluster->topic_count) {
+        *topic = cluster->topics[selection->next_topic];
+        if (selection->next_partition < (*topic)->partition_count) {
+            *partition = &(*topic)->partitions[selection->next_partition++];
+            return true;
+        }
+        selection->next_topic++;
+        selection->next_partition = 0;
+    }
+    return false;
+}
+
+enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
+                                         int64_t partition, struct hw_topic **found,
+                                         struct hw_partition **found_partition,
+                                         struct hw_error *error)
+{
+    struct hw_topic *candidate = hw_cluster_topic(cluster, topic);
+
+    if (candidate == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "there is no topic \"%.*s\": hw_topics lists them",
+                               HW_TOPIC_NAME_MAX, topic);
+    }
+    if (partition < 0 || partition >= candidate->partition_count) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
+                               partition, candidate->partition_count - 1);
+    }
+    *found = candidate;
+    *found_partition = &candidate->partitions[partition];
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t id,
+                                      struct hw_broker **broker, struct hw_error *error)
+{
+    char known[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        int wrote;
+
+        if (cluster->brokers[i]->id == id) {
+            *broker = cluster->brokers[i];
+            return HW_OK;
+        }
+        wrote = snprintf(known + used, sizeof known - used, "%s%" PRId32, i == 0 ? "" : ", ",
+                         cluster->brokers[i]->id);
+        used += wrote > 0 && (size_t)wrote < sizeof known - used ? (size_t)wrote : 0;
+    }
+    return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                           "there is no broker %" PRId64 ", there are %s", id, known);
+}
+
+enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
+                                       const struct hw_partition *partition, int64_t broker,
+                                       struct hw_replica **replica, struct hw_error *error)
+{
+    struct hw_broker *found;
+    char replicas[HW_BROKER_LIST_TEXT_SIZE];
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (!hw_broker_list_contains(&partition->record.replicas, found->id)) {
+        return hw_error_refuse(
+            error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
+            "broker %" PRId32 " has no replica of %s, its replicas are %s", found->id,
+            partition->name,
+            hw_broker_list_format(&partition->record.replicas, replicas, sizeof replicas));
+    }
+    *replica = hw_partition_find(partition, found->id);
+    if (*replica == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run: restart(%" PRId32 ") first",
+                               found->id, found->id);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
+                                      struct hw_replica **leader, struct hw_error *error)
+{
+    char isr[HW_BROKER_LIST_TEXT_SIZE];
+
+    (void)cluster;
+    *leader = hw_partition_leader(partition);
+    if (*leader != NULL) {
+        return HW_OK;
+    }
+    (void)hw_broker_list_format(&partition->record.isr, isr, sizeof isr);
+    if (partition->record.leader == HW_BROKER_ID_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "%s has no leader: call promote() for a member of its ISR %s",
+                               partition->name, isr);
+    }
+    return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                           "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32
+                           ") it, or promote() another member of the ISR %s",
+                           partition->name, partition->record.leader, partition->record.leader,
+                           isr);
+}

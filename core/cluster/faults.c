@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Brokers that die and come back. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+static const char state_running[] = "running";
+static const char state_crashed[] = "crashed";
+
+/* Whoever waited for an answer of this broker learns only that the connection broke. */
+static enum hw_status faults_break_connections(struct hw_cluster *cluster,
+                                               const struct hw_broker *broker, bool power_loss,
+                                               struct hw_error *error)
+{
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status first = status;
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica == NULL) {
+            continue;
+        }
+        hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
+        hw_cluster_collect_acks(cluster, partition);
+        if (power_loss && first == HW_OK) {
+            first = hw_log_lose_unsynced(replica->log, error);
+        }
+    }
+    return first;
+}
+
+static enum hw_status faults_check_writers(const struct hw_cluster *cluster,
+                                           const struct hw_broker *broker, struct hw_error *error)
+{
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        const struct hw_topic *topic = cluster->topics[i];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            if (topic->writers[p] != NULL &&
+                hw_partition_find(&topic->partitions[p], broker->id) != NULL) {
+                return hw_error_set(error, HW_BUSY,
+                                    "%s is being written by an open transaction: COMMIT or"
+                                    " ROLLBACK it first",
+                                    topic->partitions[p].name);
+            }
+        }
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool power_loss,
+                                const char **state, struct hw_error *error)
+{
+    struct hw_broker *found;
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+    enum hw_status lost;
+
+    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run: it cannot crash", found->id);
+    }
+    if (status == HW_OK) {
+        status = faults_check_writers(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    lost = faults_break_connections(cluster, found, power_loss, error);
+    hw_broker_drop_replicas(cluster, found);
+    found->state = HW_BROKER_CRASHED;
+    found->down_since_ms = cluster->now_ms;
+    cluster->is_state_dirty = true;
+    *state = state_crashed;
+    return lost == HW_OK ? hw_cluster_finish_step(cluster, error) : lost;
+}
+
+/* The returned broker takes the roles that the records name: where it leads, in a new epoch. */
+static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
+                                          const struct hw_broker *broker, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_broker_list nobody = {0};
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica == NULL) {
+            continue;
+        }
+        if (partition->record.leader == broker->id) {
+            status =
+                hw_controller_promote(&cluster->controller, partition->settings, partition->name,
+                                      broker->id, &nobody, false, &partition->record, error);
+            partition->is_record_dirty = true;
+            if (status == HW_OK) {
+                status = hw_exchange_tell_all(partition, &step, error);
+            }
+        } else {
+            status = hw_exchange_tell(partition, &step, replica, error);
+        }
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, topic, partition, error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
+                                  struct hw_error *error)
+{
+    struct hw_broker *found;
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status == HW_OK && found->state == HW_BROKER_RUNNING) {
+        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " runs already", found->id);
+    }
+    if (status == HW_OK) {
+        status = hw_broker_start(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    found->state = HW_BROKER_RUNNING;
+    found->down_since_ms = HW_TIME_NEVER;
+    found->checkpointed = 0;
+    (void)hw_controller_register(&cluster->controller, found->id);
+    hw_cluster_publish_metadata(cluster);
+    cluster->is_state_dirty = true;
+    *state = state_running;
+    status = faults_resume_roles(cluster, found, error);
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}

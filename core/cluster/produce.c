@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* One record, at once: from the caller's arguments to the leader's log and the row in hw_acks. */
+#include "core/base/assert.h"
+#include "core/cluster/cluster_internal.h"
+#include "core/cluster/partitioner.h"
+
+#include <inttypes.h>
+
+hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster, const struct hw_record *record)
+{
+    return record->timestamp == HW_TIMESTAMP_CLOCK ? cluster->now_ms : record->timestamp;
+}
+
+static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int64_t acks,
+                                           int32_t *resolved, struct hw_error *error)
+{
+    const char *configured = hw_config_text(&cluster->configs, NULL, "acks");
+
+    if (acks == HW_ACKS_DEFAULT) {
+        acks = configured == NULL ? cluster->variant->default_acks
+                                  : (configured[0] == 'a' ? HW_ACKS_ALL : configured[0] - '0');
+    }
+    if (acks < HW_ACKS_ALL || acks > 1) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
+                               "acks is %" PRId64 ", allowed are 0, 1 and all", acks);
+    }
+    *resolved = (int32_t)acks;
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
+                                          const struct hw_produce *produce,
+                                          struct hw_produce_target *target, struct hw_error *error)
+{
+    struct hw_selection selection;
+    int64_t partition = produce->partition;
+    enum hw_status status = hw_cluster_select(cluster, produce->topic, -1, &selection, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (partition == -1) {
+        partition = produce->record.key_size < 0
+                        ? selection.topic->sticky_partition
+                        : hw_partition_for_key(produce->record.key, produce->record.key_size,
+                                               selection.topic->partition_count);
+    }
+    status = hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
+                                       &target->partition, error);
+    if (status == HW_OK && (produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX)) {
+        return hw_error_set(error, HW_MISUSE,
+                            "leader epoch %" PRId64 ", allowed are 0 to 2147483647",
+                            produce->leader_epoch);
+    }
+    if (status == HW_OK) {
+        status = produce_resolve_acks(cluster, produce->acks, &target->acks, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
+    }
+    if (status == HW_OK) {
+        status = cluster->variant->may_append(target->partition, target->leader, target->acks,
+                                              (hw_epoch_t)produce->leader_epoch, error);
+    }
+    target->partition_index = (int32_t)partition;
+    return status;
+}
+
+/* Reserve what the append needs afterwards, so that nothing can fail once the record is in the log.
+ */
+static enum hw_status produce_reserve(struct hw_cluster *cluster,
+                                      const struct hw_produce_target *target, int64_t *ack_id,
+                                      struct hw_error *error)
+{
+    struct hw_ack ack = {.time_ms = cluster->now_ms,
+                         .partition = target->partition_index,
+                         .base_offset = HW_OFFSET_NONE,
+                         .last_offset = HW_OFFSET_NONE,
+                         .leader_epoch = target->leader->leader_epoch,
+                         .acks = target->acks};
+    enum hw_status status = hw_waiting_reserve(target->leader, error);
+
+    if (status == HW_OK) {
+        status = hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, error);
+    }
+    return status;
+}
+
+static enum hw_status produce_append(struct hw_cluster *cluster,
+                                     const struct hw_produce_target *target,
+                                     const struct hw_record *record,
+                                     struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct hw_batch_options options = hw_batch_options_plain();
+    struct hw_batch_builder builder;
+    struct hw_record first = *record;
+    struct hw_append_request request = {.acks = target->acks};
+    enum hw_status status;
+
+    first.offset = 0;
+    first.timestamp = hw_cluster_timestamp(cluster, record);
+    cluster->scratch.size = 0;
+    status = hw_batch_builder_begin(&builder, &cluster->scratch, 0, error);
+    if (status == HW_OK) {
+        status = hw_batch_builder_add(&builder, &first, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    hw_batch_builder_finish(&builder, &options);
+    request.bytes = cluster->scratch.bytes;
+    request.size_bytes = cluster->scratch.size;
+    return hw_replica_append(target->leader, cluster->now_ms, target->partition->settings, &request,
+                             info, error);
+}
+
+/* Saturates: a time-out past the end of time is none. */
+static hw_time_ms_t produce_deadline(const struct hw_cluster *cluster)
+{
+    int64_t timeout_ms = hw_config_int64(&cluster->configs, NULL, "request.timeout.ms");
+
+    return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
+}
+
+enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                  struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_produce_target target;
+    struct hw_log_append_info info;
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+
+    if (status == HW_OK && target.topic->writers[target.partition_index] != NULL) {
+        return hw_error_set(error, HW_BUSY,
+                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
+                            " first",
+                            target.partition->name);
+    }
+    if (status == HW_OK) {
+        status = produce_reserve(cluster, &target, &produced->ack_id, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = produce_append(cluster, &target, &produce->record, &info, error);
+    if (status != HW_OK) {
+        hw_acks_remove_last(&cluster->acks);
+        return status;
+    }
+    hw_acks_set_offsets(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset);
+    if (target.acks == HW_ACKS_ALL) {
+        hw_waiting_add(target.leader, produced->ack_id, info.last_offset + 1,
+                       produce_deadline(cluster));
+    } else {
+        hw_acks_resolve(&cluster->acks, produced->ack_id, HW_KAFKA_NONE, cluster->now_ms);
+    }
+    cluster->variant->appended(target.partition, &step, target.leader);
+    produced->partition = target.partition_index;
+    produced->offset = info.first_offset;
+    produced->answered = target.acks != 0;
+    if (produce->partition == -1 && produce->record.key_size < 0) {
+        target.topic->sticky_partition =
+            (target.topic->sticky_partition + 1) % target.topic->partition_count;
+    }
+    status = hw_cluster_settle(cluster, target.topic, target.partition, error);
+    if (status == HW_OK) {
+        status = hw_cluster_committed(cluster, target.topic, target.partition, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}

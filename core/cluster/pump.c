@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What users order: rounds, single fetches, ISR, leaders. One function a verb. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+/* No exchange needs more rounds to come to rest; a rule that keeps moving is a bug, not a loop. */
+enum { PUMP_ROUNDS_MAX = 1000000 };
+
+enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
+                                      int64_t partition, int64_t *records, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
+
+    *records = 0;
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        int64_t appended = 0;
+
+        status = cluster->variant->fetch_round(p, &step, &appended, error);
+        *records += appended;
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, t, p, error);
+        }
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const char *topic,
+                                         int64_t partition, int64_t broker, struct hw_topic **t,
+                                         struct hw_partition **p, struct hw_replica **follower,
+                                         struct hw_error *error)
+{
+    struct hw_replica *leader;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, t, p, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_replica(cluster, *p, broker, follower, error);
+    }
+    if (status == HW_OK && (*p)->record.leader == (*follower)->broker) {
+        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " leads %s: only followers fetch",
+                            (*follower)->broker, (*p)->name);
+    }
+    return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
+}
+
+enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                int64_t broker, int64_t *records, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_replica *follower;
+    enum hw_status status =
+        pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
+
+    *records = 0;
+    if (status == HW_OK) {
+        status = cluster->variant->fetch(p, &step, follower, records, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_settle(cluster, t, p, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+/* Rounds on one partition until nothing moves; the last, idle one is not counted. */
+static enum hw_status pump_replicate(struct hw_cluster *cluster, struct hw_topic *topic,
+                                     struct hw_partition *partition, int64_t *rounds,
+                                     struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status = HW_OK;
+
+    for (*rounds = 0; status == HW_OK && *rounds < PUMP_ROUNDS_MAX; (*rounds)++) {
+        uint64_t before = hw_partition_changes(partition);
+        int64_t records;
+
+        status = cluster->variant->fetch_round(partition, &step, &records, error);
+        if (status == HW_OK && hw_partition_changes(partition) == before) {
+            break;
+        }
+    }
+    return status == HW_OK ? hw_cluster_settle(cluster, topic, partition, error) : status;
+}
+
+enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
+                                    int64_t partition, int64_t *rounds, struct hw_error *error)
+{
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
+
+    *rounds = 0;
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        int64_t used;
+
+        status = pump_replicate(cluster, t, p, &used, error);
+        *rounds = used > *rounds ? used : *rounds;
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,
+                                    struct hw_partition *partition, struct hw_error *error)
+{
+    int64_t rounds;
+
+    if (hw_config_text(&cluster->configs, NULL, "replication")[0] != 'a') {
+        return HW_OK;
+    }
+    return pump_replicate(cluster, topic, partition, &rounds, error);
+}
+
+enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
+                                      int64_t partition, int64_t *changed, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
+
+    *changed = 0;
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        struct hw_broker_list before = p->record.isr;
+
+        status = cluster->variant->refresh_isr(p, &step, error);
+        *changed += hw_broker_list_equal(&before, &p->record.isr) ? 0 : 1;
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, t, p, error);
+        }
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char *topic,
+                                          int64_t partition, int64_t broker,
+                                          struct hw_broker_list *isr, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_broker *b;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_broker(cluster, broker, &b, error);
+    }
+    if (status == HW_OK && b->id == p->record.leader) {
+        return hw_error_set(error, HW_MISUSE,
+                            "broker %" PRId32 " leads %s and stays in its ISR: promote() another"
+                            " replica first",
+                            b->id, p->name);
+    }
+    if (status == HW_OK && !hw_broker_list_contains(&p->record.replicas, b->id)) {
+        char replicas[HW_BROKER_LIST_TEXT_SIZE];
+
+        return hw_error_refuse(
+            error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
+            "broker %" PRId32 " has no replica of %s, its replicas are %s", b->id, p->name,
+            hw_broker_list_format(&p->record.replicas, replicas, sizeof replicas));
+    }
+    if (status == HW_OK) {
+        status = cluster->variant->remove_from_isr(p, &step, b->id, error);
+    }
+    if (status == HW_OK) {
+        *isr = p->record.isr;
+        status = hw_cluster_settle(cluster, t, p, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                  int64_t broker, bool unclean, hw_epoch_t *leader_epoch,
+                                  struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_replica *replica;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_replica(cluster, p, broker, &replica, error);
+    }
+    if (status == HW_OK && t->writers[partition] != NULL) {
+        return hw_error_set(error, HW_BUSY,
+                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
+                            " first",
+                            p->name);
+    }
+    if (status == HW_OK) {
+        status = cluster->variant->promote(p, &step, replica->broker, unclean, error);
+    }
+    if (status == HW_OK) {
+        *leader_epoch = p->record.leader_epoch;
+        status = hw_cluster_settle(cluster, t, p, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                 int64_t broker, hw_offset_t *log_end, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_replica *follower;
+    enum hw_status status =
+        pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
+
+    if (status == HW_OK) {
+        status = cluster->variant->rejoin(p, &step, follower, error);
+    }
+    if (status == HW_OK) {
+        *log_end = hw_log_end(follower->log);
+        status = hw_cluster_settle(cluster, t, p, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,
+                                struct hw_error *error)
+{
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_select(cluster, topic, -1, &selection, error);
+
+    *partitions = 0;
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        for (int32_t r = 0; status == HW_OK && r < p->replica_count; r++) {
+            status = hw_log_flush(p->replicas[r]->log, error);
+        }
+        *partitions += 1;
+    }
+    for (size_t i = 0; status == HW_OK && cluster->is_on_disk && i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
+            status = hw_broker_checkpoint_recovery_points(cluster, cluster->brokers[i], error);
+        }
+    }
+    return status;
+}

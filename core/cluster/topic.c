@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* Topics come and go: names, placement of replicas, directories, settings. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------- objects */
+
+static void topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
+{
+    size_t count = (size_t)topic->partition_count;
+
+    for (int32_t p = 0; topic->partitions != NULL && p < topic->partition_count; p++) {
+        for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
+            hw_replica_destroy(topic->partitions[p].replicas[r]);
+        }
+    }
+    hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
+    hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
+    hw_free(cluster->allocator, topic->slots, count * HW_REPLICAS_MAX * sizeof *topic->slots);
+    hw_config_values_release(&topic->configs);
+    hw_free(cluster->allocator, topic, sizeof *topic);
+}
+
+static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *name,
+                                       const struct hw_uuid *id, int32_t partition_count,
+                                       int32_t replication_factor)
+{
+    size_t count = (size_t)partition_count;
+    struct hw_topic *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+
+    if (made == NULL) {
+        return NULL;
+    }
+    hw_config_values_init(&made->configs, cluster->allocator);
+    made->partition_count = partition_count;
+    made->replication_factor = replication_factor;
+    made->id = *id;
+    (void)snprintf(made->name, sizeof made->name, "%s", name);
+    made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
+    made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
+    made->slots =
+        hw_alloc_zeroed(cluster->allocator, count * HW_REPLICAS_MAX * sizeof *made->slots);
+    if (made->partitions == NULL || made->writers == NULL || made->slots == NULL) {
+        topic_destroy(cluster, made);
+        return NULL;
+    }
+    return made;
+}
+
+static void topic_unlink(struct hw_cluster *cluster, const struct hw_topic *topic)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        if (cluster->topics[i] != topic) {
+            cluster->topics[kept++] = cluster->topics[i];
+        }
+    }
+    HW_ASSERT(kept + 1 == cluster->topic_count);
+    cluster->topic_count = kept;
+}
+
+/* There is room: for a new topic it was reserved, an unlinked one has left it. */
+static void topic_link(struct hw_cluster *cluster, struct hw_topic *topic)
+{
+    size_t at = cluster->topic_count;
+
+    HW_ASSERT(at < cluster->topic_capacity);
+    while (at > 0 && strcmp(cluster->topics[at - 1]->name, topic->name) > 0) {
+        cluster->topics[at] = cluster->topics[at - 1];
+        at--;
+    }
+    cluster->topics[at] = topic;
+    cluster->topic_count++;
+}
+
+enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *name,
+                                       const struct hw_uuid *id, int32_t partition_count,
+                                       int32_t replication_factor, struct hw_config_values *configs,
+                                       struct hw_topic **topic, struct hw_error *error)
+{
+    struct hw_topic *made;
+    enum hw_status status =
+        hw_array_reserve(cluster->allocator, (void **)&cluster->topics, &cluster->topic_capacity,
+                         cluster->topic_count + 1, sizeof *cluster->topics, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    made = topic_allocate(cluster, name, id, partition_count, replication_factor);
+    if (made == NULL) {
+        return hw_error_no_memory(error, "topic");
+    }
+    made->configs = *configs;
+    hw_config_values_init(configs, cluster->allocator);
+    for (int32_t p = 0; p < partition_count; p++) {
+        struct hw_partition *partition = &made->partitions[p];
+
+        (void)snprintf(partition->name, sizeof partition->name, "%s-%" PRId32, name, p);
+        partition->topic_id = *id;
+        partition->settings = &made->settings;
+    }
+    hw_cluster_resolve_settings(cluster, made);
+    topic_link(cluster, made);
+    *topic = made;
+    return HW_OK;
+}
+
+void hw_cluster_remove_topic(struct hw_cluster *cluster, struct hw_topic *topic)
+{
+    topic_unlink(cluster, topic);
+    topic_destroy(cluster, topic);
+}
+
+void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *topic)
+{
+    topic->settings = hw_config_settings(&cluster->configs, &topic->configs);
+    topic->log_config = hw_config_log(&cluster->configs, &topic->configs);
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        struct hw_partition *partition = &topic->partitions[p];
+
+        partition->variant = cluster->variant;
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------------- creating */
+
+/* Source: Topic.validate, Topic.hasCollision. */
+static enum hw_status topic_check_name(const struct hw_cluster *cluster, const char *name,
+                                       struct hw_error *error)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > HW_TOPIC_NAME_MAX || strcmp(name, ".") == 0 ||
+        strcmp(name, "..") == 0 ||
+        strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
+            length) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TOPIC,
+                               "\"%.*s\"%s is not a topic name: 1 to %d characters of A-Z a-z 0-9"
+                               " . _ - are, but not \".\" and \"..\"",
+                               60, name, length > 60 ? "..." : "", HW_TOPIC_NAME_MAX);
+    }
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        const struct hw_topic *other = cluster->topics[i];
+        size_t at = 0;
+
+        if (strcmp(other->name, name) == 0) {
+            return hw_error_refuse(error, HW_KAFKA_TOPIC_ALREADY_EXISTS, "topic %s exists%s", name,
+                                   other->is_hidden ? " until the transaction that drops it commits"
+                                                    : " already");
+        }
+        while (other->name[at] != '\0' && (other->name[at] == name[at] ||
+                                           (strchr("._", other->name[at]) != NULL &&
+                                            name[at] != '\0' && strchr("._", name[at]) != NULL))) {
+            at++;
+        }
+        if (other->name[at] == '\0' && name[at] == '\0') {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_TOPIC,
+                                   "topic %s collides with %s: '.' and '_' count as the same", name,
+                                   other->name);
+        }
+    }
+    return HW_OK;
+}
+
+static enum hw_status topic_check_configs(const struct hw_topic_spec *spec,
+                                          struct hw_config_values *configs, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < spec->config_count; i++) {
+        size_t index;
+
+        status = hw_config_find(spec->configs[i].name, &index, error);
+        if (status == HW_OK && hw_config_entry_at(index)->scope != HW_CONFIG_TOPIC) {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                                   "%s is a setting of the cluster, not of a topic: configure()",
+                                   spec->configs[i].name);
+        }
+        if (status == HW_OK) {
+            status = hw_config_set(configs, index, spec->configs[i].value, error);
+        }
+    }
+    return status;
+}
+
+/* Ids of the brokers that may take replicas now. */
+static int32_t topic_live_brokers(const struct hw_cluster *cluster,
+                                  hw_broker_id_t live[HW_BROKERS_MAX])
+{
+    int32_t count = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->state == HW_BROKER_RUNNING &&
+            hw_metadata_is_active(&cluster->controller.metadata, cluster->brokers[i]->id)) {
+            live[count++] = cluster->brokers[i]->id;
+        }
+    }
+    return count;
+}
+
+static enum hw_status topic_check_counts(int64_t partitions, int64_t replication_factor,
+                                         int32_t live, struct hw_error *error)
+{
+    int32_t most = live < HW_REPLICAS_MAX ? live : HW_REPLICAS_MAX;
+
+    if (partitions < 1 || partitions > HW_PARTITIONS_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
+                               "%" PRId64 " partitions, allowed are 1 to %d", partitions,
+                               (int)HW_PARTITIONS_MAX);
+    }
+    if (replication_factor < 1 || replication_factor > most) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REPLICATION_FACTOR,
+                               "replication factor %" PRId64 ", allowed are 1 to %" PRId32
+                               " with %" PRId32 " running broker%s",
+                               replication_factor, most, live, live == 1 ? "" : "s");
+    }
+    return HW_OK;
+}
+
+/* Open an empty replica on each broker of the record. Left-overs of an earlier topic of that name
+ * go first. */
+static enum hw_status topic_open_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+                                           struct hw_partition *partition, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (int32_t i = 0; status == HW_OK && i < partition->record.replicas.count; i++) {
+        struct hw_broker *broker;
+        char path[HW_PATH_MAX];
+        size_t slot = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX + (size_t)i;
+
+        status = hw_cluster_find_broker(cluster, partition->record.replicas.ids[i], &broker, error);
+        if (status == HW_OK) {
+            status = hw_store_make_directory(cluster->store, broker->dir, error);
+        }
+        if (status == HW_OK) {
+            status = hw_broker_replica_path(broker, partition, path, error);
+        }
+        if (status == HW_OK) {
+            status = hw_store_remove_tree(cluster->store, cluster->allocator, path, error);
+        }
+        if (status == HW_OK) {
+            topic->slots[slot] = cluster->next_slot++;
+            status = hw_shown_file_set(&cluster->shown, topic->slots[slot], 0, error);
+        }
+        if (status == HW_OK) {
+            status = hw_broker_open_replica(cluster, broker, topic, partition, NULL, error);
+        }
+    }
+    return status;
+}
+
+static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+                                             int32_t index, const hw_broker_id_t *live,
+                                             int32_t live_count, struct hw_error *error)
+{
+    struct hw_partition *partition = &topic->partitions[index];
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_broker_list replicas = {0};
+    enum hw_status status;
+
+    for (int32_t r = 0; r < topic->replication_factor; r++) {
+        hw_broker_list_add(&replicas, live[(index + r) % live_count]);
+    }
+    status =
+        hw_controller_create_partition(&cluster->controller, &replicas, &partition->record, error);
+    if (status == HW_OK) {
+        status = topic_open_partition(cluster, topic, partition, error);
+    }
+    if (status == HW_OK) {
+        status = hw_exchange_tell_all(partition, &step, error);
+    }
+    if (status == HW_OK) {
+        cluster->variant->created(partition, &step);
+    }
+    return status;
+}
+
+/* Remove the directories of a topic's replicas on all brokers, as far as that works. */
+static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic *topic)
+{
+    struct hw_error unused;
+
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        const struct hw_partition *partition = &topic->partitions[p];
+
+        for (int32_t r = 0; r < partition->record.replicas.count; r++) {
+            struct hw_broker *broker;
+            char path[HW_PATH_MAX];
+
+            if (hw_cluster_find_broker(cluster, partition->record.replicas.ids[r], &broker,
+                                       &unused) == HW_OK &&
+                hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
+                (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
+            }
+        }
+    }
+}
+
+enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
+                                          const struct hw_topic_spec *spec, struct hw_topic **topic,
+                                          struct hw_error *error)
+{
+    hw_broker_id_t live[HW_BROKERS_MAX];
+    int32_t live_count = topic_live_brokers(cluster, live);
+    int64_t partitions = spec->partitions != 0
+                             ? spec->partitions
+                             : hw_config_int64(&cluster->configs, NULL, "num.partitions");
+    int64_t factor = spec->replication_factor != 0
+                         ? spec->replication_factor
+                         : hw_config_int64(&cluster->configs, NULL, "default.replication.factor");
+    struct hw_config_values configs;
+    struct hw_uuid id;
+    enum hw_status status = topic_check_name(cluster, spec->name, error);
+
+    hw_config_values_init(&configs, cluster->allocator);
+    if (status == HW_OK) {
+        status = topic_check_counts(partitions, factor, live_count, error);
+    }
+    if (status == HW_OK) {
+        status = topic_check_configs(spec, &configs, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_make_durable(cluster, error);
+    }
+    if (status == HW_OK) {
+        id = hw_random_uuid(&cluster->random);
+        status = hw_cluster_insert_topic(cluster, spec->name, &id, (int32_t)partitions,
+                                         (int32_t)factor, &configs, topic, error);
+    }
+    hw_config_values_release(&configs);
+    if (status != HW_OK) {
+        return status;
+    }
+    for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
+        status = topic_create_partition(cluster, *topic, p, live, live_count, error);
+    }
+    if (status == HW_OK) {
+        cluster->is_state_dirty = true;
+        status = hw_cluster_finish_step(cluster, error);
+    }
+    if (status != HW_OK) {
+        topic_remove_files(cluster, *topic);
+        hw_cluster_remove_topic(cluster, *topic);
+        *topic = NULL;
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct hw_topic_spec *spec,
+                                       struct hw_uuid *topic_id, struct hw_error *error)
+{
+    struct hw_topic *topic;
+    enum hw_status status = hw_cluster_do_create_topic(cluster, spec, &topic, error);
+
+    if (status == HW_OK) {
+        *topic_id = topic->id;
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------- deleting */
+
+/* The record goes before the files: a crash in between leaves files that nobody knows, and these
+ * are cleared away when a topic of that name is created. */
+enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_topic *topic,
+                                          struct hw_error *error)
+{
+    enum hw_status status;
+
+    topic_unlink(cluster, topic);
+    cluster->is_state_dirty = true;
+    status = hw_cluster_finish_step(cluster, error);
+    if (status != HW_OK) {
+        topic_link(cluster, topic);
+        return status;
+    }
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        struct hw_partition *partition = &topic->partitions[p];
+
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            hw_waiting_fail_all(partition->replicas[r], HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
+        }
+        hw_cluster_collect_acks(cluster, partition);
+    }
+    topic_remove_files(cluster, topic);
+    topic_destroy(cluster, topic);
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,
+                                       struct hw_error *error)
+{
+    struct hw_selection selection;
+    enum hw_status status = hw_cluster_select(cluster, topic, -1, &selection, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    for (int32_t p = 0; p < selection.topic->partition_count; p++) {
+        if (selection.topic->writers[p] != NULL) {
+            return hw_error_set(error, HW_BUSY,
+                                "topic %s is being written by an open transaction: COMMIT or"
+                                " ROLLBACK it first",
+                                topic);
+        }
+    }
+    return hw_cluster_do_delete_topic(cluster, selection.topic, error);
+}
