@@ -421,10 +421,8 @@ enum hw_kafka_error hw_controller_elect(const struct hw_controller *controller,
     struct hw_partition_change change = change_of(controller, settings, record);
     bool has_leader = record->leader != HW_BROKER_ID_NONE;
 
-    if (election == HW_ELECTION_PREFERRED && record->leader == record->replicas.ids[0]) {
-        return HW_KAFKA_ELECTION_NOT_NEEDED;
-    }
-    if (election == HW_ELECTION_UNCLEAN && has_leader) {
+    if ((election == HW_ELECTION_PREFERRED && record->leader == record->replicas.ids[0]) ||
+        (election == HW_ELECTION_UNCLEAN && has_leader)) {
         return HW_KAFKA_ELECTION_NOT_NEEDED;
     }
     if (election != HW_ELECTION_ONLINE) {
