@@ -7,6 +7,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void test_directory_make(char path[HW_PATH_MAX])
 {
@@ -17,6 +18,11 @@ void test_directory_make(char path[HW_PATH_MAX])
         perror(path);
         abort();
     }
+}
+
+int test_directory_enter(const char *path)
+{
+    return chdir(path);
 }
 
 static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)

@@ -123,6 +123,7 @@ static enum hw_status remove_below(struct hw_store *store, const struct hw_alloc
     struct hw_name_list names = {.allocator = allocator};
     size_t length = strlen(path);
     struct hw_error list_error;
+    enum hw_status list_status;
     enum hw_status status = hw_store_remove(store, path, error);
 
     if (status != HW_IO) {
@@ -130,7 +131,12 @@ static enum hw_status remove_below(struct hw_store *store, const struct hw_alloc
     }
     /* The store cannot say "not empty", but only a directory can be listed. If it is something
      * else, the first error is the one that explains. */
-    if (hw_store_list(store, path, &names, &list_error) != HW_OK) {
+    list_status = hw_store_list(store, path, &names, &list_error);
+    if (list_status == HW_NO_MEMORY) {
+        *error = list_error;
+        return list_status;
+    }
+    if (list_status != HW_OK) {
         return status;
     }
     status = HW_OK;
