@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One replica's copy of a partition: segments of record batches on a store, and what is known about
  * them.

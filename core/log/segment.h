@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One segment of a log: a .log file of whole batches and its two indexes.
  *
@@ -6,8 +7,13 @@
  *     00000000000000000100.timeindex   (largest timestamp so far, last offset of its batch)
  *
  * Index entries are made per append by Kafka's rule (kafka formats 4.5): when more than
- * index.interval.bytes were appended since the last entry, before this append. They are also kept
- * in memory, so a look-up costs no read of an index file.
+ * index.interval.bytes were appended since the last entry, before this append. They are kept in
+ * memory (index.h), so a look-up reads only the .log, from the entry below the wanted offset on.
+ *
+ *     find(107)     .index: (.., 0) (102, 2300) (109, 4100)
+ *                                    \__ 102 is the last one <= 107: walk from byte 2300
+ *
+ * An index that is missing or wrong is never fatal: the .log is read and the index made again.
  *
  * Always: positions and offsets of the index strictly increase; timestamps of the time index
  * strictly increase; no entry points past the file's end.
@@ -19,59 +25,95 @@
 
 #include "core/base/buffer.h"
 #include "core/io/store.h"
+#include "core/log/index.h"
 #include "core/log/log.h"
 #include "core/record/batch.h"
 
-struct hw_segment; /* Opaque. */
+struct hw_segment; /* Opaque: see segment_internal.h. */
 
-/* Called for each good batch while a segment is recovered or scanned. A status other than HW_OK
- * ends the walk and is returned. `bytes` is valid during the call only. */
-typedef enum hw_status hw_segment_visit(void *context, const struct hw_batch *batch,
-                                        const uint8_t *bytes, int64_t position,
-                                        struct hw_error *error);
+/* What all segments of a log share. Must outlive them. */
+struct hw_segment_owner {
+    const struct hw_allocator *allocator;
+    struct hw_store *store;
+    const char *directory;
+    struct hw_log_config config; /* The index settings in force. */
+};
 
-/*
- * Open or create the segment with this base offset in `directory`. Existing indexes are loaded and
- * checked: an index that is missing, has a partial or unordered entry, or points past the .log's
- * end is not used, and hw_segment_needs_recovery() says so. The next offset is found by reading
- * from the last index entry on. Errors: HW_NO_MEMORY, HW_IO.
- */
-enum hw_status hw_segment_open(const struct hw_allocator *allocator, struct hw_store *store,
-                               const char *directory, hw_offset_t base_offset,
-                               const struct hw_log_config *config, hw_time_ms_t now_ms,
-                               struct hw_segment **segment, struct hw_error *error);
+/* Make an empty segment; a file of that name is emptied. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_segment_create(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                 hw_time_ms_t now_ms, struct hw_segment **segment,
+                                 struct hw_error *error);
 
-/* Close the files, syncing nothing. */
-void hw_segment_close(struct hw_segment *segment);
+/* Open the .log that exists; no batch is read and no index looked at. hw_segment_open_indexes()
+ * comes next. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND. */
+enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                               hw_time_ms_t now_ms, struct hw_segment **segment,
+                               struct hw_error *error);
 
-bool hw_segment_needs_recovery(const struct hw_segment *segment);
-
-/*
- * Read the whole segment, check every batch, cut the file behind the last good one, rebuild both
- * indexes. `visit` may be NULL. Fills the figures of *recovery, which add up over segments.
- * Errors: HW_NO_MEMORY, HW_IO, what `visit` returned. Source: LogSegment.recover.
- */
-enum hw_status hw_segment_recover(struct hw_segment *segment, hw_segment_visit *visit,
-                                  void *context, struct hw_log_recovery *recovery,
+/* The same for a file with another suffix than ".log", to walk it. */
+enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                  const char *suffix, struct hw_segment **segment,
                                   struct hw_error *error);
 
-/* Walk the batches from the file's byte `position` on, without changing anything. */
-enum hw_status hw_segment_scan(struct hw_segment *segment, int64_t position,
-                               hw_segment_visit *visit, void *context, struct hw_error *error);
+/*
+ * Look at size and last entry of both indexes. The next offset is taken to be `limit`, an offset
+ * that the segment ends at or below. *usable is false, and the indexes empty, if one of them is
+ * missing, has a partial entry, or its last entry points out of the segment. Errors: HW_NO_MEMORY,
+ * HW_IO.
+ */
+enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t limit, bool *usable,
+                                       struct hw_error *error);
 
-hw_offset_t hw_segment_base_offset(const struct hw_segment *segment);
-hw_offset_t hw_segment_next_offset(const struct hw_segment *segment);
-int64_t hw_segment_size_bytes(const struct hw_segment *segment);
-hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment);
-struct hw_segment_view hw_segment_view(const struct hw_segment *segment);
+/* Close the files, syncing nothing. NULL is allowed. */
+void hw_segment_close(struct hw_segment *segment);
+
+/* Called for each good batch of a walk. A status other than HW_OK ends it and is returned. */
+typedef enum hw_status hw_segment_visit(void *context, const struct hw_batch *batch,
+                                        int64_t position, struct hw_error *error);
 
 /*
- * Whether an append of `size_bytes` with this largest timestamp and last offset has to go into a
- * new segment. Source: LogSegment.shouldRoll (kafka formats 4.7).
+ * Read the whole segment, check every batch, cut the file behind the last good one, make and write
+ * both indexes. A batch is good if it is whole, of magic 2, its checksum is right, and its offsets
+ * are above those before it and below `limit`. `visit` may be NULL. Fills *recovery, which adds up
+ * over segments. An error leaves the segment fit for closing only.
+ * Errors: HW_NO_MEMORY, HW_IO, what `visit` returned. Source: LogSegment.recover; stricter in that
+ * offsets have to increase.
  */
-bool hw_segment_should_roll(const struct hw_segment *segment, const struct hw_log_config *config,
-                            size_t size_bytes, hw_time_ms_t max_timestamp, hw_offset_t last_offset,
-                            hw_time_ms_t now_ms);
+enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
+                                  hw_segment_visit *visit, void *context,
+                                  struct hw_log_recovery *recovery, struct hw_error *error);
+
+/*
+ * Find the end of a segment that was closed cleanly: walk from the last index entry on. *is_clean
+ * is false if the file does not end with a whole batch, or the index is wrong: hw_segment_recover()
+ * is due. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
+                                   struct hw_error *error);
+
+/* Make both indexes from the batches as they are, cutting nothing. Errors: HW_NO_MEMORY, HW_IO
+ * (indexes unchanged). */
+enum hw_status hw_segment_rebuild_indexes(struct hw_segment *segment, struct hw_error *error);
+
+/* Walk the headers of all batches from the start on, up to the first bytes that are none. Errors:
+ * HW_NO_MEMORY, HW_IO, what `visit` returned. */
+enum hw_status hw_segment_walk(struct hw_segment *segment, hw_segment_visit *visit, void *context,
+                               struct hw_error *error);
+
+/* Add the last time index entry and bring both index files up to date, durably if `sync`. Errors:
+ * HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
+                                        struct hw_error *error);
+
+hw_offset_t hw_segment_base_offset(const struct hw_segment *segment);
+/* One behind the last offset; of a segment that was opened and not walked, an upper bound. */
+hw_offset_t hw_segment_next_offset(const struct hw_segment *segment);
+void hw_segment_set_next_offset(struct hw_segment *segment, hw_offset_t next_offset);
+int64_t hw_segment_size_bytes(const struct hw_segment *segment);
+hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment);
+/* The largest timestamp, or the time of creation if no record has one: the age for retention. */
+hw_time_ms_t hw_segment_newest_ms(const struct hw_segment *segment);
+struct hw_segment_view hw_segment_view(const struct hw_segment *segment);
 
 /* The facts of one append: one or more whole batches. */
 struct hw_segment_append {
@@ -80,12 +122,22 @@ struct hw_segment_append {
     hw_offset_t last_offset;
     hw_time_ms_t max_timestamp;
     hw_offset_t max_timestamp_offset; /* Last offset of the earliest batch that has it. */
+    hw_time_ms_t now_ms;
+    bool sync; /* Make the bytes durable before they count. */
 };
 
-/* One write at the end of the file, and at most one entry in each index. Errors: HW_NO_MEMORY,
+/*
+ * Whether this append has to go into a new segment: `segment_bytes` would be passed, more than
+ * `segment_ms` lie between the timestamps, an index is full, or the offset is too far from the
+ * base. Only the last can hold for an empty segment. Source: LogSegment.shouldRoll.
+ */
+bool hw_segment_should_roll(const struct hw_segment *segment,
+                            const struct hw_segment_append *append);
+
+/* One write at the end of the file, and at most one new entry in each index. Errors: HW_NO_MEMORY,
  * HW_IO; the segment is then as it was. Source: LogSegment.append. */
 enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_segment_append *append,
-                                 const struct hw_log_config *config, struct hw_error *error);
+                                 struct hw_error *error);
 
 /*
  * Find the first batch whose last offset is >= `offset`: its header into *batch and its position
@@ -95,33 +147,63 @@ enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_seg
 enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset,
                                struct hw_batch *batch, int64_t *position, struct hw_error *error);
 
-/* Append `size` bytes of the file from `position` to `out`. Errors: HW_NO_MEMORY, HW_IO. */
+/*
+ * Append the batches from `position` on to `out`, where the batch *first starts: whole ones that
+ * start below `bound` (as the first one does), at most `max_bytes`, but the first one in any case.
+ * One read, of no more than that and the stretch to the next index entry. Errors: HW_NO_MEMORY,
+ * HW_IO, HW_CORRUPT (`out` unchanged).
+ */
+enum hw_status hw_segment_read(struct hw_segment *segment, int64_t position,
+                               const struct hw_batch *first, hw_offset_t bound, size_t max_bytes,
+                               struct hw_buffer *out, struct hw_error *error);
+
+/*
+ * Find the run of batches that ends with the one that holds the largest offset below `end`: at most
+ * `max_bytes` but at least that batch, and no batch that lies wholly below `start`. From *position
+ * up to *position_end; both equal if there is none. Errors: as hw_segment_find().
+ */
+enum hw_status hw_segment_find_before(struct hw_segment *segment, hw_offset_t start,
+                                      hw_offset_t end, size_t max_bytes, int64_t *position,
+                                      int64_t *position_end, struct hw_error *error);
+
+/* Append `size` bytes of the file from `position` to `out`. Errors: HW_NO_MEMORY, HW_IO (also where
+ * the file has become shorter); `out` is then unchanged. */
 enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
                                      struct hw_buffer *out, struct hw_error *error);
 
-/* The last position <= `position` at which an index entry, or the file, says that a batch starts.
+/*
+ * Find the first batch from `from` on that may hold a record with timestamp >= `timestamp`, by the
+ * time index and the headers. As hw_segment_find() otherwise.
  */
-int64_t hw_segment_indexed_position(const struct hw_segment *segment, int64_t position);
+enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                         hw_offset_t from, struct hw_batch *batch,
+                                         int64_t *position, struct hw_error *error);
 
-/* Position to start at when looking for a timestamp >= `timestamp`. */
-int64_t hw_segment_position_for_timestamp(const struct hw_segment *segment, hw_time_ms_t timestamp);
-
-/* Cut off everything from the first batch whose last offset is >= `offset`. Errors: HW_IO,
- * HW_NO_MEMORY, HW_CORRUPT. Source: LogSegment.truncateTo. */
+/* Cut off everything from the first batch whose last offset is >= `offset`; the next offset is
+ * `offset` then. Errors: HW_IO, HW_NO_MEMORY, HW_CORRUPT (all offsets as they were). Source:
+ * LogSegment.truncateTo. */
 enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t offset,
                                       struct hw_error *error);
 
-/* Last time index entry, trimmed indexes: the segment gets no more appends, or is closed cleanly.
- * Source: LogSegment.onBecomeInactiveSegment. */
+/* Last time index entry, both indexes written and synced: the segment gets no more appends, or is
+ * closed cleanly. Errors: HW_IO, HW_NO_MEMORY. Source: LogSegment.onBecomeInactiveSegment. */
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error);
 
+/* Make the .log durable, if it is not. Errors: HW_IO. */
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error);
+bool hw_segment_is_synced(const struct hw_segment *segment);
 
-/* Cut the .log to its synced bytes, for a simulated power loss. */
+/* Note that only the first bytes, up to the batch that holds `offset`, are known to be durable.
+ * Errors: as hw_segment_find(). */
+enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,
+                                           struct hw_error *error);
+
+/* Cut the .log to its synced bytes, for a simulated power loss. Errors: HW_IO. */
 enum hw_status hw_segment_lose_unsynced(struct hw_segment *segment, struct hw_error *error);
 
-/* Close and remove the files. */
-enum hw_status hw_segment_delete(struct hw_segment *segment, struct hw_error *error);
+/* Remove the .log, then what indexes there are; a failure of the latter is not reported, as an
+ * index without its .log is harmless. Errors: HW_IO (the segment is still there). */
+enum hw_status hw_segment_remove_files(struct hw_segment *segment, struct hw_error *error);
 
 void hw_segment_check(const struct hw_segment *segment);
 

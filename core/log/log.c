@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* A log's state: what it knows, its high watermark, its epochs, and making it durable. */
+#include "core/log/log_internal.h"
+
+#include "core/base/assert.h"
+#include "core/log/checkpoint_file.h"
+
+#include <string.h>
+
+struct hw_log_config hw_log_config_default(void)
+{
+    return (struct hw_log_config){.segment_bytes = 1073741824,
+                                  .segment_ms = 604800000,
+                                  .index_interval_bytes = 4096,
+                                  .segment_index_bytes = 10485760,
+                                  .max_message_bytes = 1048588,
+                                  .flush_messages = INT64_MAX,
+                                  .log_append_time = false,
+                                  .retention_ms = 604800000,
+                                  .retention_bytes = -1};
+}
+
+void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config)
+{
+    log->owner.config = *config;
+}
+
+struct hw_segment *hw_log_active(const struct hw_log *log)
+{
+    return log->segments[log->count - 1];
+}
+
+size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset)
+{
+    size_t low = 0;
+    size_t high = log->count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (hw_segment_base_offset(log->segments[middle]) <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error)
+{
+    return hw_array_reserve(log->owner.allocator, (void **)&log->segments, &log->capacity,
+                            log->count + 1, sizeof *log->segments, error);
+}
+
+void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment)
+{
+    HW_ASSERT(log->count < log->capacity);
+    log->segments[log->count++] = segment;
+}
+
+hw_offset_t hw_log_start(const struct hw_log *log)
+{
+    return log->start;
+}
+
+hw_offset_t hw_log_end(const struct hw_log *log)
+{
+    return hw_segment_next_offset(hw_log_active(log));
+}
+
+hw_offset_t hw_log_high_watermark(const struct hw_log *log)
+{
+    return log->high_watermark;
+}
+
+hw_offset_t hw_log_recovery_point(const struct hw_log *log)
+{
+    return log->recovery_point;
+}
+
+const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log)
+{
+    return &log->epochs;
+}
+
+const char *hw_log_directory(const struct hw_log *log)
+{
+    return log->owner.directory;
+}
+
+int64_t hw_log_size_bytes(const struct hw_log *log)
+{
+    int64_t size_bytes = 0;
+
+    for (size_t i = 0; i < log->count; i++) {
+        size_bytes += hw_segment_size_bytes(log->segments[i]);
+    }
+    return size_bytes;
+}
+
+hw_offset_t hw_log_first_segment_base(const struct hw_log *log)
+{
+    return hw_segment_base_offset(log->segments[0]);
+}
+
+size_t hw_log_segment_count(const struct hw_log *log)
+{
+    return log->count;
+}
+
+struct hw_segment_view hw_log_segment_view(const struct hw_log *log, size_t index)
+{
+    HW_ASSERT(index < log->count);
+    return hw_segment_view(log->segments[index]);
+}
+
+bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark)
+{
+    hw_offset_t before = log->high_watermark;
+
+    if (high_watermark < log->start) {
+        log->high_watermark = log->start;
+    } else if (high_watermark > hw_log_end(log)) {
+        log->high_watermark = hw_log_end(log);
+    } else {
+        log->high_watermark = high_watermark;
+    }
+    return log->high_watermark != before;
+}
+
+bool hw_log_maybe_increment_high_watermark(struct hw_log *log, hw_offset_t high_watermark)
+{
+    HW_ASSERT(high_watermark <= hw_log_end(log));
+    if (high_watermark <= log->high_watermark) {
+        return false;
+    }
+    log->high_watermark = high_watermark;
+    return true;
+}
+
+void hw_log_clip_to_end(struct hw_log *log)
+{
+    hw_offset_t end = hw_log_end(log);
+
+    log->high_watermark = log->high_watermark > end ? end : log->high_watermark;
+    log->recovery_point = log->recovery_point > end ? end : log->recovery_point;
+}
+
+enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,
+                                      struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status =
+        hw_path_format(path, error, "%s/leader-epoch-checkpoint", log->owner.directory);
+
+    return status == HW_OK ? hw_epoch_checkpoint_write(log->owner.store, path, epochs, error)
+                           : status;
+}
+
+enum hw_status hw_log_write_epochs(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (!log->epochs_are_on_disk) {
+        status = hw_log_write_epochs_of(log, &log->epochs, error);
+        log->epochs_are_on_disk = status == HW_OK;
+    }
+    return status;
+}
+
+enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *next,
+                                   struct hw_error *error)
+{
+    enum hw_status status = hw_log_write_epochs_of(log, next, error);
+
+    if (status == HW_OK) {
+        struct hw_epoch_cache old = log->epochs;
+
+        log->epochs = *next;
+        *next = old;
+        log->epochs_are_on_disk = true;
+    }
+    return status;
+}
+
+enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct hw_error *error)
+{
+    struct hw_epoch_cache next;
+    bool changed;
+    enum hw_status status = hw_epoch_cache_copy(&next, &log->epochs, error);
+
+    HW_ASSERT(epoch >= 0);
+
+    if (status == HW_OK) {
+        status = hw_epoch_cache_assign(&next, epoch, hw_log_end(log), &changed, error);
+    }
+    if (status == HW_OK && changed) {
+        status = hw_log_store_epochs(log, &next, error);
+    }
+    hw_epoch_cache_release(&next);
+    return status;
+}
+
+struct hw_epoch_end hw_log_end_offset_for_epoch(const struct hw_log *log, hw_epoch_t epoch)
+{
+    return hw_epoch_cache_end_offset_for(&log->epochs, epoch, hw_log_end(log));
+}
+
+/* Make the names in the directory durable, and that of a new directory in its parent. */
+static enum hw_status sync_names(struct hw_log *log, struct hw_error *error)
+{
+    const char *slash = strrchr(log->owner.directory, '/');
+    char parent[HW_PATH_MAX];
+    enum hw_status status = HW_OK;
+
+    if (!log->names_are_durable) {
+        status = hw_store_sync_directory(log->owner.store, log->owner.directory, error);
+    }
+    if (status == HW_OK && log->directory_is_new && slash != NULL &&
+        slash != log->owner.directory) {
+        size_t size = (size_t)(slash - log->owner.directory);
+
+        HW_ASSERT(size < sizeof parent);
+        memcpy(parent, log->owner.directory, size);
+        parent[size] = '\0';
+        status = hw_store_sync_directory(log->owner.store, parent, error);
+    }
+    if (status == HW_OK) {
+        log->names_are_durable = true;
+        log->directory_is_new = false;
+    }
+    return status;
+}
+
+enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = hw_log_floor_segment(log, log->recovery_point);
+         status == HW_OK && i < log->count; i++) {
+        status = hw_segment_sync(log->segments[i], error);
+    }
+    if (status == HW_OK) {
+        status = sync_names(log, error);
+    }
+    if (status == HW_OK) {
+        log->recovery_point = hw_log_end(log);
+    }
+    return status;
+}
+
+enum hw_status hw_log_flush(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = hw_log_write_epochs(log, error);
+
+    return status == HW_OK ? hw_log_make_durable(log, error) : status;
+}
+
+enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = hw_log_flush(log, error);
+
+    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+        status = hw_segment_become_inactive(log->segments[i], error);
+    }
+    return status == HW_OK ? hw_store_sync_directory(log->owner.store, log->owner.directory, error)
+                           : status;
+}
+
+enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+        status = hw_segment_lose_unsynced(log->segments[i], error);
+    }
+    return status;
+}
+
+void hw_log_close(struct hw_log *log)
+{
+    const struct hw_allocator *allocator;
+
+    if (log == NULL) {
+        return;
+    }
+    allocator = log->owner.allocator;
+    for (size_t i = 0; i < log->count; i++) {
+        hw_segment_close(log->segments[i]);
+    }
+    hw_free(allocator, log->segments, log->capacity * sizeof *log->segments);
+    hw_epoch_cache_release(&log->epochs);
+    hw_text_free(allocator, log->directory);
+    hw_free(allocator, log, sizeof *log);
+}
+
+void hw_log_check(const struct hw_log *log)
+{
+    HW_ASSERT(log->count > 0 && log->count <= log->capacity);
+    HW_ASSERT(log->start >= 0);
+    HW_ASSERT(log->start <= log->high_watermark);
+    HW_ASSERT(log->high_watermark <= hw_log_end(log));
+    HW_ASSERT(log->recovery_point >= 0 && log->recovery_point <= hw_log_end(log));
+    for (size_t i = 0; i < log->count; i++) {
+        hw_segment_check(log->segments[i]);
+        HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_next_offset(log->segments[i - 1]) <=
+                                        hw_segment_base_offset(log->segments[i])));
+        HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_base_offset(log->segments[i - 1]) <
+                                        hw_segment_base_offset(log->segments[i])));
+    }
+    hw_epoch_cache_check(&log->epochs);
+    if (log->epochs.count > 0) {
+        HW_ASSERT(log->epochs.entries[log->epochs.count - 1].start_offset <= hw_log_end(log));
+    }
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* Appending as leader and as follower, and rolling to a new segment. */
+#include "core/log/log_internal.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* One append, checked: what to write and what it changes. */
+struct append_plan {
+    struct hw_segment_append append;
+    hw_offset_t first_offset;
+    struct hw_epoch_cache epochs; /* What the log's epochs become, */
+    bool epochs_change;           /* if they do. */
+};
+
+static void plan_release(struct append_plan *plan)
+{
+    if (plan->epochs_change) {
+        hw_epoch_cache_release(&plan->epochs);
+    }
+}
+
+/* Note a batch's epoch. The log's own cache changes only once the data is written. */
+static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *log,
+                                 const struct hw_batch *batch, struct hw_error *error)
+{
+    const struct hw_epoch_cache *current = plan->epochs_change ? &plan->epochs : &log->epochs;
+    bool changed;
+
+    if (batch->leader_epoch < 0 ||
+        hw_epoch_cache_is_noted(current, batch->leader_epoch, batch->base_offset)) {
+        return HW_OK;
+    }
+    if (!plan->epochs_change) {
+        enum hw_status status = hw_epoch_cache_copy(&plan->epochs, &log->epochs, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        plan->epochs_change = true;
+    }
+    return hw_epoch_cache_assign(&plan->epochs, batch->leader_epoch, batch->base_offset, &changed,
+                                 error);
+}
+
+static enum hw_status roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
+                              struct hw_error *error)
+{
+    struct hw_segment *segment;
+    enum hw_status status = hw_log_reserve_segment(log, error);
+
+    if (status == HW_OK) {
+        status = hw_segment_become_inactive(hw_log_active(log), error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_make_durable(log, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
+    }
+    if (status == HW_OK) {
+        hw_log_push_segment(log, segment);
+        log->names_are_durable = false;
+    }
+    return status;
+}
+
+enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
+                           struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *rolled = false;
+    if (hw_segment_size_bytes(hw_log_active(log)) > 0) {
+        status = roll_to(log, hw_log_end(log), now_ms, error);
+        *rolled = status == HW_OK;
+    }
+    return status;
+}
+
+/* Take back a roll whose append failed. Should the file not go, it is an empty segment that the
+ * next opening finds: no harm. */
+static void unroll(struct hw_log *log)
+{
+    struct hw_segment *segment = hw_log_active(log);
+    struct hw_error ignored;
+
+    (void)hw_segment_remove_files(segment, &ignored);
+    hw_segment_close(segment);
+    log->count--;
+}
+
+/* All that comes before the write of the data. */
+static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, struct hw_error *error)
+{
+    hw_offset_t unflushed = plan->append.last_offset + 1 - log->recovery_point;
+    enum hw_status status;
+
+    /* The epochs go to disk first: a file that is ahead of the log is harmless, since opening drops
+     * what starts at the log end or above it. */
+    if (plan->epochs_change) {
+        status = hw_log_write_epochs_of(log, &plan->epochs, error);
+        log->epochs_are_on_disk = false;
+    } else {
+        status = hw_log_write_epochs(log, error);
+    }
+    plan->append.sync = unflushed >= log->owner.config.flush_messages;
+    if (status == HW_OK && plan->append.sync) {
+        status = hw_log_make_durable(log, error);
+    }
+    return status;
+}
+
+static enum hw_status execute(struct hw_log *log, struct append_plan *plan, struct hw_error *error)
+{
+    bool rolled = hw_segment_should_roll(hw_log_active(log), &plan->append);
+    enum hw_status status = HW_OK;
+
+    if (rolled) {
+        hw_offset_t end = hw_log_end(log);
+        hw_offset_t base_offset = plan->first_offset > end ? plan->first_offset : end;
+
+        status = roll_to(log, base_offset, plan->append.now_ms, error);
+        if (status != HW_OK) {
+            return status;
+        }
+    }
+    status = prepare(log, plan, error);
+    if (status == HW_OK) {
+        status = hw_segment_append(hw_log_active(log), &plan->append, error);
+    }
+    if (status != HW_OK) {
+        if (rolled) {
+            unroll(log);
+        }
+        return status;
+    }
+
+    if (plan->epochs_change) {
+        struct hw_epoch_cache old = log->epochs;
+
+        log->epochs = plan->epochs;
+        plan->epochs = old;
+        log->epochs_are_on_disk = true;
+    }
+    if (plan->append.sync) {
+        log->recovery_point = hw_log_end(log);
+    }
+    return HW_OK;
+}
+
+static void fill_info(struct hw_log_append_info *info, const struct append_plan *plan,
+                      hw_time_ms_t log_append_time)
+{
+    *info = (struct hw_log_append_info){.first_offset = plan->first_offset,
+                                        .last_offset = plan->append.last_offset,
+                                        .log_append_time = log_append_time,
+                                        .max_timestamp = plan->append.max_timestamp,
+                                        .size_bytes = plan->append.size_bytes};
+}
+
+/*
+ * Check that an uncompressed batch holds the records that its header announces, one an offset, and
+ * find their largest timestamp. Source: LogValidator.validateBatch, validateRecord (R1.15).
+ */
+static enum hw_status check_records(const uint8_t *bytes, const struct hw_batch *batch,
+                                    hw_time_ms_t *max_timestamp, struct hw_error *error)
+{
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    int32_t count = 0;
+    bool found;
+    enum hw_status status = hw_record_iterator_init(&iterator, bytes, batch, error);
+
+    *max_timestamp = HW_TIMESTAMP_NONE;
+    while (status == HW_OK) {
+        status = hw_record_iterator_next(&iterator, &record, &found, error);
+        if (status != HW_OK || !found) {
+            break;
+        }
+        if (record.offset != batch->base_offset + count) {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                                   "record %" PRId32 " of the batch has offset delta %" PRId64,
+                                   count, record.offset - batch->base_offset);
+        }
+        if (record.timestamp > *max_timestamp) {
+            *max_timestamp = record.timestamp;
+        }
+        count++;
+    }
+    if (status == HW_CORRUPT) {
+        char reason[HW_ERROR_MESSAGE_SIZE_BYTES];
+
+        memcpy(reason, error->message, sizeof reason);
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD, "%s", reason);
+    }
+    return status;
+}
+
+/* The header of the one batch that a producer may send, or why it is refused (R1.5, R1.11 to R1.15,
+ * R1.18, R1.20), in Kafka's order. */
+static enum hw_status check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
+                                           size_t size_bytes, struct hw_batch *batch,
+                                           struct hw_error *error)
+{
+    const struct hw_log_config *config = &log->owner.config;
+    enum hw_batch_result result = hw_batch_parse(bytes, size_bytes, batch);
+
+    if (result == HW_BATCH_CORRUPT &&
+        (batch->magic != 2 || batch->batch_length < HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD)) {
+        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
+                               "%zu bytes that do not begin with a batch header", size_bytes);
+    }
+    if (result == HW_BATCH_LEGACY || result == HW_BATCH_TRUNCATED ||
+        hw_batch_size_bytes(batch) != size_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "%zu bytes are not exactly one batch of magic 2", size_bytes);
+    }
+    if (batch->base_offset != 0) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "base offset of the batch is %" PRId64 ", must be 0",
+                               batch->base_offset);
+    }
+    if (size_bytes > (size_t)config->max_message_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                               "batch has %zu bytes, max.message.bytes is %" PRId32, size_bytes,
+                               config->max_message_bytes);
+    }
+    if (!hw_batch_crc_ok(bytes, batch)) {
+        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
+                               "the checksum of the batch is wrong");
+    }
+    if ((batch->attributes & HW_BATCH_CONTROL) != 0 || result == HW_BATCH_CORRUPT ||
+        batch->record_count < 1 || batch->last_offset_delta != batch->record_count - 1) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "a %s batch of %" PRId32 " records with last offset delta %" PRId32,
+                               (batch->attributes & HW_BATCH_CONTROL) != 0 ? "control" : "data",
+                               batch->record_count, batch->last_offset_delta);
+    }
+    if (batch->producer_id >= 0 && batch->base_sequence < 0) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "producer %" PRId64 " sent a batch with base sequence %" PRId32,
+                               batch->producer_id, batch->base_sequence);
+    }
+    if ((batch->attributes & HW_BATCH_LOG_APPEND_TIME) != 0) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "the producer marked the batch as LogAppendTime");
+    }
+    if (size_bytes > (size_t)config->segment_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
+                               "batch has %zu bytes, segment.bytes is %" PRId32, size_bytes,
+                               config->segment_bytes);
+    }
+    if (hw_log_end(log) > INT64_MAX - 1 - batch->last_offset_delta) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "no offsets are left behind %" PRId64, hw_log_end(log));
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                       hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                       struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct append_plan plan = {.epochs_change = false};
+    uint8_t header_before[HW_BATCH_HEADER_SIZE];
+    bool log_append_time = log->owner.config.log_append_time;
+    struct hw_batch batch;
+    hw_time_ms_t max_timestamp;
+    enum hw_status status = check_produced_batch(log, bytes, size_bytes, &batch, error);
+
+    HW_ASSERT(leader_epoch >= 0);
+
+    max_timestamp = batch.max_timestamp;
+    if (status == HW_OK && (batch.attributes & HW_BATCH_CODEC_MASK) == 0) {
+        status = check_records(bytes, &batch, &max_timestamp, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    memcpy(header_before, bytes, sizeof header_before);
+    hw_batch_set_base_offset(bytes, hw_log_end(log));
+    hw_batch_set_leader_epoch(bytes, leader_epoch);
+    if (log_append_time) {
+        hw_batch_set_log_append_time(bytes, now_ms);
+    } else if (max_timestamp != batch.max_timestamp) {
+        hw_batch_set_create_time(bytes, max_timestamp);
+    }
+    (void)hw_batch_parse(bytes, size_bytes, &batch);
+
+    plan.first_offset = batch.base_offset;
+    plan.append = (struct hw_segment_append){.bytes = bytes,
+                                             .size_bytes = size_bytes,
+                                             .last_offset = hw_batch_last_offset(&batch),
+                                             .max_timestamp = batch.max_timestamp,
+                                             .max_timestamp_offset = hw_batch_last_offset(&batch),
+                                             .now_ms = now_ms};
+    status = plan_epoch(&plan, log, &batch, error);
+    if (status == HW_OK) {
+        status = execute(log, &plan, error);
+    }
+    plan_release(&plan);
+    if (status != HW_OK) {
+        memcpy(bytes, header_before, sizeof header_before);
+        return status;
+    }
+
+    fill_info(info, &plan, log_append_time ? now_ms : HW_TIMESTAMP_NONE);
+    HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
+    return HW_OK;
+}
+
+/* Check the next batch of a fetch response. *more is false at the end of the whole ones. */
+static enum hw_status check_fetched_batch(const struct append_plan *plan, const uint8_t *bytes,
+                                          size_t available, struct hw_batch *batch, bool *more,
+                                          struct hw_error *error)
+{
+    enum hw_batch_result result = hw_batch_parse(bytes, available, batch);
+    bool is_first = plan->append.size_bytes == 0;
+
+    *more = result != HW_BATCH_TRUNCATED;
+    if (!*more) {
+        return HW_OK;
+    }
+    if (result != HW_BATCH_OK || !hw_batch_crc_ok(bytes, batch)) {
+        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
+                               "byte %zu of the fetched records begins no batch of magic 2 with a "
+                               "right checksum",
+                               plan->append.size_bytes);
+    }
+    if (!is_first && batch->base_offset <= plan->append.last_offset) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "out of order: a batch at offset %" PRId64
+                               " follows offset %" PRId64,
+                               batch->base_offset, plan->append.last_offset);
+    }
+    if (!is_first && hw_batch_last_offset(batch) - plan->first_offset > INT32_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "offsets %" PRId64 " and %" PRId64 " do not fit in one segment",
+                               plan->first_offset, hw_batch_last_offset(batch));
+    }
+    return HW_OK;
+}
+
+/* Look at all batches of a fetch response. */
+static enum hw_status plan_fetched(struct append_plan *plan, const uint8_t *bytes,
+                                   size_t size_bytes, struct hw_error *error)
+{
+    struct hw_segment_append *append = &plan->append;
+
+    for (;;) {
+        struct hw_batch batch;
+        bool more;
+        enum hw_status status =
+            check_fetched_batch(plan, bytes + append->size_bytes, size_bytes - append->size_bytes,
+                                &batch, &more, error);
+
+        if (status != HW_OK || !more) {
+            return status;
+        }
+        if (append->size_bytes == 0) {
+            plan->first_offset = batch.base_offset;
+        }
+        if (append->size_bytes == 0 || batch.max_timestamp > append->max_timestamp) {
+            append->max_timestamp = batch.max_timestamp;
+            append->max_timestamp_offset = hw_batch_last_offset(&batch);
+        }
+        append->last_offset = hw_batch_last_offset(&batch);
+        append->size_bytes += hw_batch_size_bytes(&batch);
+    }
+}
+
+/* Note the epochs of all batches, which were checked. */
+static enum hw_status plan_fetched_epochs(struct append_plan *plan, const struct hw_log *log,
+                                          struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    struct hw_batch batch;
+
+    for (size_t at = 0; status == HW_OK && at < plan->append.size_bytes;
+         at += hw_batch_size_bytes(&batch)) {
+        (void)hw_batch_parse(plan->append.bytes + at, plan->append.size_bytes - at, &batch);
+        status = plan_epoch(plan, log, &batch, error);
+    }
+    return status;
+}
+
+/* Where the first offset is not at or above the log end: restart an empty log whose start lies in
+ * these records (R2.32), or refuse. */
+static enum hw_status make_room_below(struct hw_log *log, const struct append_plan *plan,
+                                      struct hw_error *error)
+{
+    hw_offset_t end = hw_log_end(log);
+
+    if (plan->first_offset >= end) {
+        return HW_OK;
+    }
+    if (log->start == end && plan->append.last_offset >= end) {
+        return hw_log_truncate_fully_and_start_at(log, plan->first_offset, HW_OFFSET_NONE, error);
+    }
+    return hw_error_refuse(error, HW_KAFKA_OFFSET_OUT_OF_RANGE,
+                           "unexpected offset %" PRId64 ", the log [%" PRId64 ", %" PRId64
+                           ") ends above it",
+                           plan->first_offset, log->start, end);
+}
+
+enum hw_status hw_log_append_as_follower(struct hw_log *log, const uint8_t *bytes,
+                                         size_t size_bytes, hw_time_ms_t now_ms,
+                                         struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct append_plan plan = {.append = {.bytes = bytes, .now_ms = now_ms}};
+    enum hw_status status = HW_OK;
+
+    if (size_bytes > INT32_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
+                               "%zu bytes do not fit in one segment", size_bytes);
+    }
+    status = plan_fetched(&plan, bytes, size_bytes, error);
+    if (status == HW_OK && plan.append.size_bytes == 0) {
+        *info = (struct hw_log_append_info){.first_offset = HW_OFFSET_NONE};
+        return HW_OK;
+    }
+    if (status == HW_OK) {
+        status = make_room_below(log, &plan, error);
+    }
+    if (status == HW_OK) {
+        status = plan_fetched_epochs(&plan, log, error);
+    }
+    if (status == HW_OK) {
+        status = execute(log, &plan, error);
+    }
+    plan_release(&plan);
+    if (status != HW_OK) {
+        return status;
+    }
+
+    fill_info(info, &plan, HW_TIMESTAMP_NONE);
+    HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
+    return HW_OK;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append,
+ * roll), log_read.c (read, look up) and log_truncate.c (truncate, log start, retention).
+ */
+#ifndef HW_LOG_LOG_INTERNAL_H
+#define HW_LOG_LOG_INTERNAL_H
+
+#include "core/log/log.h"
+#include "core/log/segment.h"
+
+struct hw_log {
+    struct hw_segment_owner owner;
+    char *directory;              /* The text that owner.directory points to. */
+    struct hw_segment **segments; /* By base offset; the last one is the active one. */
+    size_t count;                 /* At least 1. */
+    size_t capacity;
+    hw_offset_t start;
+    hw_offset_t high_watermark;
+    hw_offset_t recovery_point; /* Everything below it is durable. */
+    struct hw_epoch_cache epochs;
+    bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
+    bool names_are_durable;  /* The directory was synced after the last new file in it. */
+    bool directory_is_new;   /* Its own name was not synced yet. */
+};
+
+/* The segment that takes appends. */
+struct hw_segment *hw_log_active(const struct hw_log *log);
+
+/* Number of the last segment with a base offset <= `offset`; 0 if there is none. */
+size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset);
+
+/* Put a segment behind the others, for which there is room. */
+void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment);
+enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error);
+
+/*
+ * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be
+ * released. Errors: HW_NO_MEMORY, HW_IO (nothing changed).
+ */
+enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *next,
+                                   struct hw_error *error);
+
+/* Write the file for the epochs as they are, unless it is up to date. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_log_write_epochs(struct hw_log *log, struct hw_error *error);
+enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,
+                                      struct hw_error *error);
+
+/* Sync what is not durable yet, names too, and move the recovery point to the log end. Errors:
+ * HW_IO (the recovery point stays). */
+enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error);
+
+/* Remove the files of the segments from number `first` on, the last one first. What was removed
+ * before an error is gone. At least one segment stays. Errors: HW_IO. */
+enum hw_status hw_log_remove_segments_from(struct hw_log *log, size_t first,
+                                           struct hw_error *error);
+
+/* Bring high watermark and recovery point back to the log end where they are above it. */
+void hw_log_clip_to_end(struct hw_log *log);
+
+#endif /* HW_LOG_LOG_INTERNAL_H */

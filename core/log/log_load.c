@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a log: tidy the directory, open the segments, recover what was not closed cleanly, and
+ * find out the log's state. Source: LogLoader.load (kafka formats 7.2).
+ */
+#include "core/log/log_internal.h"
+
+#include "core/base/assert.h"
+#include "core/base/uuid.h"
+#include "core/log/checkpoint_file.h"
+#include "core/log/directory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One opening in progress. */
+struct loader {
+    struct hw_log *log;
+    const struct hw_log_load *load;
+    hw_time_ms_t now_ms;
+    struct hw_log_recovery *recovery;
+    bool epochs_are_lost;   /* The checkpoint is missing or damaged. */
+    size_t first_recovered; /* Number of the first segment that was recovered; count if none. */
+};
+
+/* Keep the first damage for the report. */
+static void note_damage(struct loader *loader, const char *text)
+{
+    struct hw_log_recovery *recovery = loader->recovery;
+
+    if (recovery->detail[0] == '\0') {
+        (void)snprintf(recovery->detail, sizeof recovery->detail, "%.*s",
+                       (int)sizeof recovery->detail - 1, text);
+    }
+}
+
+/* The topic id of a new directory is written, that of an old one must be the same. A file that
+ * cannot be read is written again. */
+static enum hw_status load_metadata(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    const struct hw_uuid *expected = &loader->load->topic_id;
+    char path[HW_PATH_MAX];
+    struct hw_uuid found;
+    char found_text[HW_UUID_TEXT_SIZE];
+    char expected_text[HW_UUID_TEXT_SIZE];
+    enum hw_status status =
+        hw_path_format(path, error, "%s/partition.metadata", log->owner.directory);
+
+    if (status != HW_OK || hw_uuid_is_zero(expected)) {
+        return status;
+    }
+    status =
+        hw_partition_metadata_read(log->owner.store, path, log->owner.allocator, &found, error);
+    if (status == HW_OK && !hw_uuid_equal(&found, expected)) {
+        hw_uuid_format(&found, found_text);
+        hw_uuid_format(expected, expected_text);
+        return hw_error_set(error, HW_CORRUPT, "%s: topic id is %s, expected %s", path, found_text,
+                            expected_text);
+    }
+    if (status == HW_CORRUPT) {
+        note_damage(loader, error->message);
+    }
+    return status == HW_CORRUPT || status == HW_NOT_FOUND
+               ? hw_partition_metadata_write(log->owner.store, path, expected, error)
+               : status;
+}
+
+static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    char path[HW_PATH_MAX];
+    enum hw_status status =
+        hw_path_format(path, error, "%s/leader-epoch-checkpoint", log->owner.directory);
+
+    if (status == HW_OK) {
+        status = hw_epoch_checkpoint_read(log->owner.store, path, &log->epochs, error);
+    }
+    log->epochs_are_on_disk = status == HW_OK || status == HW_NOT_FOUND;
+    if (status == HW_CORRUPT) {
+        note_damage(loader, error->message);
+    }
+    if (status == HW_CORRUPT || status == HW_NOT_FOUND) {
+        loader->epochs_are_lost = true;
+        status = HW_OK;
+    }
+    return status;
+}
+
+/* Take a batch's epoch into the cache. As in Kafka, here only a greater one counts; -1 is none. */
+static enum hw_status learn_epoch(void *context, const struct hw_batch *batch, int64_t position,
+                                  struct hw_error *error)
+{
+    struct hw_log *log = context;
+    bool changed = false;
+    enum hw_status status = HW_OK;
+
+    (void)position;
+    if (batch->leader_epoch > hw_epoch_cache_latest_epoch(&log->epochs)) {
+        status = hw_epoch_cache_assign(&log->epochs, batch->leader_epoch, batch->base_offset,
+                                       &changed, error);
+    }
+    log->epochs_are_on_disk = log->epochs_are_on_disk && !changed;
+    return status;
+}
+
+/* Open every .log of the directory. */
+static enum hw_status open_segments(struct loader *loader, const struct hw_name_list *names,
+                                    struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+
+    for (size_t i = 0; i < names->count; i++) {
+        struct hw_segment *segment;
+        hw_offset_t base_offset;
+        enum hw_status status;
+
+        if (!hw_segment_name_parse(names->names[i], ".log", &base_offset)) {
+            continue;
+        }
+        status = hw_log_reserve_segment(log, error);
+        if (status == HW_OK) {
+            status = hw_segment_open(&log->owner, base_offset, loader->now_ms, &segment, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+        hw_log_push_segment(log, segment);
+    }
+    return HW_OK;
+}
+
+/* Remove empty segments in the middle. They hold nothing, but what is in front of them would have
+ * to end at their base: an append that failed while rolling can leave one behind. */
+static enum hw_status remove_empty_segments(struct hw_log *log, struct hw_error *error)
+{
+    size_t kept = log->count == 0 ? 0 : 1;
+
+    for (size_t i = 1; i < log->count; i++) {
+        struct hw_segment *segment = log->segments[i];
+
+        if (i + 1 < log->count && hw_segment_size_bytes(segment) == 0) {
+            enum hw_status status = hw_segment_remove_files(segment, error);
+
+            if (status != HW_OK) {
+                /* The log is closed next: every segment must still be in it once. */
+                while (i < log->count) {
+                    log->segments[kept++] = log->segments[i++];
+                }
+                log->count = kept;
+                return status;
+            }
+            hw_segment_close(segment);
+        } else {
+            log->segments[kept++] = segment;
+        }
+    }
+    log->count = kept;
+    return HW_OK;
+}
+
+/* Recover segment number `i`, and remove those behind it if it had to be cut: they would not join
+ * on. */
+static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset_t limit,
+                                      struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    int64_t cut_before = loader->recovery->bytes_cut;
+    size_t count_before = log->count;
+    enum hw_status status =
+        hw_segment_recover(log->segments[i], limit, learn_epoch, log, loader->recovery, error);
+
+    if (i < loader->first_recovered) {
+        loader->first_recovered = i;
+    }
+    if (status == HW_OK && loader->recovery->bytes_cut > cut_before) {
+        status = hw_log_remove_segments_from(log, i + 1, error);
+        loader->recovery->segments_deleted += (int32_t)(count_before - log->count);
+    }
+    return status;
+}
+
+/* A segment that is to be trusted but for its indexes. */
+static enum hw_status check_segment(struct loader *loader, size_t i, bool usable,
+                                    struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    struct hw_segment *segment = log->segments[i];
+    bool is_active = i + 1 == log->count;
+    bool is_clean = usable;
+    enum hw_status status = HW_OK;
+
+    if (is_active && usable) {
+        status = hw_segment_find_end(segment, &is_clean, error);
+    }
+    if (status != HW_OK || is_clean) {
+        return status;
+    }
+    loader->recovery->indexes_rebuilt++;
+    if (is_active) {
+        return recover_segment(loader, i, INT64_MAX, error);
+    }
+    status = hw_segment_rebuild_indexes(segment, error);
+    return status == HW_OK ? hw_segment_write_indexes(segment, false, error) : status;
+}
+
+static enum hw_status load_segments(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    size_t recover_from =
+        loader->load->clean ? log->count : hw_log_floor_segment(log, loader->load->recovery_point);
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+        hw_offset_t limit =
+            i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
+        bool usable;
+
+        status = hw_segment_open_indexes(log->segments[i], limit, &usable, error);
+        if (status != HW_OK) {
+            break;
+        }
+        if (i < recover_from) {
+            status = check_segment(loader, i, usable, error);
+        } else {
+            loader->recovery->indexes_rebuilt += usable ? 0 : 1;
+            status = recover_segment(loader, i, limit, error);
+        }
+    }
+    return status;
+}
+
+/* There is always a segment. */
+static enum hw_status make_first_segment(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    struct hw_segment *segment;
+    hw_offset_t base_offset = loader->load->log_start > 0 ? loader->load->log_start : 0;
+    enum hw_status status = HW_OK;
+
+    if (log->count == 0) {
+        status = hw_log_reserve_segment(log, error);
+        if (status == HW_OK) {
+            status = hw_segment_create(&log->owner, base_offset, loader->now_ms, &segment, error);
+        }
+        if (status == HW_OK) {
+            hw_log_push_segment(log, segment);
+            log->names_are_durable = false;
+        }
+    }
+    return status;
+}
+
+/* Log start, high watermark, recovery point. */
+static enum hw_status settle_offsets(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    const struct hw_log_load *load = loader->load;
+    hw_offset_t end = hw_log_end(log);
+    hw_offset_t first = hw_log_first_segment_base(log);
+    hw_offset_t recovery_point = load->recovery_point > 0 ? load->recovery_point : 0;
+    enum hw_status status = HW_OK;
+
+    log->start = first;
+    log->recovery_point = load->clean || recovery_point > end ? end : recovery_point;
+    for (size_t i = hw_log_floor_segment(log, log->recovery_point);
+         status == HW_OK && !load->clean && i < log->count; i++) {
+        status = hw_segment_set_synced_up_to(log->segments[i], log->recovery_point, error);
+    }
+    if (status == HW_OK && load->log_start > end) {
+        /* The log lost its end up to its start: what is left is deleted data. */
+        status = hw_log_truncate_fully_and_start_at(log, load->log_start, HW_OFFSET_NONE, error);
+    }
+    if (load->log_start > log->start) {
+        log->start = load->log_start;
+    }
+    log->high_watermark = log->start;
+    (void)hw_log_update_high_watermark(log, load->high_watermark);
+    return status;
+}
+
+/* Make the epochs again if there are none for the data, and fit them to the log's ends. */
+static enum hw_status settle_epochs(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    bool is_lost = loader->epochs_are_lost || log->epochs.count == 0;
+    enum hw_status status = HW_OK;
+
+    if (is_lost && loader->first_recovered > 0) {
+        hw_epoch_cache_clear(&log->epochs);
+        for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+            status = hw_segment_walk(log->segments[i], learn_epoch, log, error);
+        }
+    }
+    if (hw_epoch_cache_truncate_from_end(&log->epochs, hw_log_end(log))) {
+        log->epochs_are_on_disk = false;
+    }
+    if (hw_epoch_cache_truncate_from_start(&log->epochs, log->start)) {
+        log->epochs_are_on_disk = false;
+    }
+    return status == HW_OK ? hw_log_write_epochs(log, error) : status;
+}
+
+static enum hw_status load_directory(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    struct hw_name_list names = {.allocator = log->owner.allocator};
+    enum hw_status status = hw_log_directory_tidy(&log->owner, &names, error);
+
+    if (status == HW_OK) {
+        status = load_metadata(loader, error);
+    }
+    if (status == HW_OK) {
+        status = load_epochs(loader, error);
+    }
+    if (status == HW_OK) {
+        status = open_segments(loader, &names, error);
+    }
+    hw_name_list_release(&names);
+    if (status == HW_OK) {
+        status = remove_empty_segments(log, error);
+    }
+    loader->first_recovered = log->count;
+    if (status == HW_OK && log->count > 0) {
+        status = load_segments(loader, error);
+    }
+    if (status == HW_OK) {
+        status = make_first_segment(loader, error);
+    }
+    if (status == HW_OK) {
+        status = settle_offsets(loader, error);
+    }
+    return status == HW_OK ? settle_epochs(loader, error) : status;
+}
+
+static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
+{
+    bool exists;
+    enum hw_status status = hw_store_exists(log->owner.store, log->owner.directory, &exists, error);
+
+    if (status == HW_OK && !exists) {
+        log->directory_is_new = true;
+        status = hw_store_make_directory(log->owner.store, log->owner.directory, error);
+    }
+    return status;
+}
+
+enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
+                           const char *directory, const struct hw_log_config *config,
+                           const struct hw_log_load *load, hw_time_ms_t now_ms, struct hw_log **log,
+                           struct hw_log_recovery *recovery, struct hw_error *error)
+{
+    struct loader loader = {.load = load, .now_ms = now_ms, .recovery = recovery};
+    struct hw_log *made = hw_alloc(allocator, sizeof *made);
+    enum hw_status status;
+
+    *recovery = (struct hw_log_recovery){.cut_at = HW_OFFSET_NONE};
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a log");
+    }
+    *made = (struct hw_log){.owner = {.allocator = allocator, .store = store, .config = *config},
+                            .names_are_durable = load->clean,
+                            .directory_is_new = !load->clean};
+    hw_epoch_cache_init(&made->epochs, allocator);
+    made->directory = hw_text_copy(allocator, directory);
+    made->owner.directory = made->directory;
+    loader.log = made;
+    status = made->directory == NULL ? hw_error_no_memory(error, "the directory of a log")
+                                     : make_directory(made, error);
+    if (status == HW_OK) {
+        status = load_directory(&loader, error);
+    }
+    if (status != HW_OK) {
+        hw_log_close(made);
+        return status;
+    }
+    hw_log_check(made);
+    *log = made;
+    return HW_OK;
+}

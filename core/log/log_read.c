@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading by offset, backwards, and by time. */
+#include "core/log/log_internal.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+
+static enum hw_status check_range(const struct hw_log *log, hw_offset_t offset,
+                                  struct hw_error *error)
+{
+    if (offset < log->start || offset > hw_log_end(log)) {
+        return hw_error_refuse(error, HW_KAFKA_OFFSET_OUT_OF_RANGE,
+                               "offset %" PRId64 " is outside of the log [%" PRId64 ", %" PRId64
+                               ")",
+                               offset, log->start, hw_log_end(log));
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                           size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                           struct hw_error *error)
+{
+    enum hw_status status = check_range(log, offset, error);
+
+    if (bound > hw_log_end(log)) {
+        bound = hw_log_end(log);
+    }
+    if (status != HW_OK || offset >= bound) {
+        return status;
+    }
+    for (size_t i = hw_log_floor_segment(log, offset); i < log->count; i++) {
+        struct hw_segment *segment = log->segments[i];
+        struct hw_batch batch;
+        int64_t position;
+
+        if (hw_segment_base_offset(segment) >= bound) {
+            break;
+        }
+        status = hw_segment_find(segment, offset, &batch, &position, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        if (position == hw_segment_size_bytes(segment)) {
+            continue; /* A gap reaches to the next segment. */
+        }
+        if (batch.base_offset >= bound ||
+            (!first_batch_always && hw_batch_size_bytes(&batch) > max_bytes)) {
+            break;
+        }
+        return hw_segment_read(segment, position, &batch, bound, max_bytes, out, error);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t max_bytes,
+                                  struct hw_buffer *out, struct hw_error *error)
+{
+    if (end > hw_log_end(log)) {
+        end = hw_log_end(log);
+    }
+    if (end <= log->start) {
+        return HW_OK;
+    }
+    for (size_t i = hw_log_floor_segment(log, end - 1) + 1; i > 0; i--) {
+        struct hw_segment *segment = log->segments[i - 1];
+        int64_t position;
+        int64_t position_end;
+        enum hw_status status;
+
+        if (hw_segment_next_offset(segment) <= log->start) {
+            break;
+        }
+        status = hw_segment_find_before(segment, log->start, end, max_bytes, &position,
+                                        &position_end, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        if (position < position_end) {
+            return hw_segment_read_bytes(segment, position, (size_t)(position_end - position), out,
+                                         error);
+        }
+    }
+    return HW_OK;
+}
+
+/* Position in segment number `i` of the first batch that ends above `offset`; where that cannot be
+ * found out, 0. */
+static int64_t position_of(struct hw_log *log, size_t i, hw_offset_t offset)
+{
+    struct hw_error ignored;
+    struct hw_batch batch;
+    int64_t position;
+
+    return hw_segment_find(log->segments[i], offset, &batch, &position, &ignored) == HW_OK
+               ? position
+               : 0;
+}
+
+int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t bound)
+{
+    size_t first;
+    size_t last;
+    int64_t size_bytes = 0;
+
+    if (bound > hw_log_end(log)) {
+        bound = hw_log_end(log);
+    }
+    if (offset < log->start || offset >= bound) {
+        return 0;
+    }
+    first = hw_log_floor_segment(log, offset);
+    last = hw_log_floor_segment(log, bound - 1);
+    for (size_t i = first; i < last; i++) {
+        size_bytes += hw_segment_size_bytes(log->segments[i]);
+    }
+    size_bytes += position_of(log, last, bound) - position_of(log, first, offset);
+    return size_bytes > 0 ? size_bytes : 0;
+}
+
+/* The first record of the batch at `position` with at least this timestamp and offset. */
+static enum hw_status search_batch(struct hw_segment *segment, const struct hw_batch *batch,
+                                   int64_t position, hw_time_ms_t timestamp, hw_offset_t from,
+                                   struct hw_buffer *bytes, struct hw_record *record, bool *found,
+                                   struct hw_error *error)
+{
+    struct hw_record_iterator iterator;
+    enum hw_status status;
+
+    bytes->size = 0;
+    status = hw_segment_read_bytes(segment, position, hw_batch_size_bytes(batch), bytes, error);
+    if (status == HW_OK) {
+        status = hw_record_iterator_init(&iterator, bytes->bytes, batch, error);
+    }
+    *found = true;
+    while (status == HW_OK && *found) {
+        status = hw_record_iterator_next(&iterator, record, found, error);
+        if (status == HW_OK && *found && record->timestamp >= timestamp && record->offset >= from) {
+            break;
+        }
+    }
+    return status;
+}
+
+/* The same in one segment, whose largest timestamp is high enough. */
+static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                     hw_offset_t from, struct hw_buffer *bytes,
+                                     struct hw_record *record, bool *found, struct hw_error *error)
+{
+    struct hw_batch batch;
+    int64_t position;
+    enum hw_status status;
+
+    *found = false;
+    for (;;) {
+        status = hw_segment_find_timestamp(segment, timestamp, from, &batch, &position, error);
+        if (status != HW_OK || position == hw_segment_size_bytes(segment)) {
+            return status;
+        }
+        status =
+            search_batch(segment, &batch, position, timestamp, from, bytes, record, found, error);
+        if (status != HW_OK || *found) {
+            return status;
+        }
+        /* Its record lies below `from`, or its header says more than its records do. */
+        from = hw_batch_next_offset(&batch);
+    }
+}
+
+enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
+                                           hw_offset_t bound, hw_offset_t *offset,
+                                           hw_time_ms_t *found_timestamp, struct hw_error *error)
+{
+    struct hw_buffer bytes;
+    enum hw_status status = HW_OK;
+    bool found = false;
+
+    *offset = HW_OFFSET_NONE;
+    *found_timestamp = HW_TIMESTAMP_NONE;
+    hw_buffer_init(&bytes, log->owner.allocator);
+    for (size_t i = hw_log_floor_segment(log, log->start); i < log->count; i++) {
+        struct hw_segment *segment = log->segments[i];
+        struct hw_record record;
+
+        if (hw_segment_base_offset(segment) >= bound) {
+            break;
+        }
+        if (hw_segment_max_timestamp(segment) < timestamp) {
+            continue;
+        }
+        status = search_segment(segment, timestamp, log->start, &bytes, &record, &found, error);
+        if (status != HW_OK) {
+            break;
+        }
+        if (found) {
+            if (record.offset < bound) {
+                *offset = record.offset;
+                *found_timestamp = record.timestamp;
+            }
+            break;
+        }
+    }
+    hw_buffer_release(&bytes);
+    return status;
+}

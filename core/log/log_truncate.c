@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* What makes a log shorter: truncation at its end, its start, retention. */
+#include "core/log/log_internal.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+
+enum hw_status hw_log_remove_segments_from(struct hw_log *log, size_t first, struct hw_error *error)
+{
+    HW_ASSERT(first >= 1);
+
+    /* From the end, so that what is left is a log at any moment. */
+    while (log->count > first) {
+        struct hw_segment *segment = hw_log_active(log);
+        enum hw_status status = hw_segment_remove_files(segment, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        hw_segment_close(segment);
+        log->count--;
+        log->names_are_durable = false;
+    }
+    return HW_OK;
+}
+
+/* After the log lost its end: bring the rest of its state in line, whether that was all or not. */
+static enum hw_status settle_end(struct hw_log *log, enum hw_status status, struct hw_error *error)
+{
+    struct hw_error epochs_error;
+    enum hw_status epochs_status;
+
+    hw_log_clip_to_end(log);
+    if (log->start > hw_log_end(log)) {
+        log->start = hw_log_end(log);
+    }
+    if (hw_epoch_cache_truncate_from_end(&log->epochs, hw_log_end(log))) {
+        log->epochs_are_on_disk = false;
+    }
+    epochs_status = hw_log_write_epochs(log, status == HW_OK ? error : &epochs_error);
+    return status == HW_OK ? epochs_status : status;
+}
+
+enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (offset < 0) {
+        return hw_error_set(error, HW_MISUSE, "cannot truncate to offset %" PRId64, offset);
+    }
+    if (offset >= hw_log_end(log)) {
+        return settle_end(log, HW_OK, error);
+    }
+    if (offset < hw_log_first_segment_base(log)) {
+        return hw_log_truncate_fully_and_start_at(log, offset, HW_OFFSET_NONE, error);
+    }
+    status = hw_log_remove_segments_from(log, hw_log_floor_segment(log, offset) + 1, error);
+    if (status == HW_OK) {
+        status = hw_segment_truncate_to(hw_log_active(log), offset, error);
+    }
+    return settle_end(log, status, error);
+}
+
+/* Have one empty segment with this base, of a log that has one segment. */
+static enum hw_status replace_first_segment(struct hw_log *log, hw_offset_t base_offset,
+                                            struct hw_error *error)
+{
+    struct hw_segment *old = log->segments[0];
+    struct hw_segment *made;
+    struct hw_error ignored;
+    enum hw_status status = hw_segment_truncate_to(old, hw_segment_base_offset(old), error);
+
+    if (status != HW_OK || hw_segment_base_offset(old) == base_offset) {
+        return status;
+    }
+    status = hw_segment_create(&log->owner, base_offset, HW_TIMESTAMP_NONE, &made, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_segment_remove_files(old, error);
+    if (status != HW_OK) {
+        (void)hw_segment_remove_files(made, &ignored);
+        hw_segment_close(made);
+        return status;
+    }
+    hw_segment_close(old);
+    log->segments[0] = made;
+    log->names_are_durable = false;
+    return HW_OK;
+}
+
+enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_t offset,
+                                                  hw_offset_t log_start, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (offset < 0 || log_start > offset || log_start < HW_OFFSET_NONE) {
+        return hw_error_set(error, HW_MISUSE,
+                            "cannot start a log at offset %" PRId64 " with log start %" PRId64,
+                            offset, log_start);
+    }
+    status = hw_log_remove_segments_from(log, 1, error);
+    if (status == HW_OK) {
+        status = replace_first_segment(log, offset, error);
+    }
+    if (status != HW_OK) {
+        return settle_end(log, status, error);
+    }
+
+    log->start = log_start == HW_OFFSET_NONE ? offset : log_start;
+    log->high_watermark = offset;
+    log->recovery_point = offset;
+    if (log->epochs.count > 0) {
+        hw_epoch_cache_clear(&log->epochs);
+        log->epochs_are_on_disk = false;
+    }
+    return hw_log_write_epochs(log, error);
+}
+
+/* Raise the log start, in the epochs too: the file first, as a start that is checkpointed elsewhere
+ * must not be ahead of it. */
+static enum hw_status raise_start(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
+{
+    struct hw_epoch_cache next;
+    enum hw_status status = hw_epoch_cache_copy(&next, &log->epochs, error);
+
+    if (status == HW_OK && hw_epoch_cache_truncate_from_start(&next, offset)) {
+        status = hw_log_store_epochs(log, &next, error);
+    }
+    hw_epoch_cache_release(&next);
+    if (status == HW_OK) {
+        log->start = offset;
+    }
+    return status;
+}
+
+enum hw_status hw_log_maybe_increment_log_start(struct hw_log *log, hw_offset_t offset,
+                                                bool *changed, struct hw_error *error)
+{
+    enum hw_status status;
+
+    *changed = false;
+    if (offset > log->high_watermark) {
+        return hw_error_refuse(error, HW_KAFKA_OFFSET_OUT_OF_RANGE,
+                               "log start %" PRId64 " is above the high watermark %" PRId64, offset,
+                               log->high_watermark);
+    }
+    if (offset <= log->start) {
+        return HW_OK;
+    }
+    status = raise_start(log, offset, error);
+    *changed = status == HW_OK;
+    return status;
+}
+
+/* Where segment number `i` ends: where the next one begins. */
+static hw_offset_t segment_end(const struct hw_log *log, size_t i)
+{
+    return i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : hw_log_end(log);
+}
+
+/* Whether segment number `i` may go at all: it is below the high watermark, and not the empty
+ * active one. */
+static bool is_deletable(const struct hw_log *log, size_t i)
+{
+    return i < log->count && log->high_watermark >= segment_end(log, i) &&
+           (i + 1 < log->count || hw_segment_size_bytes(log->segments[i]) > 0);
+}
+
+/* How many segments, the oldest first, retention takes. Source: UnifiedLog.deleteOldSegments: by
+ * log start, then by size, then by time, each as far as it gets. */
+static size_t count_deletable(const struct hw_log *log, hw_time_ms_t now_ms)
+{
+    const struct hw_log_config *config = &log->owner.config;
+    int64_t surplus = hw_log_size_bytes(log) - config->retention_bytes;
+    size_t count = 0;
+
+    while (is_deletable(log, count) && count + 1 < log->count &&
+           segment_end(log, count) <= log->start) {
+        surplus -= hw_segment_size_bytes(log->segments[count]);
+        count++;
+    }
+    if (config->retention_bytes >= 0) {
+        while (is_deletable(log, count) && surplus >= hw_segment_size_bytes(log->segments[count])) {
+            surplus -= hw_segment_size_bytes(log->segments[count]);
+            count++;
+        }
+    }
+    if (config->retention_ms >= 0) {
+        while (is_deletable(log, count)) {
+            hw_time_ms_t newest = hw_segment_newest_ms(log->segments[count]);
+
+            if (newest >= now_ms ||
+                (uint64_t)now_ms - (uint64_t)newest <= (uint64_t)config->retention_ms) {
+                break;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_ms, int32_t *deleted,
+                                          struct hw_error *error)
+{
+    size_t count = count_deletable(log, now_ms);
+    enum hw_status status = HW_OK;
+    bool rolled;
+
+    *deleted = 0;
+    if (count > 0 && count == log->count) {
+        status = hw_log_roll(log, now_ms, &rolled, error);
+    }
+    if (count > 0 && status == HW_OK) {
+        hw_offset_t start = hw_segment_base_offset(log->segments[count]);
+
+        /* First, so that whatever stays behind after an error is below the log start. */
+        status = start > log->start ? raise_start(log, start, error) : HW_OK;
+    }
+    while (status == HW_OK && count > 0) {
+        status = hw_segment_remove_files(log->segments[0], error);
+        if (status == HW_OK) {
+            hw_segment_close(log->segments[0]);
+            log->count--;
+            for (size_t i = 0; i < log->count; i++) {
+                log->segments[i] = log->segments[i + 1];
+            }
+            log->names_are_durable = false;
+            count--;
+            (*deleted)++;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* What changes a segment while its log is open: append, cut, sync, remove. */
+#include "core/log/segment_internal.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+
+enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
+                               char path[HW_PATH_MAX], struct hw_error *error)
+{
+    return hw_path_format(path, error, "%s/%020" PRId64 "%s", segment->owner->directory,
+                          segment->base_offset, suffix);
+}
+
+hw_offset_t hw_segment_base_offset(const struct hw_segment *segment)
+{
+    return segment->base_offset;
+}
+
+hw_offset_t hw_segment_next_offset(const struct hw_segment *segment)
+{
+    return segment->next_offset;
+}
+
+void hw_segment_set_next_offset(struct hw_segment *segment, hw_offset_t next_offset)
+{
+    HW_ASSERT(next_offset >= segment->base_offset);
+    segment->next_offset = next_offset;
+}
+
+int64_t hw_segment_size_bytes(const struct hw_segment *segment)
+{
+    return segment->size_bytes;
+}
+
+hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment)
+{
+    return segment->max_timestamp;
+}
+
+hw_time_ms_t hw_segment_newest_ms(const struct hw_segment *segment)
+{
+    return segment->max_timestamp >= 0 ? segment->max_timestamp : segment->created_ms;
+}
+
+struct hw_segment_view hw_segment_view(const struct hw_segment *segment)
+{
+    return (struct hw_segment_view){.base_offset = segment->base_offset,
+                                    .next_offset = segment->next_offset,
+                                    .size_bytes = segment->size_bytes,
+                                    .index_entries = (int64_t)segment->offsets.count,
+                                    .max_timestamp = segment->max_timestamp};
+}
+
+/* Whether more than `limit` ms lie between two times, of which any may come from outside. */
+static bool is_longer(hw_time_ms_t from, hw_time_ms_t to, int64_t limit)
+{
+    return to > from && (uint64_t)to - (uint64_t)from > (uint64_t)limit;
+}
+
+bool hw_segment_should_roll(const struct hw_segment *segment,
+                            const struct hw_segment_append *append)
+{
+    const struct hw_log_config *config = &segment->owner->config;
+    bool waited_too_long =
+        segment->rolling_timestamp >= 0
+            ? is_longer(segment->rolling_timestamp, append->max_timestamp, config->segment_ms)
+            : segment->created_ms != HW_TIMESTAMP_NONE &&
+                  is_longer(segment->created_ms, append->now_ms, config->segment_ms);
+
+    if (append->last_offset - segment->base_offset > INT32_MAX) {
+        return true;
+    }
+    /* An empty segment would be replaced by itself. */
+    return segment->size_bytes > 0 &&
+           (segment->size_bytes > config->segment_bytes - (int64_t)append->size_bytes ||
+            waited_too_long || hw_index_is_full(&segment->offsets, config->segment_index_bytes) ||
+            hw_index_is_full(&segment->times, config->segment_index_bytes));
+}
+
+enum hw_status hw_segment_cut_dirty_tail(struct hw_segment *segment, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (segment->tail_is_dirty) {
+        status = hw_file_truncate(segment->file, segment->size_bytes, error);
+        segment->tail_is_dirty = status != HW_OK;
+    }
+    return status;
+}
+
+/* Write the bytes behind the others, and leave the file as it was if that fails. */
+static enum hw_status write_at_end(struct hw_segment *segment,
+                                   const struct hw_segment_append *append, struct hw_error *error)
+{
+    struct hw_error ignored;
+    enum hw_status status = hw_file_write_at(segment->file, segment->size_bytes, append->bytes,
+                                             append->size_bytes, error);
+
+    if (status == HW_OK && append->sync) {
+        status = hw_file_sync(segment->file, error);
+    }
+    if (status != HW_OK) {
+        segment->tail_is_dirty = true;
+        (void)hw_segment_cut_dirty_tail(segment, &ignored);
+    }
+    return status;
+}
+
+/* Note the largest timestamp in the time index, unless it stands there. There is room. A file that
+ * was wrong in a way that could not be seen may say more than there is: leave it at that then. */
+static void add_time_entry(struct hw_segment *segment)
+{
+    hw_time_ms_t latest = segment->times.count == 0 ? HW_TIMESTAMP_NONE : segment->times.last.key;
+    int64_t floor = segment->times.count == 0 ? 0 : segment->times.last.value;
+
+    if (segment->max_timestamp > latest &&
+        segment->max_timestamp_offset - segment->base_offset >= floor) {
+        hw_index_add(&segment->times,
+                     (struct hw_index_entry){
+                         .key = segment->max_timestamp,
+                         .value = (int32_t)(segment->max_timestamp_offset - segment->base_offset)});
+    }
+}
+
+static void note_append(struct hw_segment *segment, const struct hw_segment_append *append,
+                        bool entry_is_due)
+{
+    if (segment->created_ms == HW_TIMESTAMP_NONE) {
+        segment->created_ms = append->now_ms;
+    }
+    if (segment->size_bytes == 0) {
+        segment->rolling_timestamp = append->max_timestamp;
+    }
+    if (append->max_timestamp > segment->max_timestamp) {
+        segment->max_timestamp = append->max_timestamp;
+        segment->max_timestamp_offset = append->max_timestamp_offset;
+    }
+    if (entry_is_due) {
+        hw_index_add(&segment->offsets,
+                     (struct hw_index_entry){.key = append->last_offset - segment->base_offset,
+                                             .value = (int32_t)segment->size_bytes});
+        add_time_entry(segment);
+        segment->bytes_since_entry = 0;
+    }
+    segment->bytes_since_entry += (int64_t)append->size_bytes;
+    segment->size_bytes += (int64_t)append->size_bytes;
+    segment->next_offset = append->last_offset + 1;
+    if (append->sync) {
+        segment->synced_bytes = segment->size_bytes;
+    }
+}
+
+enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_segment_append *append,
+                                 struct hw_error *error)
+{
+    bool entry_is_due = segment->bytes_since_entry > segment->owner->config.index_interval_bytes;
+    enum hw_status status;
+
+    HW_ASSERT(append->size_bytes > 0);
+    HW_ASSERT(append->last_offset >= segment->next_offset);
+    HW_ASSERT(append->last_offset - segment->base_offset <= INT32_MAX);
+    HW_ASSERT(segment->size_bytes + (int64_t)append->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX);
+
+    status = hw_segment_cut_dirty_tail(segment, error);
+    if (status == HW_OK && entry_is_due) {
+        status = hw_segment_load_indexes(segment, error);
+        if (status == HW_OK) {
+            status = hw_index_reserve(&segment->offsets, error);
+        }
+        if (status == HW_OK) {
+            status = hw_index_reserve(&segment->times, error);
+        }
+    }
+    if (status == HW_OK) {
+        status = write_at_end(segment, append, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+
+    note_append(segment, append, entry_is_due);
+    return HW_OK;
+}
+
+/* What truncation leaves. */
+struct remains {
+    int64_t size_bytes;
+    size_t offset_entries;
+    size_t time_entries;
+    hw_time_ms_t max_timestamp;
+    hw_offset_t max_timestamp_offset;
+    hw_time_ms_t rolling_timestamp;
+};
+
+/*
+ * The largest timestamp in front of remains->size_bytes. The last time index entry that remains has
+ * it, but for the batches behind the last offset index entry: both are made at the same time.
+ */
+static enum hw_status find_timestamps(struct hw_segment *segment, struct remains *remains,
+                                      struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    struct hw_batch batch;
+    int64_t position = 0;
+
+    remains->max_timestamp = HW_TIMESTAMP_NONE;
+    remains->max_timestamp_offset = segment->base_offset;
+    remains->rolling_timestamp = HW_TIMESTAMP_NONE;
+    if (remains->size_bytes > 0) {
+        enum hw_status status = hw_segment_header_at(segment, &window, 0, &batch, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        remains->rolling_timestamp = batch.max_timestamp;
+    }
+    if (remains->time_entries > 0) {
+        struct hw_index_entry entry = hw_index_get(&segment->times, remains->time_entries - 1);
+
+        remains->max_timestamp = entry.key;
+        remains->max_timestamp_offset = segment->base_offset + entry.value;
+    }
+    if (remains->offset_entries > 0) {
+        position = hw_index_get(&segment->offsets, remains->offset_entries - 1).value;
+    }
+    while (position < remains->size_bytes) {
+        enum hw_status status = hw_segment_header_at(segment, &window, position, &batch, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (batch.max_timestamp > remains->max_timestamp) {
+            remains->max_timestamp = batch.max_timestamp;
+            remains->max_timestamp_offset = hw_batch_last_offset(&batch);
+        }
+        position += (int64_t)hw_batch_size_bytes(&batch);
+    }
+    return HW_OK;
+}
+
+/* Shorten the files to what remains: indexes first, so that no entry ever points past the end. */
+static enum hw_status cut_files(struct hw_segment *segment, const struct remains *remains,
+                                struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_segment_path(segment, ".index", path, error);
+
+    if (status == HW_OK) {
+        status = hw_index_cut(&segment->offsets, segment->owner->store, path,
+                              remains->offset_entries, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_path(segment, ".timeindex", path, error);
+    }
+    if (status == HW_OK) {
+        status = hw_index_cut(&segment->times, segment->owner->store, path, remains->time_entries,
+                              error);
+    }
+    if (status == HW_OK && (remains->size_bytes < segment->size_bytes || segment->tail_is_dirty)) {
+        status = hw_file_truncate(segment->file, remains->size_bytes, error);
+    }
+    return status;
+}
+
+enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t offset,
+                                      struct hw_error *error)
+{
+    struct remains remains;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    HW_ASSERT(offset >= segment->base_offset);
+
+    status = hw_segment_find(segment, offset, &batch, &remains.size_bytes, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    remains.offset_entries =
+        hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
+    remains.time_entries =
+        hw_index_count_up_to_value(&segment->times, offset - 1 - segment->base_offset);
+    status = find_timestamps(segment, &remains, error);
+    if (status == HW_OK) {
+        status = cut_files(segment, &remains, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+
+    segment->tail_is_dirty = false;
+    segment->size_bytes = remains.size_bytes;
+    if (segment->synced_bytes > remains.size_bytes) {
+        segment->synced_bytes = remains.size_bytes;
+    }
+    segment->next_offset = offset;
+    segment->bytes_since_entry = 0;
+    segment->max_timestamp = remains.max_timestamp;
+    segment->max_timestamp_offset = remains.max_timestamp_offset;
+    segment->rolling_timestamp = remains.rolling_timestamp;
+    if (remains.size_bytes == 0) {
+        segment->created_ms = HW_TIMESTAMP_NONE;
+    }
+    return HW_OK;
+}
+
+static enum hw_status write_indexes(struct hw_segment *segment, bool sync, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_segment_path(segment, ".index", path, error);
+
+    if (status == HW_OK) {
+        status = hw_index_write(&segment->offsets, segment->owner->store, path, sync, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_path(segment, ".timeindex", path, error);
+    }
+    if (status == HW_OK) {
+        status = hw_index_write(&segment->times, segment->owner->store, path, sync, error);
+    }
+    return status;
+}
+
+enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
+                                        struct hw_error *error)
+{
+    hw_time_ms_t latest = segment->times.count == 0 ? HW_TIMESTAMP_NONE : segment->times.last.key;
+    enum hw_status status;
+
+    if (segment->max_timestamp > latest) {
+        status = hw_segment_load_indexes(segment, error);
+        if (status == HW_OK) {
+            status = hw_index_reserve(&segment->times, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+        add_time_entry(segment);
+    }
+    return write_indexes(segment, sync, error);
+}
+
+enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error)
+{
+    enum hw_status status = hw_segment_cut_dirty_tail(segment, error);
+
+    return status == HW_OK ? hw_segment_write_indexes(segment, true, error) : status;
+}
+
+enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (!hw_segment_is_synced(segment)) {
+        status = hw_file_sync(segment->file, error);
+        if (status == HW_OK) {
+            segment->synced_bytes = segment->size_bytes;
+        }
+    }
+    return status;
+}
+
+bool hw_segment_is_synced(const struct hw_segment *segment)
+{
+    return segment->synced_bytes == segment->size_bytes;
+}
+
+enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,
+                                           struct hw_error *error)
+{
+    struct hw_batch batch;
+    int64_t position = 0;
+    enum hw_status status = HW_OK;
+
+    if (offset > segment->base_offset) {
+        status = hw_segment_find(segment, offset, &batch, &position, error);
+    }
+    if (status == HW_OK) {
+        segment->synced_bytes = position;
+    }
+    return status;
+}
+
+enum hw_status hw_segment_lose_unsynced(struct hw_segment *segment, struct hw_error *error)
+{
+    return hw_file_truncate(segment->file, segment->synced_bytes, error);
+}
+
+enum hw_status hw_segment_remove_files(struct hw_segment *segment, struct hw_error *error)
+{
+    static const char *const suffixes[] = {".log", ".index", ".timeindex", ".txnindex"};
+    struct hw_error ignored;
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char path[HW_PATH_MAX];
+        enum hw_status status = hw_segment_path(segment, suffixes[i], path, error);
+
+        if (status == HW_OK) {
+            status = hw_store_remove(segment->owner->store, path, i == 0 ? error : &ignored);
+        }
+        if (i == 0 && status != HW_OK && status != HW_NOT_FOUND) {
+            return status;
+        }
+    }
+    return HW_OK;
+}
+
+void hw_segment_close(struct hw_segment *segment)
+{
+    const struct hw_allocator *allocator;
+
+    if (segment == NULL) {
+        return;
+    }
+    allocator = segment->owner->allocator;
+    hw_index_release(&segment->offsets);
+    hw_index_release(&segment->times);
+    hw_file_close(segment->file);
+    hw_free(allocator, segment, sizeof *segment);
+}
+
+void hw_segment_check(const struct hw_segment *segment)
+{
+    int64_t span = segment->next_offset - segment->base_offset;
+
+    HW_ASSERT(segment->base_offset >= 0);
+    HW_ASSERT(span >= 0);
+    HW_ASSERT(segment->synced_bytes >= 0);
+    HW_ASSERT(segment->synced_bytes <= segment->size_bytes);
+    HW_ASSERT(segment->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX);
+    hw_index_check(&segment->offsets);
+    hw_index_check(&segment->times);
+    if (segment->offsets.count > 0) {
+        HW_ASSERT(segment->offsets.last.key < span);
+        HW_ASSERT(segment->offsets.last.value < segment->size_bytes);
+    }
+    if (segment->times.count > 0) {
+        HW_ASSERT(segment->times.last.key <= segment->max_timestamp);
+        HW_ASSERT(segment->times.last.value < span);
+    }
+}

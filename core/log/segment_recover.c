@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a segment, walking all of it, and making its indexes from what was found. */
+#include "core/log/segment_internal.h"
+
+#include "core/base/assert.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes read at a time. A batch that is larger is read as a whole. */
+enum { CHUNK_SIZE = 1024 * 1024 };
+
+static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                   const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
+                                   struct hw_segment **segment, struct hw_error *error)
+{
+    struct hw_segment *made = hw_alloc(owner->allocator, sizeof *made);
+    char path[HW_PATH_MAX];
+    enum hw_status status;
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a segment");
+    }
+    *made = (struct hw_segment){.owner = owner,
+                                .base_offset = base_offset,
+                                .next_offset = base_offset,
+                                .created_ms = now_ms,
+                                .rolling_timestamp = HW_TIMESTAMP_NONE,
+                                .max_timestamp = HW_TIMESTAMP_NONE,
+                                .max_timestamp_offset = base_offset};
+    hw_index_init(&made->offsets, owner->allocator, HW_INDEX_OFFSET);
+    hw_index_init(&made->times, owner->allocator, HW_INDEX_TIME);
+    status = hw_segment_path(made, suffix, path, error);
+    if (status == HW_OK) {
+        status = hw_store_open(owner->store, path, mode, &made->file, error);
+    }
+    if (status != HW_OK) {
+        made->file = NULL;
+        hw_segment_close(made);
+        return status;
+    }
+    *segment = made;
+    return HW_OK;
+}
+
+enum hw_status hw_segment_create(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                 hw_time_ms_t now_ms, struct hw_segment **segment,
+                                 struct hw_error *error)
+{
+    return segment_make(owner, base_offset, ".log", HW_OPEN_TRUNCATE, now_ms, segment, error);
+}
+
+enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t limit, bool *usable,
+                                       struct hw_error *error)
+{
+    int64_t span = limit - segment->base_offset;
+    const struct hw_index *offsets = &segment->offsets;
+    const struct hw_index *times = &segment->times;
+    char path[HW_PATH_MAX];
+    bool times_usable = false;
+    enum hw_status status = hw_segment_path(segment, ".index", path, error);
+
+    HW_ASSERT(limit >= segment->base_offset);
+
+    segment->next_offset = limit;
+    if (status == HW_OK) {
+        status = hw_index_open(&segment->offsets, segment->owner->store, path, usable, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_path(segment, ".timeindex", path, error);
+    }
+    if (status == HW_OK) {
+        status = hw_index_open(&segment->times, segment->owner->store, path, &times_usable, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    *usable = *usable && times_usable &&
+              (offsets->count == 0 ||
+               (offsets->last.key >= 0 && offsets->last.key < span && offsets->last.value >= 0 &&
+                offsets->last.value < segment->size_bytes)) &&
+              (times->count == 0 ||
+               (times->last.key >= 0 && times->last.value >= 0 && times->last.value < span));
+    if (!*usable) {
+        hw_index_reset(&segment->offsets);
+        hw_index_reset(&segment->times);
+    } else if (times->count > 0) {
+        segment->max_timestamp = times->last.key;
+        segment->max_timestamp_offset = segment->base_offset + times->last.value;
+    }
+    return HW_OK;
+}
+
+static enum hw_status open_existing(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                    const char *suffix, hw_time_ms_t now_ms,
+                                    struct hw_segment **segment, struct hw_error *error)
+{
+    struct hw_segment *made;
+    enum hw_status status =
+        segment_make(owner, base_offset, suffix, HW_OPEN_EXISTING, now_ms, &made, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_file_size(made->file, &made->size_bytes, error);
+    if (status != HW_OK) {
+        hw_segment_close(made);
+        return status;
+    }
+    if (made->size_bytes > HW_SEGMENT_SIZE_BYTES_MAX) {
+        made->size_bytes = HW_SEGMENT_SIZE_BYTES_MAX;
+    }
+    made->synced_bytes = made->size_bytes;
+    *segment = made;
+    return HW_OK;
+}
+
+enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                               hw_time_ms_t now_ms, struct hw_segment **segment,
+                               struct hw_error *error)
+{
+    return open_existing(owner, base_offset, ".log", now_ms, segment, error);
+}
+
+enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                  const char *suffix, struct hw_segment **segment,
+                                  struct hw_error *error)
+{
+    enum hw_status status =
+        open_existing(owner, base_offset, suffix, HW_TIMESTAMP_NONE, segment, error);
+
+    if (status == HW_OK) {
+        (*segment)->next_offset = INT64_MAX;
+    }
+    return status;
+}
+
+/* A walk over a whole segment, through a buffer that holds one stretch of the file. */
+struct walk {
+    struct hw_segment *segment;
+    struct hw_buffer buffer;
+    int64_t buffer_position;
+    hw_offset_t limit; /* Offsets are below this. */
+    bool check_bodies; /* Checksums too. */
+    hw_segment_visit *visit;
+    void *context;
+    /* What was found: */
+    int64_t end;             /* Behind the last good batch. */
+    hw_offset_t next_offset; /* Likewise. */
+    const char *reason;      /* Why there; NULL at the end of the file. */
+};
+
+/* Have `size` bytes from `position` on in the buffer; they are in the file. */
+static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size,
+                                struct hw_error *error)
+{
+    struct hw_buffer *buffer = &walk->buffer;
+    int64_t have_end = walk->buffer_position + (int64_t)buffer->size;
+    int64_t left = walk->segment->size_bytes - position;
+    size_t kept = position < have_end ? (size_t)(have_end - position) : 0;
+    size_t wanted = left < CHUNK_SIZE ? (size_t)left : (size_t)CHUNK_SIZE;
+    enum hw_status status;
+
+    if (size <= kept) {
+        return HW_OK;
+    }
+    wanted = wanted < size ? size : wanted;
+    if (kept > 0) {
+        memmove(buffer->bytes, buffer->bytes + (buffer->size - kept), kept);
+    }
+    buffer->size = kept;
+    walk->buffer_position = position;
+    status = hw_buffer_reserve(buffer, wanted - kept, error);
+    return status == HW_OK ? hw_segment_read_bytes(walk->segment, position + (int64_t)kept,
+                                                   wanted - kept, buffer, error)
+                           : status;
+}
+
+/* Judge the entry at walk->end. *reason is NULL if it is a good batch. */
+static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, const char **reason,
+                                 struct hw_error *error)
+{
+    int64_t left = walk->segment->size_bytes - walk->end;
+    size_t header = left < HW_BATCH_HEADER_SIZE ? (size_t)left : (size_t)HW_BATCH_HEADER_SIZE;
+    enum hw_status status = walk_fill(walk, walk->end, header, error);
+    hw_offset_t base_offset = walk->segment->base_offset;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    *reason = NULL;
+    switch (hw_batch_parse(walk->buffer.bytes + (walk->end - walk->buffer_position), (size_t)left,
+                           batch)) {
+    case HW_BATCH_OK:
+        break;
+    case HW_BATCH_TRUNCATED:
+        *reason = "the file ends inside a batch";
+        return HW_OK;
+    case HW_BATCH_LEGACY:
+        *reason = "an entry of message format 0 or 1";
+        return HW_OK;
+    case HW_BATCH_CORRUPT:
+        *reason = "no batch header";
+        return HW_OK;
+    }
+    if (batch->base_offset < walk->next_offset || hw_batch_last_offset(batch) >= walk->limit ||
+        hw_batch_last_offset(batch) - base_offset > INT32_MAX) {
+        *reason = "offsets out of order";
+    } else if (walk->check_bodies) {
+        status = walk_fill(walk, walk->end, hw_batch_size_bytes(batch), error);
+        if (status == HW_OK &&
+            !hw_batch_crc_ok(walk->buffer.bytes + (walk->end - walk->buffer_position), batch)) {
+            *reason = "wrong checksum";
+        }
+    }
+    return status;
+}
+
+/* Walk from the start to the first entry that is not good. */
+static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    walk->end = 0;
+    walk->next_offset = walk->segment->base_offset;
+    walk->reason = NULL;
+    walk->buffer_position = 0;
+    hw_buffer_init(&walk->buffer, walk->segment->owner->allocator);
+    while (status == HW_OK && walk->end < walk->segment->size_bytes) {
+        struct hw_batch batch;
+
+        status = walk_judge(walk, &batch, &walk->reason, error);
+        if (status != HW_OK || walk->reason != NULL) {
+            break;
+        }
+        status = walk->visit(walk->context, &batch, walk->end, error);
+        walk->next_offset = hw_batch_next_offset(&batch);
+        walk->end += (int64_t)hw_batch_size_bytes(&batch);
+    }
+    hw_buffer_release(&walk->buffer);
+    return status;
+}
+
+enum hw_status hw_segment_walk(struct hw_segment *segment, hw_segment_visit *visit, void *context,
+                               struct hw_error *error)
+{
+    struct walk walk = {
+        .segment = segment, .limit = segment->next_offset, .visit = visit, .context = context};
+
+    return walk_run(&walk, error);
+}
+
+/* Indexes in the making, by the rule of LogSegment.recover: one decision a batch. */
+struct index_builder {
+    const struct hw_segment *segment;
+    struct hw_index offsets;
+    struct hw_index times;
+    int64_t last_position;
+    hw_time_ms_t first_timestamp;
+    hw_time_ms_t max_timestamp;
+    hw_offset_t max_timestamp_offset;
+    hw_segment_visit *visit; /* Called for each batch too; may be NULL. */
+    void *context;
+};
+
+static void builder_init(struct index_builder *builder, const struct hw_segment *segment)
+{
+    *builder = (struct index_builder){.segment = segment,
+                                      .first_timestamp = HW_TIMESTAMP_NONE,
+                                      .max_timestamp = HW_TIMESTAMP_NONE,
+                                      .max_timestamp_offset = segment->base_offset};
+    hw_index_init(&builder->offsets, segment->owner->allocator, HW_INDEX_OFFSET);
+    hw_index_init(&builder->times, segment->owner->allocator, HW_INDEX_TIME);
+}
+
+static enum hw_status builder_add_entries(struct index_builder *builder,
+                                          const struct hw_batch *batch, int64_t position,
+                                          struct hw_error *error)
+{
+    hw_offset_t base_offset = builder->segment->base_offset;
+    enum hw_status status = hw_index_reserve(&builder->offsets, error);
+
+    if (status == HW_OK) {
+        status = hw_index_reserve(&builder->times, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    hw_index_add(&builder->offsets,
+                 (struct hw_index_entry){.key = hw_batch_last_offset(batch) - base_offset,
+                                         .value = (int32_t)position});
+    if (builder->max_timestamp >
+        (builder->times.count == 0 ? HW_TIMESTAMP_NONE : builder->times.last.key)) {
+        hw_index_add(&builder->times,
+                     (struct hw_index_entry){
+                         .key = builder->max_timestamp,
+                         .value = (int32_t)(builder->max_timestamp_offset - base_offset)});
+    }
+    builder->last_position = position;
+    return HW_OK;
+}
+
+static enum hw_status builder_visit(void *context, const struct hw_batch *batch, int64_t position,
+                                    struct hw_error *error)
+{
+    struct index_builder *builder = context;
+    enum hw_status status = HW_OK;
+
+    if (position == 0) {
+        builder->first_timestamp = batch->max_timestamp;
+    }
+    if (batch->max_timestamp > builder->max_timestamp) {
+        builder->max_timestamp = batch->max_timestamp;
+        builder->max_timestamp_offset = hw_batch_last_offset(batch);
+    }
+    if (position - builder->last_position > builder->segment->owner->config.index_interval_bytes) {
+        status = builder_add_entries(builder, batch, position, error);
+    }
+    return status == HW_OK && builder->visit != NULL
+               ? builder->visit(builder->context, batch, position, error)
+               : status;
+}
+
+/* Run the walk into new indexes and put them in place of the old ones. */
+static enum hw_status walk_into_indexes(struct walk *walk, struct hw_segment *segment,
+                                        hw_segment_visit *visit, void *context,
+                                        struct hw_error *error)
+{
+    struct index_builder builder;
+    enum hw_status status;
+
+    builder_init(&builder, segment);
+    builder.visit = visit;
+    builder.context = context;
+    walk->segment = segment;
+    walk->visit = builder_visit;
+    walk->context = &builder;
+    status = walk_run(walk, error);
+    if (status != HW_OK) {
+        hw_index_release(&builder.offsets);
+        hw_index_release(&builder.times);
+        return status;
+    }
+    hw_index_release(&segment->offsets);
+    hw_index_release(&segment->times);
+    segment->offsets = builder.offsets;
+    segment->times = builder.times;
+    segment->rolling_timestamp = builder.first_timestamp;
+    segment->max_timestamp = builder.max_timestamp;
+    segment->max_timestamp_offset = builder.max_timestamp_offset;
+    return HW_OK;
+}
+
+enum hw_status hw_segment_rebuild_indexes(struct hw_segment *segment, struct hw_error *error)
+{
+    struct walk walk = {.limit = segment->next_offset};
+
+    return walk_into_indexes(&walk, segment, NULL, NULL, error);
+}
+
+/* Cut the file behind the last good batch, and say so. */
+static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk *walk,
+                                   struct hw_log_recovery *recovery, struct hw_error *error)
+{
+    int64_t file_size;
+    enum hw_status status = hw_file_size(segment->file, &file_size, error);
+
+    if (status != HW_OK || file_size == walk->end) {
+        return status;
+    }
+    status = hw_file_truncate(segment->file, walk->end, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    recovery->bytes_cut += file_size - walk->end;
+    recovery->cut_at = walk->next_offset;
+    if (recovery->detail[0] == '\0') {
+        (void)snprintf(recovery->detail, sizeof recovery->detail,
+                       "%020" PRId64 ".log: %s at byte %" PRId64 ", cut %" PRId64 " bytes",
+                       segment->base_offset,
+                       walk->reason != NULL ? walk->reason : "larger than a segment can be",
+                       walk->end, file_size - walk->end);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
+                                  hw_segment_visit *visit, void *context,
+                                  struct hw_log_recovery *recovery, struct hw_error *error)
+{
+    struct walk walk = {.limit = limit, .check_bodies = true};
+    enum hw_status status = walk_into_indexes(&walk, segment, visit, context, error);
+
+    if (status == HW_OK) {
+        recovery->recovered = true;
+        recovery->bytes_read += segment->size_bytes;
+        status = cut_bad_tail(segment, &walk, recovery, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    segment->size_bytes = walk.end;
+    segment->synced_bytes = segment->synced_bytes < walk.end ? segment->synced_bytes : walk.end;
+    segment->next_offset = walk.next_offset;
+    segment->bytes_since_entry = 0;
+    return hw_segment_write_indexes(segment, false, error);
+}
+
+enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
+                                   struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    hw_offset_t next_offset = segment->base_offset;
+    bool has_entry = segment->offsets.count > 0;
+    int64_t position = has_entry ? segment->offsets.last.value : 0;
+    struct hw_batch batch;
+    enum hw_status status = HW_OK;
+
+    *is_clean = false;
+    if (segment->size_bytes > 0) {
+        status = hw_segment_header_at(segment, &window, 0, &batch, error);
+        segment->rolling_timestamp = status == HW_OK ? batch.max_timestamp : HW_TIMESTAMP_NONE;
+    }
+    for (bool is_first = true; status == HW_OK && position < segment->size_bytes;
+         is_first = false) {
+        status = hw_segment_header_at(segment, &window, position, &batch, error);
+        if (status != HW_OK) {
+            break;
+        }
+        if (batch.base_offset < next_offset ||
+            hw_batch_last_offset(&batch) - segment->base_offset > INT32_MAX ||
+            (is_first && has_entry &&
+             batch.base_offset > segment->base_offset + segment->offsets.last.key)) {
+            return HW_OK;
+        }
+        if (batch.max_timestamp > segment->max_timestamp) {
+            segment->max_timestamp = batch.max_timestamp;
+            segment->max_timestamp_offset = hw_batch_last_offset(&batch);
+        }
+        next_offset = hw_batch_next_offset(&batch);
+        position += (int64_t)hw_batch_size_bytes(&batch);
+    }
+    if (status != HW_OK) {
+        return status == HW_CORRUPT ? HW_OK : status;
+    }
+    if ((has_entry && segment->base_offset + segment->offsets.last.key >= next_offset) ||
+        (segment->times.count > 0 &&
+         segment->base_offset + segment->times.last.value >= next_offset)) {
+        return HW_OK;
+    }
+    segment->next_offset = next_offset;
+    *is_clean = true;
+    return HW_OK;
+}
