@@ -159,28 +159,7 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
 }
 
 /* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
- * until somebody elects one. Source: ReplicationControlManager.handleBrokerFenced (R6.14), without
- * the election. */
-static bool clock_fence_partition(const struct hw_cluster *cluster, hw_broker_id_t id,
-                                  struct hw_partition *partition)
-{
-    struct hw_partition_change change;
-
-    if (!hw_broker_list_contains(&partition->record.isr, id)) {
-        return false;
-    }
-    change = hw_partition_change_of(&partition->record);
-    change.election = HW_ELECTION_ONLINE;
-    change.effective_min_isr =
-        hw_controller_effective_min_isr(&partition->record, partition->settings);
-    change.elr_enabled = cluster->controller.elr_enabled;
-    (void)hw_broker_list_remove(&change.isr, id);
-    if (partition->record.leader != HW_BROKER_ID_NONE && partition->record.leader != id) {
-        hw_broker_list_add(&change.acceptable, partition->record.leader);
-    }
-    return hw_partition_change_apply(&change, &partition->record, NULL);
-}
-
+ * until somebody elects one (R6.14). */
 static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
@@ -200,7 +179,8 @@ static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_e
         cluster->is_state_dirty = true;
         status = hw_cluster_select(cluster, NULL, -1, &all, error);
         while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-            if (clock_fence_partition(cluster, broker->id, partition)) {
+            if (hw_controller_broker_fenced(&cluster->controller, partition->settings, broker->id,
+                                            &partition->record)) {
                 partition->is_record_dirty = true;
                 status = hw_exchange_tell_all(partition, &step, error);
             }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When is a record committed, and who knows it? Follows Partition.maybeIncrementLeaderHW,
+ * ReplicaManager.fetchMessages and DelayedProduce.
+ */
+#include "tests/support_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Semantics: R0.3, R2.10, R3.4 Partition.maybeIncrementLeaderHW */
+static void a_record_is_committed_by_the_second_fetch_of_every_follower(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    expect_offset(t, 0);
+    expect_high_watermark(t, 1, 0);
+
+    /* Both followers copy the record. The leader does not know yet that they have it. */
+    fetch(t, 2);
+    fetch(t, 3);
+    expect_log_end(t, 2, 1);
+    expect_log_end(t, 3, 1);
+    expect_high_watermark(t, 1, 0);
+
+    /* Broker 2 asks for offset 1, so it holds offset 0. Broker 3 may still lack it. */
+    fetch(t, 2);
+    expect_high_watermark(t, 1, 0);
+    expect_ack(t, t->produced.ack_id, "pending");
+
+    /* Broker 3 does the same: now offset 0 is on all three. Its answer was read before. */
+    fetch(t, 3);
+    expect_high_watermark(t, 1, 1);
+    expect_high_watermark(t, 2, 0);
+    expect_high_watermark(t, 3, 0);
+    expect_ack(t, t->produced.ack_id, "acknowledged");
+
+    /* The third fetch carries the news. */
+    fetch(t, 2);
+    expect_high_watermark(t, 2, 1);
+}
+
+/* Semantics: the pump of the design, 3.4 */
+static void one_round_copies_and_tells_the_leader(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    fetch_round(t);
+    expect_result(t, 2);
+    expect_high_watermark(t, 1, 1);
+    expect_high_watermark(t, 2, 0);
+
+    fetch_round(t);
+    expect_result(t, 0);
+    expect_high_watermark(t, 2, 1);
+    expect_high_watermark(t, 3, 1);
+}
+
+/* Semantics: R1.32, R1.33, R1.38 DelayedProduce.onExpiration */
+static void what_the_caller_learns_depends_on_acks(void **state)
+{
+    struct test_cluster *t = *state;
+    int64_t all;
+
+    produce_acks(t, "a", 0);
+    expect_ack(t, t->produced.ack_id, "unanswered");
+    produce_acks(t, "b", 1);
+    expect_ack(t, t->produced.ack_id, "acknowledged");
+    produce_acks(t, "c", HW_ACKS_ALL);
+    all = t->produced.ack_id;
+    expect_ack(t, all, "pending");
+
+    tick(t, 29999);
+    expect_ack(t, all, "pending");
+    tick(t, 1);
+    expect_ack(t, all, "REQUEST_TIMED_OUT");
+    expect_log_end(t, 1, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_record_is_committed_by_the_second_fetch_of_every_follower,
+                                        test_cluster_setup, test_cluster_teardown),
+        cmocka_unit_test_setup_teardown(one_round_copies_and_tells_the_leader, test_cluster_setup,
+                                        test_cluster_teardown),
+        cmocka_unit_test_setup_teardown(what_the_caller_learns_depends_on_acks, test_cluster_setup,
+                                        test_cluster_teardown),
+    };
+
+    return cmocka_run_group_tests_name("cluster_commit", tests, NULL, NULL);
+}
