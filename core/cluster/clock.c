@@ -11,8 +11,6 @@
  * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
  * milliseconds.
  */
-#include "core/base/assert.h"
-#include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
