@@ -133,10 +133,15 @@ enum hw_status hw_config_find(const char *name, size_t *index, struct hw_error *
                                reason);
     }
     nearest = nearest_name(name);
+    if (nearest != NULL) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                               "there is no config \"%s\", did you mean \"%s\"?"
+                               " (SELECT name FROM hw_config lists all)",
+                               quote(name, quoted), nearest);
+    }
     return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
-                           "there is no config \"%s\"%s%s%s; SELECT name FROM hw_config lists all",
-                           quote(name, quoted), nearest == NULL ? "" : ", did you mean \"",
-                           nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
+                           "there is no config \"%s\" (SELECT name FROM hw_config lists all)",
+                           quote(name, quoted));
 }
 
 /* --------------------------------------------------------------------------------- keeping */

@@ -19,6 +19,8 @@
 #define CLUSTER            .scope = HW_CONFIG_CLUSTER
 #define TOPIC              .scope = HW_CONFIG_TOPIC
 #define LONG_MAX_TEXT      "9223372036854775807"
+/* Of what is added to a time of the clock, which stays below the same bound. */
+#define PERIOD_MS_MAX (INT64_MAX / 4)
 
 /* clang-format off */
 static const struct hw_config_entry entries[] = {
@@ -89,13 +91,13 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(0, INT32_MAX)},
     {"replica.high.watermark.checkpoint.interval.ms", "5000",
      "Brokers write their replication-offset-checkpoint so often; 1 or more.",
-     CLUSTER, INTEGER(1, INT64_MAX)},
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
     {"replica.lag.max.messages", "10000",
      "minikafka: a follower that is further behind leaves the ISR; 0 or more.",
      CLUSTER, INTEGER(0, INT64_MAX)},
     {"replica.lag.time.max.ms", "30000",
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
-     CLUSTER, INTEGER(0, INT64_MAX), .minikafka_default = "10000"},
+     CLUSTER, INTEGER(0, PERIOD_MS_MAX), .minikafka_default = "10000"},
     {"replication", "manual",
      "manual: records move when you say so. auto: every committed append is replicated at once.",
      CLUSTER, CHOICE("manual|auto")},

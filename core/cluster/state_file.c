@@ -6,6 +6,7 @@
 #include "core/base/broker_list.h"
 #include "core/base/crc32c.h"
 #include "core/base/uuid.h"
+#include "core/cluster/state_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,12 +27,6 @@ enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW
                                   struct hw_error *error)
 {
     return hw_path_format(path, error, "%s/cluster.state", cluster->directory);
-}
-
-bool hw_state_is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-._/", c) != NULL);
 }
 
 static enum hw_status append_escaped(struct hw_buffer *out, const char *text,

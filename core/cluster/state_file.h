@@ -45,9 +45,6 @@ extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
 extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
 extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
 
-/* Whether a character of a text stands for itself. */
-bool hw_state_is_plain(char c);
-
 /* Errors: HW_MISUSE if the path is too long. */
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
                                   struct hw_error *error);
