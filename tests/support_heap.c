@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define BLOCK_SIZE_MAX ((size_t)-1 >> 26)
+
 union block_head {
     size_t size;
     max_align_t alignment;
@@ -26,6 +28,10 @@ static void *heap_resize(void *context, void *block, size_t size_old, size_t siz
         return NULL;
     }
     if (heap->allocations++ == heap->fail_at) {
+        return NULL;
+    }
+    /* No machine has it, and sanitizers stop a program that asks. */
+    if (size_new > BLOCK_SIZE_MAX) {
         return NULL;
     }
     head = realloc(head, sizeof *head + size_new);

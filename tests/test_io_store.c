@@ -541,7 +541,7 @@ static void many_files_are_open_at_once(void **state)
     enum { COUNT = 300 };
     struct test_store *t = *state;
     struct hw_file *files[COUNT];
-    char text[16];
+    char text[32];
 
     for (int i = 0; i < COUNT; i++) {
         (void)snprintf(text, sizeof text, "file-%d", i);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* What is particular to files in memory: their one tree, their size, and their cost. */
+#include "core/io/memory_store.h"
+
+#include "tests/support_heap.h"
+#include "tests/support_store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct test_memory {
+    struct test_heap heap;
+    struct hw_store *store;
+};
+
+static void the_root_exists_and_is_the_current_directory(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_error error;
+    bool exists = false;
+
+    expect_names(t->store, "/", "");
+    write_text(t->store, "a", "text");
+    expect_text(t->store, "/a", "text");
+    expect_text(t->store, "./a", "text");
+    expect_text(t->store, ".//./a", "text");
+    expect_names(t->store, "/", "a");
+    expect_names(t->store, ".", "a");
+    assert_ok(hw_store_make_directory(t->store, "./d/", &error));
+    write_text(t->store, "d//b", "");
+    expect_names(t->store, "d/.", "b");
+    assert_ok(hw_store_exists(t->store, "d/../a", &exists, &error));
+    assert_false(exists);
+    assert_ok(hw_store_sync_directory(t->store, ".", &error));
+}
+
+static void the_root_stays(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_error error;
+
+    assert_ok(hw_store_make_directory(t->store, "d", &error));
+    assert_ok(hw_store_make_directory(t->store, "/", &error));
+    assert_status(hw_store_remove(t->store, "/", &error), HW_IO);
+    assert_status(hw_store_rename(t->store, "/", "d/x", &error), HW_IO);
+    assert_status(hw_store_rename(t->store, "/", "x", &error), HW_IO);
+    assert_status(hw_store_rename(t->store, "d", ".", &error), HW_IO);
+    expect_names(t->store, "/", "d");
+}
+
+static void the_size_counts_every_byte_that_is_kept(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+
+    write_text(t->store, "a", "12345");
+    write_text(t->store, "b", "123");
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 8);
+    write_text(t->store, "b", "1");
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 6);
+    assert_ok(hw_store_open(t->store, "a", HW_OPEN_EXISTING, &file, &error));
+    assert_ok(hw_file_write_at(file, 3, "45678", 5, &error));
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 9);
+    assert_ok(hw_store_rename(t->store, "b", "a", &error));
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 9);
+    assert_ok(hw_file_truncate(file, 4, &error));
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 5);
+    hw_file_close(file);
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 1);
+    assert_ok(hw_store_remove(t->store, "a", &error));
+    assert_int_equal(hw_memory_store_size_bytes(t->store), 0);
+}
+
+static void appending_seldom_allocates(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+    int before;
+
+    assert_ok(hw_store_open(t->store, "a", HW_OPEN_OR_CREATE, &file, &error));
+    before = t->heap.allocations;
+    for (int64_t i = 0; i < 100000; i++) {
+        assert_ok(hw_file_write_at(file, i, "x", 1, &error));
+    }
+    assert_in_range(t->heap.allocations - before, 1, 30);
+    hw_file_close(file);
+}
+
+static void an_emptied_file_gives_its_memory_back(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+    size_t before;
+
+    assert_ok(hw_store_open(t->store, "a", HW_OPEN_OR_CREATE, &file, &error));
+    before = t->heap.bytes_in_use;
+    assert_ok(hw_file_truncate(file, 1000000, &error));
+    assert_true(t->heap.bytes_in_use >= before + 1000000);
+    assert_ok(hw_file_truncate(file, 0, &error));
+    assert_int_equal(t->heap.bytes_in_use, before);
+    hw_file_close(file);
+}
+
+static void a_file_too_large_for_memory_is_refused(void **state)
+{
+    struct test_memory *t = *state;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+    int64_t size_bytes = -1;
+
+    assert_ok(hw_store_open(t->store, "a", HW_OPEN_OR_CREATE, &file, &error));
+    assert_ok(hw_file_write_at(file, 0, "abc", 3, &error));
+    assert_status(hw_file_truncate(file, INT64_MAX, &error), HW_NO_MEMORY);
+    assert_status(hw_file_write_at(file, INT64_MAX - 1, "x", 1, &error), HW_NO_MEMORY);
+    assert_ok(hw_file_size(file, &size_bytes, &error));
+    assert_int_equal(size_bytes, 3);
+    hw_file_close(file);
+    expect_text(t->store, "a", "abc");
+}
+
+/* Each name is found again after the table of names has grown, and a directory of them is moved
+ * without a look at them. */
+static void a_directory_of_many_files_is_renamed_at_once(void **state)
+{
+    enum { COUNT = 20000 };
+    struct test_memory *t = *state;
+    struct hw_error error;
+    char path[HW_PATH_MAX];
+    char text[32];
+    int before;
+
+    assert_ok(hw_store_make_directory(t->store, "d", &error));
+    for (int i = 0; i < COUNT; i++) {
+        (void)snprintf(path, sizeof path, "d/%d", i);
+        write_text(t->store, path, path + 2);
+    }
+    before = t->heap.allocations;
+    assert_ok(hw_store_rename(t->store, "d", "e", &error));
+    assert_int_equal(t->heap.allocations, before + 1);
+    for (int i = 0; i < COUNT; i++) {
+        (void)snprintf(path, sizeof path, "e/%d", i);
+        (void)snprintf(text, sizeof text, "%d", i);
+        expect_text(t->store, path, text);
+    }
+    expect_text(t->store, "d/0", NULL);
+    assert_ok(hw_store_remove_tree(t->store, &t->heap.allocator, "e", &error));
+    expect_names(t->store, "/", "");
+}
+
+static int set_up(void **state)
+{
+    static struct test_memory t;
+    struct hw_error error;
+
+    test_heap_init(&t.heap, -1);
+    *state = &t;
+    return hw_memory_store_create(&t.heap.allocator, &t.store, &error) == HW_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct test_memory *t = *state;
+
+    hw_store_destroy(t->store);
+    return t->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_root_exists_and_is_the_current_directory),
+        CASE(the_root_stays),
+        CASE(the_size_counts_every_byte_that_is_kept),
+        CASE(appending_seldom_allocates),
+        CASE(an_emptied_file_gives_its_memory_back),
+        CASE(a_file_too_large_for_memory_is_refused),
+        CASE(a_directory_of_many_files_is_renamed_at_once),
+    };
+
+    return cmocka_run_group_tests_name("io_memory_store", tests, NULL, NULL);
+}
