@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Dispatch of SQL functions and checks of their arguments. */
+#include "ext/ext_call.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+/* What SQLite keeps for a registered function. */
+struct registration {
+    struct ext_session *session;
+    const struct ext_function *function;
+};
+
+static void check_argument_count(struct ext_call *call)
+{
+    const struct ext_function *function = call->function;
+    int min = function->arguments_min;
+    int max = function->arguments_max;
+
+    if (call->argc >= min && call->argc <= max) {
+        return;
+    }
+    if (min == max) {
+        ext_call_refuse(call, "%s() takes %d argument%s, not %d: %s", function->name, min,
+                        min == 1 ? "" : "s", call->argc, function->signature);
+    } else {
+        ext_call_refuse(call, "%s() takes %d to %d arguments, not %d: %s", function->name, min, max,
+                        call->argc, function->signature);
+    }
+}
+
+static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct registration *registration = sqlite3_user_data(context);
+    struct ext_call call = {.context = context,
+                            .session = registration->session,
+                            .function = registration->function,
+                            .argc = argc,
+                            .argv = argv,
+                            .status = HW_OK};
+
+    check_argument_count(&call);
+    if (call.status == HW_OK) {
+        call.function->run(&call);
+    }
+    if (call.is_locked) {
+        ext_cluster_unlock(call.session->cluster);
+    }
+    if (call.status != HW_OK) {
+        ext_error_to_context(context, &call.error);
+    }
+}
+
+static void registration_destroy(void *argument)
+{
+    struct registration *registration = argument;
+
+    ext_session_release(registration->session);
+    sqlite3_free(registration);
+}
+
+int ext_call_register(struct ext_session *session, const struct ext_function *function)
+{
+    struct registration *registration = sqlite3_malloc64(sizeof *registration);
+
+    if (registration == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *registration = (struct registration){.session = session, .function = function};
+    /* SQLite calls the destructor also where registering fails. */
+    ext_session_retain(session);
+    return sqlite3_create_function_v2(session->db, function->name, -1,
+                                      SQLITE_UTF8 | function->flags, registration, dispatch, NULL,
+                                      NULL, registration_destroy);
+}
+
+void ext_call_unregister(sqlite3 *db, const struct ext_function *function)
+{
+    (void)sqlite3_create_function_v2(db, function->name, -1, SQLITE_UTF8, NULL, NULL, NULL, NULL,
+                                     NULL);
+}
+
+void ext_call_refuse(struct ext_call *call, const char *format, ...)
+{
+    char text[HW_ERROR_MESSAGE_SIZE_BYTES];
+    va_list args;
+
+    if (call->status == HW_OK) {
+        va_start(args, format);
+        (void)vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        call->status = ext_error_invalid(&call->error, "%s", text);
+    }
+}
+
+bool ext_call_is_missing(const struct ext_call *call, int index)
+{
+    return index >= call->argc || sqlite3_value_type(call->argv[index]) == SQLITE_NULL;
+}
+
+static void refuse_argument(struct ext_call *call, int index, const char *name, const char *wanted)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+
+    ext_call_refuse(call, "%s(): %s must be %s, not %s: %s", call->function->name, name, wanted,
+                    ext_value_describe(call->argv[index], described), call->function->signature);
+}
+
+const char *ext_call_text(struct ext_call *call, int index, const char *name)
+{
+    const char *text;
+
+    if (call->status != HW_OK) {
+        return NULL;
+    }
+    if (sqlite3_value_type(call->argv[index]) != SQLITE_TEXT) {
+        refuse_argument(call, index, name, "text");
+        return NULL;
+    }
+    text = (const char *)sqlite3_value_text(call->argv[index]);
+    if (text == NULL) {
+        call->status = hw_error_no_memory(&call->error, name);
+        return NULL;
+    }
+    /* The core takes text that ends at its NUL: what comes after one would be ignored. */
+    if (strlen(text) != (size_t)sqlite3_value_bytes(call->argv[index])) {
+        ext_call_refuse(call, "%s(): %s must not contain a NUL character", call->function->name,
+                        name);
+        return NULL;
+    }
+    return text;
+}
+
+const char *ext_call_optional_text(struct ext_call *call, int index, const char *name)
+{
+    return ext_call_is_missing(call, index) ? NULL : ext_call_text(call, index, name);
+}
+
+int64_t ext_call_integer(struct ext_call *call, int index, const char *name)
+{
+    int64_t number = 0;
+
+    if (call->status == HW_OK && !ext_value_integer(call->argv[index], &number)) {
+        refuse_argument(call, index, name, "an integer");
+    }
+    return number;
+}
+
+int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *name,
+                                  int64_t missing)
+{
+    return ext_call_is_missing(call, index) ? missing : ext_call_integer(call, index, name);
+}
+
+bool ext_call_optional_word(struct ext_call *call, int index, const char *name, const char *word)
+{
+    const char *text = ext_call_optional_text(call, index, name);
+    char wanted[EXT_VALUE_TEXT_SIZE];
+
+    if (text == NULL) {
+        return false;
+    }
+    if (strcmp(text, word) != 0) {
+        (void)snprintf(wanted, sizeof wanted, "'%s'", word);
+        refuse_argument(call, index, name, wanted);
+    }
+    return true;
+}
+
+const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
+{
+    const char *topic = ext_call_optional_text(call, index, "topic");
+
+    *partition = -1;
+    if (ext_call_is_missing(call, index + 1)) {
+        return topic;
+    }
+    if (topic == NULL) {
+        ext_call_refuse(call, "%s(): a partition needs a topic: %s", call->function->name,
+                        call->function->signature);
+    }
+    *partition = ext_call_integer(call, index + 1, "partition");
+    if (*partition < 0) {
+        refuse_argument(call, index + 1, "partition", "0 or more");
+    }
+    return topic;
+}
+
+struct hw_cluster *ext_call_lock(struct ext_call *call)
+{
+    struct ext_cluster *cluster = NULL;
+
+    if (call->status == HW_OK) {
+        call->status = ext_session_cluster(call->session, &cluster, &call->error);
+    }
+    if (call->status != HW_OK) {
+        return NULL;
+    }
+    call->is_locked = true;
+    return ext_cluster_lock(cluster);
+}
+
+void ext_call_return_integer(struct ext_call *call, int64_t number)
+{
+    if (call->status == HW_OK) {
+        sqlite3_result_int64(call->context, number);
+    }
+}
+
+void ext_call_return_text(struct ext_call *call, const char *text)
+{
+    if (call->status == HW_OK) {
+        sqlite3_result_text(call->context, text, -1, SQLITE_TRANSIENT);
+    }
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One call of a SQL function: its arguments as values of the core, and its outcome. A function is
+ * written as if nothing could go wrong:
+ *
+ *     static void fn_fetch(struct ext_call *call)
+ *     {
+ *         const char *topic = ext_call_text(call, 0, "topic");
+ *         int64_t partition = ext_call_integer(call, 1, "partition");
+ *         struct hw_cluster *cluster = ext_call_lock(call);
+ *         ...
+ *         if (cluster != NULL) {
+ *             call->status = hw_cluster_fetch(cluster, topic, partition, ..., &call->error);
+ *         }
+ *         ext_call_return_integer(call, records);
+ *     }
+ *
+ * The first thing that fails is kept in call->status and call->error, and everything after it does
+ * nothing. The dispatcher checks the number of arguments, unlocks the cluster and reports the
+ * error.
+ */
+#ifndef EXT_CALL_H
+#define EXT_CALL_H
+
+#include "ext/ext_session.h"
+
+struct ext_call {
+    sqlite3_context *context;
+    struct ext_session *session;
+    const struct ext_function *function;
+    int argc;
+    sqlite3_value **argv;
+    bool is_locked; /* The cluster's mutex is held, until the function has returned. */
+    enum hw_status status;
+    struct hw_error error;
+};
+
+struct ext_function {
+    const char *name;
+    int arguments_min;
+    int arguments_max;
+    int flags; /* SQLITE_DIRECTONLY and the like. */
+    void (*run)(struct ext_call *call);
+    const char *signature;
+    const char *summary;
+    const char *example;
+};
+
+/* Register the function for every number of arguments. On an error nothing is registered; on
+ * success SQLite holds a reference to the session. Returns a code of SQLite. */
+int ext_call_register(struct ext_session *session, const struct ext_function *function);
+void ext_call_unregister(sqlite3 *db, const struct ext_function *function);
+
+/* An argument that was left out, or is NULL. */
+bool ext_call_is_missing(const struct ext_call *call, int index);
+
+/* TEXT that is not NULL and has no NUL character; borrowed until the function returns. */
+const char *ext_call_text(struct ext_call *call, int index, const char *name);
+/* The same, or NULL where it is missing. */
+const char *ext_call_optional_text(struct ext_call *call, int index, const char *name);
+
+/* A whole number that is not NULL. */
+int64_t ext_call_integer(struct ext_call *call, int index, const char *name);
+/* The same, or `missing`. */
+int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *name,
+                                  int64_t missing);
+
+/* Whether the optional argument is the word `word`; anything but that word and NULL is an error. */
+bool ext_call_optional_word(struct ext_call *call, int index, const char *name, const char *word);
+
+/* topic and partition as the pump takes them: arguments `index` and the one behind it, both
+ * optional, the second only with the first. Returns the topic or NULL; *partition is -1 if missing.
+ */
+const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition);
+
+/* The connection's cluster, locked until the function returns. NULL after any error. Evaluate
+ * everything that runs SQL before it. */
+struct hw_cluster *ext_call_lock(struct ext_call *call);
+
+/* Refuse the call with INVALID_REQUEST, unless it has failed already. */
+void ext_call_refuse(struct ext_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The result; nothing after an error. Text is copied, and NULL is SQL NULL. */
+void ext_call_return_integer(struct ext_call *call, int64_t number);
+void ext_call_return_text(struct ext_call *call, const char *text);
+
+#endif /* EXT_CALL_H */

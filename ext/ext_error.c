@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Codes and texts of errors, as SQLite wants them. */
+#include "ext/ext_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+SQLITE_EXTENSION_INIT3
+
+int ext_error_code(const struct hw_error *error)
+{
+    switch (error->status) {
+    case HW_NO_MEMORY:
+        return SQLITE_NOMEM;
+    case HW_BUSY:
+        return SQLITE_BUSY;
+    case HW_OK:
+    case HW_IO:
+    case HW_NOT_FOUND:
+    case HW_CORRUPT:
+    case HW_MISUSE:
+    case HW_REFUSED:
+        /* Not SQLITE_IOERR: it would make SQLite roll back the whole transaction. */
+        return SQLITE_ERROR;
+    }
+    return SQLITE_ERROR;
+}
+
+static const char *error_name(const struct hw_error *error)
+{
+    switch (error->status) {
+    case HW_REFUSED:
+        return hw_kafka_error_name(error->kafka_error);
+    case HW_BUSY:
+        return hw_kafka_error_name(HW_KAFKA_CONCURRENT_TRANSACTIONS);
+    case HW_IO:
+    case HW_NOT_FOUND:
+    case HW_CORRUPT:
+        return hw_kafka_error_name(HW_KAFKA_KAFKA_STORAGE_ERROR);
+    case HW_OK:
+    case HW_NO_MEMORY:
+    case HW_MISUSE:
+        break;
+    }
+    return hw_kafka_error_name(HW_KAFKA_INVALID_REQUEST);
+}
+
+char *ext_error_text(const struct hw_error *error)
+{
+    return sqlite3_mprintf("%s: %s", error_name(error), error->message);
+}
+
+void ext_error_to_context(sqlite3_context *context, const struct hw_error *error)
+{
+    char *text = error->status == HW_NO_MEMORY ? NULL : ext_error_text(error);
+
+    if (text == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    sqlite3_result_error(context, text, -1);
+    sqlite3_result_error_code(context, ext_error_code(error));
+    sqlite3_free(text);
+}
+
+int ext_error_to_message(char **message, const struct hw_error *error)
+{
+    char *text = error->status == HW_NO_MEMORY ? NULL : ext_error_text(error);
+
+    if (text == NULL) {
+        return SQLITE_NOMEM;
+    }
+    sqlite3_free(*message);
+    *message = text;
+    return ext_error_code(error);
+}
+
+int ext_error_to_vtab(sqlite3_vtab *vtab, const struct hw_error *error)
+{
+    return ext_error_to_message(&vtab->zErrMsg, error);
+}
+
+enum hw_status ext_error_from_sqlite(struct hw_error *error, sqlite3 *db, int code,
+                                     const char *what)
+{
+    if ((code & 0xff) == SQLITE_NOMEM) {
+        return hw_error_no_memory(error, what);
+    }
+    return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%s: %s", what, sqlite3_errmsg(db));
+}
+
+enum hw_status ext_error_invalid(struct hw_error *error, const char *format, ...)
+{
+    char text[HW_ERROR_MESSAGE_SIZE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%s", text);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks over JSON objects, and the headers of a record made from one. */
+#include "ext/ext_json.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+/*
+ * json_each() also takes arrays and lone values, and SQLite ends a text at an escaped NUL: both are
+ * told apart here, by the text.
+ */
+static enum hw_status check_object_text(const char *text, const char *what, struct hw_error *error)
+{
+    if (text[strspn(text, " \t\r\n")] != '{') {
+        return ext_error_invalid(error, "%s must be a JSON object such as {\"name\":\"value\"}",
+                                 what);
+    }
+    if (strstr(text, "\\u0000") != NULL) {
+        return ext_error_invalid(
+            error, "%s: \\u0000 cannot be kept; give bytes as {\"hex\":\"00\"}", what);
+    }
+    return HW_OK;
+}
+
+/* One row of json_each(). */
+static enum hw_status member_of_row(sqlite3_stmt *statement, const char *what,
+                                    struct ext_json_member *member, struct hw_error *error)
+{
+    *member = (struct ext_json_member){.name = (const char *)sqlite3_column_text(statement, 0),
+                                       .name_size = sqlite3_column_bytes(statement, 0),
+                                       .type = (const char *)sqlite3_column_text(statement, 1),
+                                       .atom = sqlite3_column_value(statement, 2),
+                                       .json = (const char *)sqlite3_column_text(statement, 3)};
+    if (member->name == NULL || member->type == NULL ||
+        (member->json == NULL && strcmp(member->type, "null") != 0)) {
+        return hw_error_no_memory(error, what);
+    }
+    return HW_OK;
+}
+
+static enum hw_status walk_rows(sqlite3 *db, sqlite3_stmt *statement, const char *what,
+                                ext_json_visit *visit, void *context, struct hw_error *error)
+{
+    struct ext_json_member member;
+    enum hw_status status = HW_OK;
+    int code = SQLITE_ROW;
+
+    while (status == HW_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        status = member_of_row(statement, what, &member, error);
+        if (status == HW_OK) {
+            status = visit(context, &member, error);
+        }
+    }
+    if (status == HW_OK && code != SQLITE_DONE) {
+        status = ext_error_from_sqlite(error, db, code, what);
+    }
+    return status;
+}
+
+static enum hw_status walk_text(sqlite3 *db, const char *text, const char *what,
+                                ext_json_visit *visit, void *context, struct hw_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    enum hw_status status = check_object_text(text, what, error);
+    int code;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    code = sqlite3_prepare_v2(db, "SELECT key, type, atom, value FROM json_each(?1)", -1,
+                              &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        status = walk_rows(db, statement, what, visit, context, error);
+    } else {
+        status = ext_error_from_sqlite(error, db, code, what);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
+                             ext_json_visit *visit, void *context, struct hw_error *error)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+    const char *text;
+
+    if (sqlite3_value_type(object) != SQLITE_TEXT) {
+        return ext_error_invalid(error, "%s must be a JSON object, not %s", what,
+                                 ext_value_describe(object, described));
+    }
+    text = (const char *)sqlite3_value_text(object);
+    return text == NULL ? hw_error_no_memory(error, what)
+                        : walk_text(db, text, what, visit, context, error);
+}
+
+bool ext_json_integer(const struct ext_json_member *member, int64_t *number)
+{
+    return sqlite3_value_type(member->atom) == SQLITE_INTEGER &&
+           strcmp(member->type, "integer") == 0 && ext_value_integer(member->atom, number);
+}
+
+struct header_walk {
+    struct hw_buffer *headers;
+    int32_t count;
+};
+
+static int hex_digit(char c)
+{
+    const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = c == '\0' ? NULL : strchr(digits, c);
+
+    return found == NULL ? -1 : (int)((found - digits) % 16);
+}
+
+/* Decode {"hex":"FF00"} in the form that json_each() gives it, without spaces, into `bytes`. */
+static enum hw_status decode_hex(const struct ext_json_member *member, struct hw_buffer *bytes,
+                                 struct hw_error *error)
+{
+    static const char prefix[] = "{\"hex\":\"";
+    const char *at = member->json;
+
+    if (strncmp(at, prefix, sizeof prefix - 1) == 0) {
+        at += sizeof prefix - 1;
+        while (hex_digit(at[0]) >= 0 && hex_digit(at[1]) >= 0) {
+            uint8_t byte = (uint8_t)(hex_digit(at[0]) * 16 + hex_digit(at[1]));
+            enum hw_status status = hw_buffer_append(bytes, &byte, 1, error);
+            if (status != HW_OK) {
+                return status;
+            }
+            at += 2;
+        }
+        if (strcmp(at, "\"}") == 0) {
+            return HW_OK;
+        }
+    }
+    return ext_error_invalid(error,
+                             "header \"%s\" must be text, a number, true, false, null or "
+                             "{\"hex\":\"FF00\"}, not %.60s",
+                             member->name, member->json);
+}
+
+static enum hw_status add_header(struct header_walk *walk, const struct ext_json_member *member,
+                                 const uint8_t *value, int32_t value_size, struct hw_error *error)
+{
+    enum hw_status status =
+        hw_header_append(walk->headers,
+                         &(struct hw_header){.name = (const uint8_t *)member->name,
+                                             .name_size = member->name_size,
+                                             .value = value,
+                                             .value_size = value_size},
+                         error);
+
+    walk->count += status == HW_OK;
+    return status;
+}
+
+static enum hw_status visit_header(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct header_walk *walk = context;
+    struct hw_buffer bytes;
+    enum hw_status status;
+
+    if (strcmp(member->type, "null") == 0) {
+        return add_header(walk, member, NULL, -1, error);
+    }
+    if (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0) {
+        return add_header(walk, member, (const uint8_t *)member->type,
+                          (int32_t)strlen(member->type), error);
+    }
+    if (strcmp(member->type, "object") != 0 && strcmp(member->type, "array") != 0) {
+        return add_header(walk, member, (const uint8_t *)member->json,
+                          (int32_t)strlen(member->json), error);
+    }
+    hw_buffer_init(&bytes, walk->headers->allocator);
+    status = decode_hex(member, &bytes, error);
+    if (status == HW_OK) {
+        status = add_header(walk, member, bytes.bytes == NULL ? (const uint8_t *)"" : bytes.bytes,
+                            (int32_t)bytes.size, error);
+    }
+    hw_buffer_release(&bytes);
+    return status;
+}
+
+enum hw_status ext_json_headers(sqlite3 *db, sqlite3_value *object, struct hw_buffer *headers,
+                                int32_t *count, struct hw_error *error)
+{
+    struct header_walk walk = {.headers = headers, .count = 0};
+    enum hw_status status = ext_json_walk(db, object, "headers", visit_header, &walk, error);
+
+    *count = walk.count;
+    return status;
+}
+
+enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_member *member,
+                                          struct hw_buffer *headers, int32_t *count,
+                                          struct hw_error *error)
+{
+    struct header_walk walk = {.headers = headers, .count = 0};
+    enum hw_status status = HW_OK;
+
+    if (strcmp(member->type, "null") != 0) {
+        status = walk_text(db, member->json, "headers", visit_header, &walk, error);
+    }
+    *count = walk.count;
+    return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON objects that come in as arguments, read by SQLite's own json_each() on the connection. No
+ * statement stays open behind a call.
+ */
+#ifndef EXT_JSON_H
+#define EXT_JSON_H
+
+#include "core/highwater.h"
+
+#include <sqlite3ext.h>
+
+/* One member of an object. Everything is borrowed until the visitor returns. */
+struct ext_json_member {
+    const char *name;
+    int name_size;
+    const char *type; /* "object", "array", or one of the scalars: null, true, integer, text... */
+    sqlite3_value *atom; /* A scalar's value; SQL NULL for null, objects and arrays. */
+    const char *json;    /* An object or array as JSON; a scalar as text. NULL for null. */
+};
+
+/* A status other than HW_OK ends the walk and is returned by it. */
+typedef enum hw_status ext_json_visit(void *context, const struct ext_json_member *member,
+                                      struct hw_error *error);
+
+/*
+ * Visit the members of a JSON object in their order; names may repeat. `what` names the argument
+ * in messages. Errors: HW_NO_MEMORY; HW_REFUSED with INVALID_REQUEST unless `object` is TEXT and a
+ * JSON object; what the visitor returned.
+ */
+enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
+                             ext_json_visit *visit, void *context, struct hw_error *error);
+
+/*
+ * Encode the members as headers of a record, behind what `headers` holds, and count them. A value
+ * is text, a number or a boolean (as its text), null, or {"hex":"FF00"} for bytes.
+ */
+enum hw_status ext_json_headers(sqlite3 *db, sqlite3_value *object, struct hw_buffer *headers,
+                                int32_t *count, struct hw_error *error);
+
+/* The same for an object within an object; null is no headers. */
+enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_member *member,
+                                          struct hw_buffer *headers, int32_t *count,
+                                          struct hw_error *error);
+
+/* Whether the member is an integer, and which. */
+bool ext_json_integer(const struct ext_json_member *member, int64_t *number);
+
+#endif /* EXT_JSON_H */

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of open clusters, and each one's store, mutex and count of references. */
+#include "ext/ext_registry.h"
+
+#include <sqlite3ext.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+/* The directory of a cluster in a memory store. */
+static const char memory_directory[] = ":memory:";
+
+struct ext_cluster {
+    struct ext_cluster *next;
+    int references; /* Guarded by the list's mutex. */
+    bool in_memory;
+    char *directory;
+    sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
+    struct hw_store *store;
+    struct hw_cluster *cluster;
+};
+
+static struct ext_cluster *clusters;
+
+static void *sqlite_resize(void *context, void *block, size_t size_old, size_t size_new)
+{
+    (void)context;
+    (void)size_old;
+    if (size_new == 0) {
+        sqlite3_free(block);
+        return NULL;
+    }
+    return sqlite3_realloc64(block, size_new);
+}
+
+const struct hw_allocator ext_allocator = {.context = NULL, .resize = sqlite_resize};
+
+/* Found anew each time: before SQLite is initialised there is none, and NULL does no harm. */
+static sqlite3_mutex *list_mutex(void)
+{
+    return sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+}
+
+static void entry_destroy(struct ext_cluster *entry)
+{
+    struct hw_error error;
+
+    /* Nobody is left who could be told; what could not be written is recovered at the next open. */
+    (void)hw_cluster_close(entry->cluster, &error);
+    hw_store_destroy(entry->store);
+    sqlite3_mutex_free(entry->mutex);
+    hw_text_free(&ext_allocator, entry->directory);
+    sqlite3_free(entry);
+}
+
+static enum hw_status entry_fill(struct ext_cluster *entry,
+                                 const struct ext_cluster_options *options, struct hw_error *error)
+{
+    enum hw_status status;
+
+    entry->in_memory = options->directory == NULL;
+    entry->directory =
+        hw_text_copy(&ext_allocator, entry->in_memory ? memory_directory : options->directory);
+    entry->mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
+    if (entry->directory == NULL || (entry->mutex == NULL && sqlite3_threadsafe() != 0)) {
+        return hw_error_no_memory(error, "a cluster");
+    }
+    status = entry->in_memory
+                 ? hw_memory_store_create(&ext_allocator, &entry->store, error)
+                 : hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
+                                         &entry->store, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_cluster_open(&(struct hw_cluster_options){.allocator = &ext_allocator,
+                                                          .store = entry->store,
+                                                          .directory = entry->directory,
+                                                          .protocol = options->protocol,
+                                                          .seed = options->seed,
+                                                          .broker_count = options->broker_count},
+                             &entry->cluster, error);
+    /* SQLITE_BUSY would promise that waiting helps; the other process may keep it for days. */
+    return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
+}
+
+static enum hw_status entry_create(const struct ext_cluster_options *options,
+                                   struct ext_cluster **entry, struct hw_error *error)
+{
+    struct ext_cluster *made = sqlite3_malloc64(sizeof *made);
+    enum hw_status status;
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a cluster");
+    }
+    *made = (struct ext_cluster){.references = 1};
+    status = entry_fill(made, options, error);
+    if (status != HW_OK) {
+        entry_destroy(made);
+        return status;
+    }
+    made->next = clusters;
+    clusters = made;
+    *entry = made;
+    return HW_OK;
+}
+
+static struct ext_cluster *find_open(const char *directory)
+{
+    struct ext_cluster *entry = clusters;
+
+    while (entry != NULL && (entry->in_memory || strcmp(entry->directory, directory) != 0)) {
+        entry = entry->next;
+    }
+    return entry;
+}
+
+enum hw_status ext_registry_open(const struct ext_cluster_options *options,
+                                 struct ext_cluster **cluster, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    struct ext_cluster *found;
+
+    sqlite3_mutex_enter(list_mutex());
+    found = options->directory == NULL ? NULL : find_open(options->directory);
+    if (found == NULL) {
+        status = entry_create(options, cluster, error);
+    } else {
+        found->references++;
+        *cluster = found;
+    }
+    sqlite3_mutex_leave(list_mutex());
+    return status;
+}
+
+void ext_cluster_retain(struct ext_cluster *cluster)
+{
+    sqlite3_mutex_enter(list_mutex());
+    cluster->references++;
+    sqlite3_mutex_leave(list_mutex());
+}
+
+void ext_cluster_release(struct ext_cluster *cluster)
+{
+    struct ext_cluster **link = &clusters;
+
+    if (cluster == NULL) {
+        return;
+    }
+    sqlite3_mutex_enter(list_mutex());
+    if (--cluster->references == 0) {
+        while (*link != cluster) {
+            link = &(*link)->next;
+        }
+        *link = cluster->next;
+        entry_destroy(cluster);
+    }
+    sqlite3_mutex_leave(list_mutex());
+}
+
+struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)
+{
+    sqlite3_mutex_enter(cluster->mutex);
+    return cluster->cluster;
+}
+
+void ext_cluster_unlock(struct ext_cluster *cluster)
+{
+    sqlite3_mutex_leave(cluster->mutex);
+}
+
+const char *ext_cluster_path(const struct ext_cluster *cluster)
+{
+    return cluster->directory;
+}

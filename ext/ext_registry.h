@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clusters that this process has open. Connections to one database file, in whatever threads,
+ * get one and the same cluster; it is closed when the last of them lets go. A cluster in memory has
+ * one owner.
+ *
+ *     connection 1 --+
+ *                    +--> cluster of exp.db-highwater     one mutex for each cluster
+ *     connection 2 --+
+ *     connection 3 -----> cluster in memory
+ *
+ * The list is the only state of the extension that is not reached from a connection. A static mutex
+ * of SQLite guards it, also while a cluster is opened or closed. Order of locks: the list's first,
+ * then a cluster's.
+ */
+#ifndef EXT_REGISTRY_H
+#define EXT_REGISTRY_H
+
+#include "core/highwater.h"
+
+struct ext_cluster;
+
+/* SQLite's memory. */
+extern const struct hw_allocator ext_allocator;
+
+struct ext_cluster_options {
+    const char *directory; /* NULL: in memory. */
+    const char *protocol;  /* Of a new cluster; NULL: the default. */
+    uint64_t seed;
+    int32_t broker_count; /* Of a new cluster; 0: the default. */
+};
+
+/*
+ * The cluster in a directory, opened unless it is open already. The caller holds one reference:
+ * ext_cluster_release(). Errors: those of hw_cluster_open(); a directory that another process has
+ * is HW_IO.
+ */
+enum hw_status ext_registry_open(const struct ext_cluster_options *options,
+                                 struct ext_cluster **cluster, struct hw_error *error);
+
+void ext_cluster_retain(struct ext_cluster *cluster);
+
+/* Not while holding the cluster's mutex. NULL is allowed. */
+void ext_cluster_release(struct ext_cluster *cluster);
+
+/* Take the mutex and get at the cluster. Never twice in one thread. */
+struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster);
+void ext_cluster_unlock(struct ext_cluster *cluster);
+
+/* What the cluster was opened as: its directory, or ":memory:". Borrowed from the cluster. */
+const char *ext_cluster_path(const struct ext_cluster *cluster);
+
+#endif /* EXT_REGISTRY_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells in one array, row by row; texts one behind the other in a buffer. */
+#include "ext/ext_rows.h"
+
+#include "ext/ext_registry.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_rows_filter *filter)
+{
+    *rows = (struct ext_rows){.column_count = column_count, .filter = *filter, .status = HW_OK};
+    hw_buffer_init(&rows->texts, &ext_allocator);
+}
+
+void ext_rows_release(struct ext_rows *rows)
+{
+    hw_free(&ext_allocator, rows->cells, rows->cell_capacity * sizeof *rows->cells);
+    hw_buffer_release(&rows->texts);
+    *rows = (struct ext_rows){.column_count = rows->column_count};
+}
+
+bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t partition,
+                    int64_t broker)
+{
+    const struct ext_rows_filter *filter = &rows->filter;
+
+    return (filter->topic == NULL || topic == NULL || strcmp(filter->topic, topic) == 0) &&
+           (!filter->has_partition || partition < 0 || filter->partition == partition) &&
+           (!filter->has_broker || broker < 0 || filter->broker == broker);
+}
+
+static void add_cell(struct ext_rows *rows, struct ext_cell cell)
+{
+    if (rows->status == HW_OK) {
+        rows->status = hw_array_reserve(&ext_allocator, (void **)&rows->cells, &rows->cell_capacity,
+                                        rows->cell_count + 1, sizeof *rows->cells, &rows->error);
+    }
+    if (rows->status == HW_OK) {
+        rows->cells[rows->cell_count++] = cell;
+    }
+}
+
+void ext_rows_null(struct ext_rows *rows)
+{
+    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_NULL});
+}
+
+void ext_rows_integer(struct ext_rows *rows, int64_t number)
+{
+    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_INTEGER, .number = number});
+}
+
+void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none)
+{
+    if (number == none) {
+        ext_rows_null(rows);
+    } else {
+        ext_rows_integer(rows, number);
+    }
+}
+
+void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size)
+{
+    struct ext_cell cell = {
+        .kind = EXT_CELL_TEXT, .number = (int64_t)rows->texts.size, .text_size = (int32_t)size};
+
+    if (rows->status == HW_OK) {
+        rows->status = hw_buffer_append(&rows->texts, text, size, &rows->error);
+    }
+    add_cell(rows, cell);
+}
+
+void ext_rows_text(struct ext_rows *rows, const char *text)
+{
+    if (text == NULL) {
+        ext_rows_null(rows);
+    } else {
+        ext_rows_text_size(rows, text, strlen(text));
+    }
+}
+
+void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list)
+{
+    char text[HW_BROKER_LIST_TEXT_SIZE];
+
+    ext_rows_text(rows, hw_broker_list_format(list, text, sizeof text));
+}
+
+size_t ext_rows_count(const struct ext_rows *rows)
+{
+    return rows->cell_count / (size_t)rows->column_count;
+}
+
+void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context)
+{
+    const struct ext_cell *cell = &rows->cells[row * (size_t)rows->column_count + (size_t)column];
+
+    switch (cell->kind) {
+    case EXT_CELL_NULL:
+        break;
+    case EXT_CELL_INTEGER:
+        sqlite3_result_int64(context, cell->number);
+        break;
+    case EXT_CELL_TEXT:
+        sqlite3_result_text(
+            context, cell->text_size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
+            cell->text_size, SQLITE_TRANSIENT);
+        break;
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a table, copied out of the cluster while it is locked, so that a statement sees one state
+ * however long it runs and whatever is called in between. They are filled cell by cell, from left
+ * to right; running out of memory is remembered and the rest then does nothing.
+ */
+#ifndef EXT_ROWS_H
+#define EXT_ROWS_H
+
+#include "core/highwater.h"
+
+#include <sqlite3ext.h>
+
+enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_TEXT };
+
+struct ext_cell {
+    enum ext_cell_kind kind;
+    int64_t number; /* An integer; of a text, where it begins in `texts`. */
+    int32_t text_size;
+};
+
+/* What a statement asks for: rows of other topics, partitions or brokers need not be made. */
+struct ext_rows_filter {
+    const char *topic;  /* NULL: any. */
+    bool has_partition; /* false: any. */
+    bool has_broker;
+    int64_t partition;
+    int64_t broker;
+};
+
+struct ext_rows {
+    int column_count;
+    struct ext_rows_filter filter;
+    struct ext_cell *cells;
+    size_t cell_count;
+    size_t cell_capacity;
+    struct hw_buffer texts;
+    enum hw_status status;
+    struct hw_error error;
+};
+
+void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_rows_filter *filter);
+void ext_rows_release(struct ext_rows *rows);
+
+/* Whether a row with these is asked for. Tables without one of them pass NULL, or a broker or
+ * partition of -1. */
+bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t partition,
+                    int64_t broker);
+
+/* The next cell. Texts are copied; NULL is SQL NULL. */
+void ext_rows_null(struct ext_rows *rows);
+void ext_rows_integer(struct ext_rows *rows, int64_t number);
+void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none);
+void ext_rows_text(struct ext_rows *rows, const char *text);
+void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size);
+void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
+
+size_t ext_rows_count(const struct ext_rows *rows);
+void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context);
+
+#endif /* EXT_ROWS_H */

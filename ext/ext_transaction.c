@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* The states of a connection's transaction, and the table that lets CREATE and DROP take part. */
+#include "ext/ext_transaction.h"
+
+#include "ext/ext_error.h"
+
+SQLITE_EXTENSION_INIT3
+
+static enum hw_status stage_open(struct ext_session *session, struct hw_error *error)
+{
+    struct ext_cluster *cluster = NULL;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
+
+    if (status == HW_OK && session->stage == NULL) {
+        status = hw_stage_create(ext_cluster_lock(cluster), &session->stage, error);
+        ext_cluster_unlock(cluster);
+    }
+    if (status == HW_OK && session->stage_state == EXT_STAGE_IDLE) {
+        session->stage_state = EXT_STAGE_OPEN;
+        session->marks = 0;
+    }
+    return status;
+}
+
+enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
+                                     struct hw_error *error)
+{
+    enum hw_status status = stage_open(session, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (session->stage_state == EXT_STAGE_PREPARED) {
+        return ext_error_invalid(error, "COMMIT was tried and the database was busy: COMMIT again "
+                                        "or ROLLBACK before writing to a topic");
+    }
+    (void)ext_cluster_lock(session->cluster);
+    *stage = session->stage;
+    return HW_OK;
+}
+
+int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab)
+{
+    struct hw_error error;
+
+    return stage_open(session, &error) == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
+}
+
+int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab)
+{
+    struct hw_error error;
+    enum hw_status status;
+
+    if (session->stage_state != EXT_STAGE_OPEN) {
+        return SQLITE_OK;
+    }
+    (void)ext_cluster_lock(session->cluster);
+    status = hw_stage_prepare(session->stage, &error);
+    ext_cluster_unlock(session->cluster);
+    if (status != HW_OK) {
+        return ext_error_to_vtab(vtab, &error);
+    }
+    session->stage_state = EXT_STAGE_PREPARED;
+    return SQLITE_OK;
+}
+
+static int stage_end(struct ext_session *session, void (*end)(struct hw_stage *stage))
+{
+    if (session->stage_state != EXT_STAGE_IDLE) {
+        (void)ext_cluster_lock(session->cluster);
+        end(session->stage);
+        ext_cluster_unlock(session->cluster);
+        session->stage_state = EXT_STAGE_IDLE;
+    }
+    return SQLITE_OK;
+}
+
+int ext_transaction_commit(struct ext_session *session)
+{
+    return stage_end(session, hw_stage_commit);
+}
+
+int ext_transaction_rollback(struct ext_session *session)
+{
+    return stage_end(session, hw_stage_rollback);
+}
+
+int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level)
+{
+    enum hw_status status = HW_OK;
+    struct hw_error error;
+
+    if (session->stage_state != EXT_STAGE_OPEN) {
+        return SQLITE_OK;
+    }
+    (void)ext_cluster_lock(session->cluster);
+    if (session->marks > level) {
+        session->marks = level;
+    }
+    while (status == HW_OK && session->marks <= level) {
+        status = hw_stage_mark(session->stage, session->marks, &error);
+        session->marks += status == HW_OK;
+    }
+    ext_cluster_unlock(session->cluster);
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
+}
+
+int ext_transaction_release(struct ext_session *session, int level)
+{
+    if (session->stage_state == EXT_STAGE_OPEN && session->marks > level) {
+        (void)ext_cluster_lock(session->cluster);
+        hw_stage_release(session->stage, level);
+        ext_cluster_unlock(session->cluster);
+        session->marks = level;
+    }
+    return SQLITE_OK;
+}
+
+int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab, int level)
+{
+    struct hw_error error;
+
+    /* Levels that are not marked were opened after COMMIT had failed: nothing was written since. */
+    if (session->stage_state == EXT_STAGE_IDLE || session->marks <= level) {
+        return SQLITE_OK;
+    }
+    if (session->stage_state == EXT_STAGE_PREPARED) {
+        (void)ext_error_invalid(&error, "COMMIT was tried and the database was busy: COMMIT again, "
+                                        "or ROLLBACK all of the transaction");
+        return ext_error_to_vtab(vtab, &error);
+    }
+    (void)ext_cluster_lock(session->cluster);
+    hw_stage_rollback_to(session->stage, level);
+    ext_cluster_unlock(session->cluster);
+    session->marks = level + 1;
+    return SQLITE_OK;
+}
+
+/*
+ * hw_transaction. SQLite tells a created table of the transaction's end, but not of savepoints that
+ * were there before it, and tells a dropped one nothing at all. Writing to this table inside
+ * xCreate and xDestroy makes it a member of the transaction, with all its savepoints.
+ */
+struct transaction_table {
+    sqlite3_vtab base; /* Must be first. */
+    struct ext_session *session;
+};
+
+static struct ext_session *session_of(sqlite3_vtab *vtab)
+{
+    return ((struct transaction_table *)vtab)->session;
+}
+
+static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message)
+{
+    struct transaction_table *table;
+    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(state TEXT)");
+
+    (void)argc, (void)argv, (void)message;
+    if (code == SQLITE_OK) {
+        code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    }
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct transaction_table){.session = client};
+    ext_session_retain(client);
+    *vtab = &table->base;
+    return SQLITE_OK;
+}
+
+static int table_disconnect(sqlite3_vtab *vtab)
+{
+    ext_session_release(session_of(vtab));
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    (void)vtab;
+    info->estimatedCost = 1;
+    info->estimatedRows = 0;
+    return SQLITE_OK;
+}
+
+static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+    (void)vtab;
+    *cursor = sqlite3_malloc64(sizeof **cursor);
+    return *cursor == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int table_close(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,
+                        sqlite3_value **argv)
+{
+    (void)cursor, (void)plan, (void)text, (void)argc, (void)argv;
+    return SQLITE_OK;
+}
+
+static int table_next(sqlite3_vtab_cursor *cursor)
+{
+    (void)cursor;
+    return SQLITE_OK;
+}
+
+static int table_eof(sqlite3_vtab_cursor *cursor)
+{
+    (void)cursor;
+    return 1;
+}
+
+static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    (void)cursor, (void)context, (void)column;
+    return SQLITE_OK;
+}
+
+static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+{
+    (void)cursor;
+    *rowid = 0;
+    return SQLITE_OK;
+}
+
+static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
+    struct hw_error error;
+
+    (void)argc, (void)argv, (void)rowid;
+    (void)ext_error_invalid(&error, EXT_TRANSACTION_TABLE " stays empty");
+    return ext_error_to_vtab(vtab, &error);
+}
+
+static int table_begin(sqlite3_vtab *vtab)
+{
+    return ext_transaction_begin(session_of(vtab), vtab);
+}
+
+static int table_sync(sqlite3_vtab *vtab)
+{
+    return ext_transaction_sync(session_of(vtab), vtab);
+}
+
+static int table_commit(sqlite3_vtab *vtab)
+{
+    return ext_transaction_commit(session_of(vtab));
+}
+
+static int table_rollback(sqlite3_vtab *vtab)
+{
+    return ext_transaction_rollback(session_of(vtab));
+}
+
+static int table_savepoint(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_savepoint(session_of(vtab), vtab, level);
+}
+
+static int table_release(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_release(session_of(vtab), level);
+}
+
+static int table_rollback_to(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_rollback_to(session_of(vtab), vtab, level);
+}
+
+const sqlite3_module ext_transaction_module = {.iVersion = 2,
+                                               .xConnect = table_connect,
+                                               .xBestIndex = table_best_index,
+                                               .xDisconnect = table_disconnect,
+                                               .xOpen = table_open,
+                                               .xClose = table_close,
+                                               .xFilter = table_filter,
+                                               .xNext = table_next,
+                                               .xEof = table_eof,
+                                               .xColumn = table_column,
+                                               .xRowid = table_rowid,
+                                               .xUpdate = table_update,
+                                               .xBegin = table_begin,
+                                               .xSync = table_sync,
+                                               .xCommit = table_commit,
+                                               .xRollback = table_rollback,
+                                               .xSavepoint = table_savepoint,
+                                               .xRelease = table_release,
+                                               .xRollbackTo = table_rollback_to};
+
+enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error)
+{
+    int code = sqlite3_exec(session->db, "DELETE FROM " EXT_TRANSACTION_TABLE, NULL, NULL, NULL);
+
+    return code == SQLITE_OK
+               ? HW_OK
+               : ext_error_from_sqlite(error, session->db, code, "joining the transaction");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A transaction of the database drives one stage of the cluster, whichever tables take part in it.
+ *
+ *     IDLE --begin--> OPEN --sync--> PREPARED --commit--> IDLE
+ *                      |                |
+ *                      +---rollback-----+--> IDLE
+ *
+ * SQLite calls these once for every table in the transaction; only the first call of a kind does
+ * something. Savepoints that were opened before the first table joined are marked when it does:
+ * nothing was staged since.
+ *
+ * PREPARED outlives its COMMIT only where the database itself could not commit (SQLITE_BUSY): then
+ * COMMIT again or ROLLBACK; writing to topics in between is refused.
+ */
+#ifndef EXT_TRANSACTION_H
+#define EXT_TRANSACTION_H
+
+#include "ext/ext_session.h"
+
+/* The methods of a sqlite3_module, for a table of this session. They return codes of SQLite and set
+ * the table's message. */
+int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab);
+int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab);
+int ext_transaction_commit(struct ext_session *session);
+int ext_transaction_rollback(struct ext_session *session);
+int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level);
+int ext_transaction_release(struct ext_session *session, int level);
+int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab, int level);
+
+/*
+ * The stage, for a write that belongs to the transaction; begun if it was not. On HW_OK the cluster
+ * is locked: ext_cluster_unlock(session->cluster). Errors: those of opening the cluster,
+ * HW_NO_MEMORY, HW_REFUSED with INVALID_REQUEST where COMMIT has already failed once.
+ */
+enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
+                                     struct hw_error *error);
+
+/*
+ * Let the session take part in SQLite's transaction from now on. SQLite does this by itself for a
+ * table that is written to, but not for one that is created or dropped. Errors: those of a
+ * statement on the connection.
+ */
+enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error);
+
+/* The table that ext_transaction_join() writes to: always empty, and there for its methods only. */
+extern const sqlite3_module ext_transaction_module;
+#define EXT_TRANSACTION_TABLE "hw_transaction"
+
+#endif /* EXT_TRANSACTION_H */

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversions between SQL values, record bytes and JSON. */
+#include "ext/ext_value.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+bool ext_value_integer(sqlite3_value *value, int64_t *number)
+{
+    double real;
+
+    switch (sqlite3_value_numeric_type(value)) {
+    case SQLITE_INTEGER:
+        *number = sqlite3_value_int64(value);
+        return true;
+    case SQLITE_FLOAT:
+        real = sqlite3_value_double(value);
+        if (real < -9223372036854775808.0 || real >= 9223372036854775808.0 ||
+            (double)(int64_t)real != real) {
+            return false;
+        }
+        *number = (int64_t)real;
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SIZE])
+{
+    enum { SHOWN_MAX = 40 };
+    const char *bytes;
+    int size;
+
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_NULL:
+        return "NULL";
+    case SQLITE_BLOB:
+        (void)snprintf(text, EXT_VALUE_TEXT_SIZE, "a blob of %d bytes", sqlite3_value_bytes(value));
+        return text;
+    case SQLITE_TEXT:
+        bytes = (const char *)sqlite3_value_text(value);
+        size = sqlite3_value_bytes(value);
+        if (bytes == NULL) {
+            return "a text";
+        }
+        if (size > SHOWN_MAX) {
+            (void)snprintf(text, EXT_VALUE_TEXT_SIZE, "a text of %d bytes", size);
+            return text;
+        }
+        (void)snprintf(text, EXT_VALUE_TEXT_SIZE, "'%s'", bytes);
+        for (char *at = text; *at != '\0'; at++) {
+            *at = iscntrl((unsigned char)*at) ? '?' : *at; /* Errors are one line. */
+        }
+        return text;
+    default:
+        bytes = (const char *)sqlite3_value_text(value);
+        return bytes == NULL ? "a number" : bytes;
+    }
+}
+
+enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uint8_t **bytes,
+                               int32_t *size, struct hw_error *error)
+{
+    int type = sqlite3_value_type(value);
+
+    *bytes = NULL;
+    *size = -1;
+    if (type == SQLITE_NULL) {
+        return HW_OK;
+    }
+    /* Text first, then its size: the call may convert the value. */
+    *bytes = type == SQLITE_BLOB ? sqlite3_value_blob(value) : sqlite3_value_text(value);
+    *size = sqlite3_value_bytes(value);
+    if (*bytes == NULL) {
+        if (*size != 0 || type != SQLITE_BLOB) {
+            return hw_error_no_memory(error, what);
+        }
+        *bytes = (const uint8_t *)""; /* An empty blob has no address. */
+    }
+    return HW_OK;
+}
+
+/* Bytes of the well-formed UTF-8 character at `bytes`, or 0. Source: Unicode, table 3-7. */
+static size_t utf8_character_size(const uint8_t *bytes, size_t size)
+{
+    uint8_t first = bytes[0];
+    size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    uint8_t second_min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    uint8_t second_max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+
+    if (length == 1) {
+        return 1;
+    }
+    if (first < 0xc2 || first > 0xf4 || size < length || bytes[1] < second_min ||
+        bytes[1] > second_max) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+bool ext_bytes_are_text(const uint8_t *bytes, size_t size)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    size_t at = 0;
+
+    while (at < size) {
+        uint64_t word;
+        size_t length;
+
+        /* Eight characters of ASCII at a time. The test of a zero byte may see one where there is
+         * none only if a byte has its top bit set, and then both lead to the slow way. */
+        if (size - at >= sizeof word) {
+            memcpy(&word, bytes + at, sizeof word);
+            if (((word | (word - ones)) & tops) == 0) {
+                at += sizeof word;
+                continue;
+            }
+        }
+        length = bytes[at] == 0 ? 0 : utf8_character_size(bytes + at, size - at);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
+void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size)
+{
+    const char *start = bytes == NULL ? "" : (const char *)bytes;
+
+    /* Transient: SQLite keeps the pointer of a static result in min() and max() while the reader
+     * that owns the bytes moves on. */
+    if (size < 0) {
+        sqlite3_result_null(context);
+    } else if (ext_bytes_are_text(bytes, (size_t)size)) {
+        sqlite3_result_text64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    } else {
+        sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
+    }
+}
+
+void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none)
+{
+    if (number == none) {
+        sqlite3_result_null(context);
+    } else {
+        sqlite3_result_int64(context, number);
+    }
+}
+
+void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size)
+{
+    size_t length;
+
+    sqlite3_str_appendchar(json, 1, '"');
+    for (size_t at = 0; at < size; at += length) {
+        length = utf8_character_size(bytes + at, size - at);
+        if (length == 0) {
+            sqlite3_str_appendall(json, "\xef\xbf\xbd");
+            length = 1;
+        } else if (bytes[at] == '"' || bytes[at] == '\\') {
+            sqlite3_str_appendchar(json, 1, '\\');
+            sqlite3_str_appendchar(json, 1, (char)bytes[at]);
+        } else if (bytes[at] < 0x20) {
+            sqlite3_str_appendf(json, "\\u%04x", bytes[at]);
+        } else {
+            sqlite3_str_append(json, (const char *)bytes + at, (int)length);
+        }
+    }
+    sqlite3_str_appendchar(json, 1, '"');
+}
+
+static void add_header_value(sqlite3_str *json, const struct hw_header *header)
+{
+    if (header->value_size < 0) {
+        sqlite3_str_appendall(json, "null");
+    } else if (ext_bytes_are_text(header->value, (size_t)header->value_size)) {
+        ext_json_add_string(json, header->value, (size_t)header->value_size);
+    } else {
+        sqlite3_str_appendall(json, "{\"hex\":\"");
+        for (int32_t i = 0; i < header->value_size; i++) {
+            sqlite3_str_appendf(json, "%02X", header->value[i]);
+        }
+        sqlite3_str_appendall(json, "\"}");
+    }
+}
+
+void ext_result_json(sqlite3_context *context, sqlite3_str *json)
+{
+    int code = sqlite3_str_errcode(json);
+    int length = sqlite3_str_length(json);
+    char *text = sqlite3_str_finish(json);
+
+    if (text == NULL) {
+        sqlite3_result_error_code(context, code == SQLITE_TOOBIG ? SQLITE_TOOBIG : SQLITE_NOMEM);
+        return;
+    }
+    sqlite3_result_text(context, text, length, sqlite3_free);
+}
+
+void ext_result_headers(sqlite3_context *context, const struct hw_record *record)
+{
+    const uint8_t *cursor = record->headers;
+    int32_t left = record->header_count;
+    struct hw_header header;
+    sqlite3_str *json;
+    char separator = '{';
+
+    if (record->header_count == 0) {
+        sqlite3_result_text(context, "{}", -1, SQLITE_STATIC);
+        return;
+    }
+    json = sqlite3_str_new(NULL);
+    while (hw_header_next(&cursor, &left, &header)) {
+        sqlite3_str_appendchar(json, 1, separator);
+        ext_json_add_string(json, header.name, (size_t)header.name_size);
+        sqlite3_str_appendchar(json, 1, ':');
+        add_header_value(json, &header);
+        separator = ',';
+    }
+    sqlite3_str_appendchar(json, 1, '}');
+    ext_result_json(context, json);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values between SQL and the core.
+ *
+ *     SQL -> record bytes    TEXT as UTF-8, BLOB as it is, numbers as their text, NULL as null
+ *     record bytes -> SQL    TEXT where they are valid UTF-8 without NUL, else BLOB; null as NULL
+ */
+#ifndef EXT_VALUE_H
+#define EXT_VALUE_H
+
+#include "core/highwater.h"
+
+#include <sqlite3ext.h>
+
+/* "integer" 5, 5.0 and '5' are the number 5, as an INTEGER column takes them; 5.5, 'x', blobs and
+ * NULL are none. */
+bool ext_value_integer(sqlite3_value *value, int64_t *number);
+
+/* The value as a person would write it, cut to fit: NULL, 5, 'text', "a blob of 3 bytes". */
+enum { EXT_VALUE_TEXT_SIZE = 64 };
+const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SIZE]);
+
+/*
+ * Key or value of a record: *size is -1 for NULL. The bytes are borrowed from `value`. Errors:
+ * HW_NO_MEMORY. `what` is for the message.
+ */
+enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uint8_t **bytes,
+                               int32_t *size, struct hw_error *error);
+
+/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
+bool ext_bytes_are_text(const uint8_t *bytes, size_t size);
+
+/* The result of a column or function: key or value of a record; `size` -1 is null. Copied. */
+void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size);
+
+/* The same for headers: a JSON object in their order, {} if there are none. */
+void ext_result_headers(sqlite3_context *context, const struct hw_record *record);
+
+/* The document as the result; ends `json`. */
+void ext_result_json(sqlite3_context *context, sqlite3_str *json);
+
+/* An integer, or NULL where it is `none`. */
+void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none);
+
+/* Add text to a JSON document as a string in quotes. Bytes that are not UTF-8 become U+FFFD. */
+void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size);
+
+#endif /* EXT_VALUE_H */

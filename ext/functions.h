@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every SQL function. To add one: write it in the file of its theme, declare it here, and give it a
+ * row in functions.c. Its row is also its help (hw_help).
+ */
+#ifndef EXT_FUNCTIONS_H
+#define EXT_FUNCTIONS_H
+
+#include "ext/ext_call.h"
+
+extern const struct ext_function ext_functions[];
+extern const size_t ext_function_count;
+
+/* functions_cluster.c */
+void fn_highwater_version(struct ext_call *call);
+void fn_open_cluster(struct ext_call *call);
+void fn_configure(struct ext_call *call);
+void fn_add_broker(struct ext_call *call);
+
+/* functions_topic.c */
+void fn_create_topic(struct ext_call *call);
+void fn_delete_topic(struct ext_call *call);
+void fn_flush(struct ext_call *call);
+
+/* functions_produce.c */
+void fn_produce(struct ext_call *call);
+
+/* functions_pump.c */
+void fn_fetch_round(struct ext_call *call);
+void fn_fetch(struct ext_call *call);
+void fn_replicate(struct ext_call *call);
+void fn_tick(struct ext_call *call);
+void fn_refresh_isr(struct ext_call *call);
+
+/* functions_control.c */
+void fn_remove_from_isr(struct ext_call *call);
+void fn_promote(struct ext_call *call);
+void fn_rejoin(struct ext_call *call);
+void fn_crash(struct ext_call *call);
+void fn_restart(struct ext_call *call);
+
+#endif /* EXT_FUNCTIONS_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* SQL functions about topics. */
+#include "ext/config_list.h"
+#include "ext/ext_error.h"
+#include "ext/functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+void fn_create_topic(struct ext_call *call)
+{
+    struct hw_topic_spec spec = {.name = ext_call_text(call, 0, "name"),
+                                 .partitions = ext_call_optional_integer(call, 1, "partitions", 0),
+                                 .replication_factor =
+                                     ext_call_optional_integer(call, 2, "replication_factor", 0)};
+    struct ext_config_list configs;
+    struct hw_cluster *cluster;
+    struct hw_uuid id = {{0}};
+    char text[HW_UUID_TEXT_SIZE];
+
+    /* To the core 0 means "the default"; who writes 0 does not mean that. */
+    if (!ext_call_is_missing(call, 1) && spec.partitions <= 0) {
+        ext_call_refuse(call, "create_topic(): partitions must be 1 or more");
+    }
+    if (!ext_call_is_missing(call, 2) && spec.replication_factor <= 0) {
+        ext_call_refuse(call, "create_topic(): replication_factor must be 1 or more");
+    }
+    ext_config_list_init(&configs);
+    if (call->status == HW_OK && !ext_call_is_missing(call, 3)) {
+        call->status =
+            ext_config_list_add_json(&configs, call->session->db, call->argv[3], &call->error);
+    }
+    cluster = ext_call_lock(call);
+    if (cluster != NULL) {
+        spec.configs = configs.pairs;
+        spec.config_count = configs.count;
+        call->status = hw_cluster_create_topic(cluster, &spec, &id, &call->error);
+    }
+    ext_config_list_release(&configs);
+    hw_uuid_format(&id, text);
+    ext_call_return_text(call, text);
+}
+
+void fn_delete_topic(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "name");
+    struct hw_cluster *cluster = ext_call_lock(call);
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_delete_topic(cluster, topic, &call->error);
+    }
+    ext_call_return_integer(call, 1);
+}
+
+void fn_flush(struct ext_call *call)
+{
+    const char *topic = ext_call_optional_text(call, 0, "topic");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    int64_t partitions = 0;
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_flush(cluster, topic, &partitions, &call->error);
+    }
+    ext_call_return_integer(call, partitions);
+}

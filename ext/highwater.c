@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of the extension: registers its functions and tables with a connection.
+ *
+ *     .load ./highwater
+ *     CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);
+ *     SELECT name, signature FROM hw_help;
+ *
+ * Functions are listed in functions.c, tables in tables.c. No rule of replication is decided in
+ * ext/: a function turns SQL values into one call of the core, and its answer into a SQL value.
+ */
+#include "ext/ext_transaction.h"
+#include "ext/functions.h"
+#include "ext/tables.h"
+#include "ext/vtab_log.h"
+#include "ext/vtab_table.h"
+#include "ext/vtab_topic.h"
+
+SQLITE_EXTENSION_INIT1
+
+/* Modules that are no read-only tables of tables.c. */
+static const struct {
+    const char *name;
+    const sqlite3_module *module;
+} modules[] = {
+    {"highwater", &vtab_topic_module},
+    {VTAB_LOG_TABLE, &vtab_log_module},
+    {EXT_TRANSACTION_TABLE, &ext_transaction_module},
+};
+
+enum { MODULE_COUNT = sizeof modules / sizeof modules[0] };
+
+/* Registering NULL removes what has the name; that nothing has it is fine. */
+static void unregister_all(sqlite3 *db)
+{
+    for (size_t i = 0; i < ext_function_count; i++) {
+        ext_call_unregister(db, &ext_functions[i]);
+    }
+    for (size_t i = 0; i < ext_table_count; i++) {
+        (void)sqlite3_create_module_v2(db, ext_tables[i].name, NULL, NULL, NULL);
+    }
+    for (size_t i = 0; i < MODULE_COUNT; i++) {
+        (void)sqlite3_create_module_v2(db, modules[i].name, NULL, NULL, NULL);
+    }
+}
+
+static int register_all(struct ext_session *session)
+{
+    int code = SQLITE_OK;
+
+    for (size_t i = 0; code == SQLITE_OK && i < ext_function_count; i++) {
+        code = ext_call_register(session, &ext_functions[i]);
+    }
+    for (size_t i = 0; code == SQLITE_OK && i < ext_table_count; i++) {
+        code = vtab_table_register(session, &ext_tables[i]);
+    }
+    for (size_t i = 0; code == SQLITE_OK && i < MODULE_COUNT; i++) {
+        /* SQLite releases the reference again, even where registering fails. */
+        ext_session_retain(session);
+        code = sqlite3_create_module_v2(session->db, modules[i].name, modules[i].module, session,
+                                        ext_session_release);
+    }
+    return code;
+}
+
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+    int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+
+/*
+ * All or nothing: where this returns an error, SQLite unloads the library but keeps what was
+ * registered so far, so a half-done registration would leave pointers to code that is gone.
+ */
+int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+    struct ext_session *session;
+    int code;
+
+    SQLITE_EXTENSION_INIT2(api);
+    (void)message;
+    session = ext_session_create(db);
+    if (session == NULL) {
+        return SQLITE_NOMEM;
+    }
+    code = register_all(session);
+    if (code != SQLITE_OK) {
+        unregister_all(db);
+    }
+    ext_session_release(session);
+    return code;
+}

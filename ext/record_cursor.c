@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of the partitions first, then a reader for each of them. */
+#include "ext/record_cursor.h"
+
+#include "ext/ext_error.h"
+
+SQLITE_EXTENSION_INIT3
+
+int record_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+    struct record_cursor *made = sqlite3_malloc64(sizeof *made);
+
+    (void)vtab;
+    if (made == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *made = (struct record_cursor){.is_at_end = true};
+    *cursor = &made->base;
+    return SQLITE_OK;
+}
+
+void record_cursor_reset(struct record_cursor *cursor)
+{
+    if (cursor->cluster != NULL) {
+        (void)ext_cluster_lock(cursor->cluster);
+        hw_reader_close(cursor->reader);
+        ext_cluster_unlock(cursor->cluster);
+        ext_cluster_release(cursor->cluster);
+    }
+    sqlite3_free(cursor->topic);
+    cursor->cluster = NULL;
+    cursor->reader = NULL;
+    cursor->topic = NULL;
+    cursor->bounds_count = cursor->bounds_next = 0;
+    cursor->chunk_count = cursor->chunk_at = 0;
+    cursor->is_at_end = true;
+}
+
+int record_cursor_close(sqlite3_vtab_cursor *base)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+
+    record_cursor_reset(cursor);
+    hw_free(&ext_allocator, cursor->bounds, cursor->bounds_capacity * sizeof *cursor->bounds);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+int record_cursor_eof(sqlite3_vtab_cursor *cursor)
+{
+    return ((struct record_cursor *)cursor)->is_at_end;
+}
+
+static struct hw_reader_options options_of(const struct record_cursor *cursor,
+                                           const struct record_bounds *bounds)
+{
+    return (struct hw_reader_options){
+        .topic = cursor->topic,
+        .partition = bounds->partition,
+        .replica = cursor->scan.has_replica ? cursor->scan.replicas.first : -1,
+        .mode = cursor->scan.mode,
+        .first = bounds->first,
+        .end = bounds->end,
+        .descending = (cursor->scan.plan & PLAN_DESCENDING) != 0,
+        .count_only = (cursor->scan.plan & PLAN_COUNT_ONLY) != 0};
+}
+
+/* Leave out what is before the first record with a timestamp that is asked for. */
+static enum hw_status raise_to_timestamp(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                         struct record_bounds *bounds, struct hw_error *error)
+{
+    struct hw_reader_options options = options_of(cursor, bounds);
+    hw_offset_t offset = HW_OFFSET_NONE;
+    enum hw_status status;
+
+    if (cursor->scan.timestamps.first == INT64_MIN) {
+        return HW_OK;
+    }
+    status = hw_reader_offset_for_timestamp(cluster, &options, cursor->scan.timestamps.first,
+                                            &offset, error);
+    if (status == HW_OK && offset == HW_OFFSET_NONE) {
+        bounds->end = bounds->first;
+    } else if (status == HW_OK && offset > bounds->first) {
+        bounds->first = offset;
+    }
+    return status;
+}
+
+static enum hw_status add_partition(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                    int64_t partition, struct hw_error *error)
+{
+    struct ext_range offsets = record_scan_offsets(&cursor->scan, partition);
+    struct record_bounds bounds = {.partition = (int32_t)partition, .first = offsets.first};
+    struct hw_reader_options options;
+    enum hw_status status;
+
+    bounds.end = offsets.last == INT64_MAX ? INT64_MAX : offsets.last + 1;
+    options = options_of(cursor, &bounds);
+    status = hw_reader_bounds(cluster, &options, &bounds.first, &bounds.end, error);
+    if (status == HW_OK && !ext_range_is_empty(&offsets) && bounds.first < bounds.end) {
+        status = raise_to_timestamp(cursor, cluster, &bounds, error);
+    }
+    if (status != HW_OK || ext_range_is_empty(&offsets) || bounds.first >= bounds.end) {
+        return status;
+    }
+    status = hw_array_reserve(&ext_allocator, (void **)&cursor->bounds, &cursor->bounds_capacity,
+                              cursor->bounds_count + 1, sizeof *cursor->bounds, error);
+    if (status == HW_OK) {
+        cursor->bounds[cursor->bounds_count++] = bounds;
+    }
+    return status;
+}
+
+static enum hw_status take_bounds(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                  const struct record_source *source, int32_t partition_count,
+                                  struct hw_error *error)
+{
+    bool down = (cursor->scan.plan & PLAN_PARTITIONS_DESCENDING) != 0;
+    struct ext_range partitions = cursor->scan.partitions;
+    enum hw_status status = HW_OK;
+
+    if (source->partition >= 0) {
+        return add_partition(cursor, cluster, source->partition, error);
+    }
+    ext_range_clip(&partitions, 0, partition_count - 1);
+    for (int64_t i = partitions.first; status == HW_OK && i <= partitions.last; i++) {
+        int64_t partition = down ? partitions.last - (i - partitions.first) : i;
+        status = add_partition(cursor, cluster, partition, error);
+    }
+    return status;
+}
+
+/* Open a reader on the next partition; none is left: the scan is at its end. */
+static enum hw_status open_next(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                struct hw_error *error)
+{
+    const struct record_bounds *bounds;
+    struct hw_reader_options options;
+
+    hw_reader_close(cursor->reader);
+    cursor->reader = NULL;
+    if (cursor->bounds_next == cursor->bounds_count) {
+        cursor->is_at_end = true;
+        return HW_OK;
+    }
+    bounds = &cursor->bounds[cursor->bounds_next++];
+    cursor->row.partition = bounds->partition;
+    options = options_of(cursor, bounds);
+    return hw_reader_open(cluster, &options, &cursor->reader, error);
+}
+
+/* The next row of the present reader into cursor->row, or of a count-only scan the next rows into
+ * the chunk. */
+static enum hw_status read_rows(struct record_cursor *cursor, bool *found, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if ((cursor->scan.plan & PLAN_COUNT_ONLY) == 0) {
+        return hw_reader_next(cursor->reader, &cursor->row, found, error);
+    }
+    cursor->chunk_count = cursor->chunk_at = 0;
+    do {
+        struct hw_row row;
+        status = hw_reader_next(cursor->reader, &row, found, error);
+        if (status == HW_OK && *found) {
+            cursor->chunk[cursor->chunk_count++] = row.record.offset;
+        }
+    } while (status == HW_OK && *found && cursor->chunk_count < RECORD_CHUNK_ROWS);
+    *found = cursor->chunk_count > 0;
+    return status;
+}
+
+static void take_from_chunk(struct record_cursor *cursor)
+{
+    cursor->row.record.offset = cursor->chunk[cursor->chunk_at++];
+}
+
+/* Step to the next row, across partitions. The cluster is locked. */
+static enum hw_status step(struct record_cursor *cursor, struct hw_cluster *cluster,
+                           struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    bool found = false;
+
+    if (cursor->chunk_at < cursor->chunk_count) {
+        take_from_chunk(cursor);
+        return HW_OK;
+    }
+    while (status == HW_OK && !found && !cursor->is_at_end) {
+        if (cursor->reader == NULL) {
+            status = open_next(cursor, cluster, error);
+        }
+        if (status == HW_OK && cursor->reader != NULL) {
+            status = read_rows(cursor, &found, error);
+            if (status == HW_OK && !found) {
+                status = open_next(cursor, cluster, error);
+            }
+        }
+    }
+    if (status == HW_OK && found && cursor->chunk_count > 0) {
+        take_from_chunk(cursor);
+    }
+    return status;
+}
+
+/* Count the row that is about to be returned against LIMIT. */
+static void count_row(struct record_cursor *cursor)
+{
+    if (cursor->left == 0) {
+        cursor->is_at_end = true;
+    } else if (cursor->left > 0) {
+        cursor->left--;
+    }
+}
+
+int record_cursor_next(sqlite3_vtab_cursor *base)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+    enum hw_status status;
+    struct hw_error error;
+
+    count_row(cursor);
+    if (cursor->is_at_end) {
+        return SQLITE_OK;
+    }
+    if (cursor->chunk_at < cursor->chunk_count) {
+        take_from_chunk(cursor);
+        return SQLITE_OK;
+    }
+    status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
+    ext_cluster_unlock(cursor->cluster);
+    if (status != HW_OK) {
+        cursor->is_at_end = true;
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    return SQLITE_OK;
+}
+
+/* Everything that needs the lock: bounds, the rows that SQL's OFFSET leaves out, the first row. */
+static enum hw_status start_locked(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                   const struct record_source *source, bool *replan,
+                                   struct hw_error *error)
+{
+    int32_t partition_count = 0;
+    enum hw_status status;
+
+    if (!hw_cluster_find_topic(cluster, source->topic, &partition_count)) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "there is no topic %.249s", source->topic);
+    }
+    if ((cursor->scan.plan & PLAN_ONE_PARTITION) != 0 && partition_count != 1) {
+        *replan = true;
+        return HW_OK;
+    }
+    status = take_bounds(cursor, cluster, source, partition_count, error);
+    cursor->is_at_end = false;
+    for (int64_t i = 0; status == HW_OK && !cursor->is_at_end && i <= cursor->scan.skip; i++) {
+        status = step(cursor, cluster, error);
+    }
+    return status;
+}
+
+int record_cursor_start(struct record_cursor *cursor, struct ext_session *session,
+                        const struct record_source *source)
+{
+    struct ext_cluster *cluster = NULL;
+    bool replan = false;
+    struct hw_error error;
+    enum hw_status status;
+
+    if (cursor->scan.is_empty || cursor->scan.limit == 0) {
+        return SQLITE_OK;
+    }
+    if (source->mode == HW_READ_LOG) {
+        cursor->scan.mode = HW_READ_LOG;
+    }
+    cursor->left = cursor->scan.limit;
+    status = ext_session_cluster(session, &cluster, &error);
+    if (status != HW_OK) {
+        return ext_error_to_vtab(cursor->base.pVtab, &error);
+    }
+    cursor->topic = sqlite3_mprintf("%s", source->topic);
+    if (cursor->topic == NULL) {
+        return SQLITE_NOMEM;
+    }
+    ext_cluster_retain(cluster);
+    cursor->cluster = cluster;
+    status = start_locked(cursor, ext_cluster_lock(cluster), source, &replan, &error);
+    ext_cluster_unlock(cluster);
+    count_row(cursor);
+    if (status != HW_OK) {
+        cursor->is_at_end = true;
+        return ext_error_to_vtab(cursor->base.pVtab, &error);
+    }
+    return replan ? SQLITE_SCHEMA : SQLITE_OK;
+}

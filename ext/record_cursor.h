@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cursor over records of one or more partitions, in the order that the plan says.
+ *
+ * The bounds of all partitions are taken when the scan starts, so a statement sees one state of the
+ * topic; then one partition after the other is read. The cursor holds a reference to the cluster,
+ * so that open_cluster() in the middle of a scan does no harm.
+ */
+#ifndef EXT_RECORD_CURSOR_H
+#define EXT_RECORD_CURSOR_H
+
+#include "ext/ext_session.h"
+#include "ext/record_plan.h"
+
+/* Rows that need no record are fetched this many at a time. */
+enum { RECORD_CHUNK_ROWS = 256 };
+
+/* The offsets of one partition that the scan is to return. */
+struct record_bounds {
+    int32_t partition;
+    hw_offset_t first;
+    hw_offset_t end;
+};
+
+struct record_cursor {
+    sqlite3_vtab_cursor base;    /* Must be first. */
+    struct ext_cluster *cluster; /* NULL: no scan is running. */
+    char *topic;
+    struct record_scan scan;
+    struct record_bounds *bounds; /* In the order of the scan. */
+    size_t bounds_count;
+    size_t bounds_capacity;
+    size_t bounds_next; /* The one to open next. */
+    struct hw_reader *reader;
+    struct hw_row row; /* The present row; of a count-only scan partition and offset alone. */
+    bool is_at_end;
+    int64_t left;                         /* Rows still to return; -1: all. */
+    hw_offset_t chunk[RECORD_CHUNK_ROWS]; /* Offsets of a count-only scan. */
+    size_t chunk_count;
+    size_t chunk_at;
+};
+
+/* What is scanned. */
+struct record_source {
+    const char *topic;
+    int64_t partition; /* -1: all. Otherwise one that is missing is an error, not an empty scan. */
+    enum hw_read_mode mode; /* HW_READ_LOG overrides the scan's. */
+};
+
+/* The methods of a sqlite3_module that do not depend on the table. */
+int record_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
+int record_cursor_close(sqlite3_vtab_cursor *cursor);
+int record_cursor_next(sqlite3_vtab_cursor *cursor);
+int record_cursor_eof(sqlite3_vtab_cursor *cursor);
+
+/*
+ * Start the scan that is in cursor->scan and step to its first row. Returns a code of SQLite, with
+ * the message in the table: SQLITE_SCHEMA where the plan was made for one partition and there are
+ * more now, so that SQLite plans anew.
+ */
+int record_cursor_start(struct record_cursor *cursor, struct ext_session *session,
+                        const struct record_source *source);
+
+/* Stop the scan, so that the cursor is as after record_cursor_open(). */
+void record_cursor_reset(struct record_cursor *cursor);
+
+#endif /* EXT_RECORD_CURSOR_H */

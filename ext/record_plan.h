@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a statement's constraints become a scan over records, for the topic tables and hw_log.
+ *
+ *     WHERE "offset" >= 100 AND "offset" < 200 ORDER BY "offset" DESC LIMIT 10
+ *     plan: "offset>=? offset<? limit=? descending"
+ *
+ * The plan's text is what EXPLAIN QUERY PLAN shows; xFilter reads its first words again, one for
+ * each argument that SQLite passes. What is in the plan is exact: rows that do not match are not
+ * returned. The timestamp is the exception (timestamps need not grow with offsets): it only says
+ * where to begin, and SQLite checks it again, like all that is not in the plan.
+ *
+ * LIMIT and OFFSET are in the plan only if every constraint is, and the order too.
+ */
+#ifndef EXT_RECORD_PLAN_H
+#define EXT_RECORD_PLAN_H
+
+#include "ext/ext_range.h"
+
+#include "core/highwater.h"
+
+/* What a column means for a scan. */
+enum record_term {
+    TERM_NONE,
+    TERM_TOPIC,
+    TERM_PARTITION,
+    TERM_OFFSET,
+    TERM_ROWID,
+    TERM_TIMESTAMP,
+    TERM_REPLICA,
+    TERM_ISOLATION,
+    TERM_LIMIT,
+    TERM_SKIP /* SQL's OFFSET. */
+};
+
+struct record_column {
+    enum record_term term;
+    /* A hidden column that is an argument of the scan: only "=" means something, and a plan that
+     * cannot use a "=" that is there would scan the wrong thing, so it is refused. */
+    bool is_argument;
+};
+
+/* What the planner has to know of a table. */
+struct record_shape {
+    const struct record_column *columns;
+    enum record_term rowid; /* TERM_ROWID, or TERM_OFFSET where the rowid is the offset alone. */
+    uint64_t light_columns; /* Bits of columns for which no record has to be decoded. */
+    bool has_one_partition; /* At the moment: checked again when the scan starts. */
+    bool is_always_one;     /* By the table's definition. */
+};
+
+/* Bits of idxNum. */
+enum {
+    PLAN_DESCENDING = 1,            /* Offsets of a partition from the last one down. */
+    PLAN_PARTITIONS_DESCENDING = 2, /* Partitions from the last one down. */
+    PLAN_COUNT_ONLY = 4,            /* Only light columns are used. */
+    PLAN_ONE_PARTITION = 8          /* Right only while there is one partition. */
+};
+
+/* xBestIndex. Returns SQLITE_OK, SQLITE_CONSTRAINT or SQLITE_NOMEM. */
+int record_plan(sqlite3_index_info *info, const struct record_shape *shape);
+
+/* A scan as xFilter got it: the constraints with their values. */
+struct record_scan {
+    int plan; /* The bits above. */
+    const char *topic;
+    bool has_topic;
+    bool has_partition;
+    bool has_replica;
+    bool has_isolation;
+    struct ext_range partitions;
+    struct ext_range offsets;
+    struct ext_range rowids;
+    struct ext_range timestamps; /* Only its first is used. */
+    struct ext_range replicas;
+    enum hw_read_mode mode;
+    bool is_empty; /* No row can match. */
+    int64_t limit; /* Rows at the most; -1: all. */
+    int64_t skip;  /* Matching rows to leave out first. */
+};
+
+/*
+ * Read a plan with its arguments, which stay borrowed. Errors: HW_NO_MEMORY; HW_REFUSED with
+ * INVALID_REQUEST for an isolation that there is not.
+ */
+enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *text, int argc,
+                                sqlite3_value **argv, struct hw_error *error);
+
+/* rowid = partition * 2^48 + offset. */
+enum { RECORD_ROWID_SHIFT = 48, RECORD_TABLE_PARTITIONS_MAX = 32768 };
+int64_t record_rowid(int64_t partition, int64_t offset);
+
+/* The offsets of one partition, 0 <= partition < RECORD_TABLE_PARTITIONS_MAX, that the constraints
+ * on offset and rowid leave. */
+struct ext_range record_scan_offsets(const struct record_scan *scan, int64_t partition);
+
+#endif /* EXT_RECORD_PLAN_H */

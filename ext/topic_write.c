@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xUpdate of a topic: INSERT stages a record; UPDATE and DELETE are refused, since a log only
+ * grows. The record's offset is known at once, because the stage holds the partition until the
+ * transaction ends.
+ */
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
+#include "ext/ext_transaction.h"
+#include "ext/ext_value.h"
+#include "ext/record_plan.h"
+#include "ext/vtab_topic.h"
+
+SQLITE_EXTENSION_INIT3
+
+/* Arguments of xUpdate before those of the columns. */
+enum { ARGUMENT_OLD_ROWID = 0, ARGUMENT_NEW_ROWID = 1, ARGUMENTS_COLUMNS = 2 };
+
+static bool is_given(sqlite3_value *const *values, enum topic_column column)
+{
+    return sqlite3_value_type(values[column]) != SQLITE_NULL;
+}
+
+/* Offsets are given by the leader. SQLITE_CONSTRAINT lets OR IGNORE skip the row. */
+static int refuse_offset(sqlite3_vtab *vtab)
+{
+    struct hw_error error;
+
+    (void)ext_error_invalid(&error, "the leader gives a record its offset: leave \"offset\" and "
+                                    "rowid out, or NULL");
+    return ext_error_to_vtab(vtab, &error) == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_CONSTRAINT;
+}
+
+static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
+{
+    struct hw_error error;
+
+    (void)ext_error_invalid(
+        &error, is_delete ? "a log only grows: instead of DELETE, INSERT the key with a "
+                            "NULL value (a tombstone), or DROP TABLE to delete the topic"
+                          : "a log only grows: instead of UPDATE, INSERT a new record "
+                            "with the same key");
+    return ext_error_to_vtab(vtab, &error);
+}
+
+static enum hw_status read_partition(const struct topic_table *table, sqlite3_value *const *values,
+                                     int64_t *partition, struct hw_error *error)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+
+    *partition = table->partition;
+    if (!is_given(values, TOPIC_PARTITION)) {
+        return HW_OK;
+    }
+    if (!ext_value_integer(values[TOPIC_PARTITION], partition) || *partition < 0) {
+        return ext_error_invalid(error,
+                                 "\"partition\" must be an integer from 0 on, or NULL, not %s",
+                                 ext_value_describe(values[TOPIC_PARTITION], described));
+    }
+    if (table->partition >= 0 && *partition != table->partition) {
+        return ext_error_invalid(error, "this table is partition %d of %.100s alone",
+                                 (int)table->partition, table->topic);
+    }
+    return HW_OK;
+}
+
+static enum hw_status read_timestamp(sqlite3_value *const *values, hw_time_ms_t *timestamp,
+                                     struct hw_error *error)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+
+    *timestamp = HW_TIMESTAMP_CLOCK;
+    if (!is_given(values, TOPIC_TIMESTAMP)) {
+        return HW_OK;
+    }
+    if (!ext_value_integer(values[TOPIC_TIMESTAMP], timestamp) ||
+        *timestamp == HW_TIMESTAMP_CLOCK) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "\"timestamp\" must be an integer, milliseconds, or NULL, not %s",
+                               ext_value_describe(values[TOPIC_TIMESTAMP], described));
+    }
+    return HW_OK;
+}
+
+/* Hidden columns are for reading. */
+static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error *error)
+{
+    static const char *const names[] = {"leader_epoch", "producer_id", "replica", "isolation"};
+
+    for (int i = 0; i < 4; i++) {
+        if (is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + i))) {
+            return ext_error_invalid(
+                error, "%s cannot be given in an INSERT; produce() has options", names[i]);
+        }
+    }
+    return HW_OK;
+}
+
+static enum hw_status read_headers(struct ext_session *session, sqlite3_value *const *values,
+                                   struct hw_record *record, struct hw_error *error)
+{
+    struct hw_buffer *headers = &session->headers;
+    enum hw_status status;
+
+    record->header_count = 0;
+    record->headers_size = 0;
+    if (!is_given(values, TOPIC_HEADERS)) {
+        return HW_OK;
+    }
+    headers->size = 0;
+    status =
+        ext_json_headers(session->db, values[TOPIC_HEADERS], headers, &record->header_count, error);
+    record->headers = headers->bytes;
+    record->headers_size = (int32_t)headers->size;
+    return status;
+}
+
+static enum hw_status read_row(const struct topic_table *table, sqlite3_value *const *values,
+                               struct hw_produce *produce, struct hw_error *error)
+{
+    struct hw_record *record = &produce->record;
+    enum hw_status status;
+
+    *produce = (struct hw_produce){
+        .topic = table->topic, .acks = HW_ACKS_DEFAULT, .leader_epoch = HW_EPOCH_NONE};
+    if ((status = check_hidden(values, error)) != HW_OK ||
+        (status = read_partition(table, values, &produce->partition, error)) != HW_OK ||
+        (status = read_timestamp(values, &record->timestamp, error)) != HW_OK ||
+        (status = ext_value_bytes(values[TOPIC_KEY], "the key", &record->key, &record->key_size,
+                                  error)) != HW_OK ||
+        (status = ext_value_bytes(values[TOPIC_VALUE], "the value", &record->value,
+                                  &record->value_size, error)) != HW_OK) {
+        return status;
+    }
+    return read_headers(table->session, values, record, error);
+}
+
+int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
+    struct topic_table *table = (struct topic_table *)vtab;
+    sqlite3_value *const *values = argv + ARGUMENTS_COLUMNS;
+    struct hw_stage *stage = NULL;
+    struct hw_produce produce;
+    struct hw_produced produced;
+    struct hw_error error;
+    enum hw_status status;
+
+    if (argc == 1 || sqlite3_value_type(argv[ARGUMENT_OLD_ROWID]) != SQLITE_NULL) {
+        return refuse_change(vtab, argc == 1);
+    }
+    if (sqlite3_value_type(argv[ARGUMENT_NEW_ROWID]) != SQLITE_NULL ||
+        is_given(values, TOPIC_OFFSET)) {
+        return refuse_offset(vtab);
+    }
+    status = read_row(table, values, &produce, &error);
+    if (status == HW_OK) {
+        status = ext_transaction_stage(table->session, &stage, &error);
+    }
+    if (status != HW_OK) {
+        return ext_error_to_vtab(vtab, &error);
+    }
+    status = hw_stage_add(stage, &produce, &produced, &error);
+    ext_cluster_unlock(table->session->cluster);
+    if (status != HW_OK) {
+        return ext_error_to_vtab(vtab, &error);
+    }
+    *rowid = record_rowid(produced.partition, produced.offset);
+    return SQLITE_OK;
+}

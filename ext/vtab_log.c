@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hw_log(topic, partition, broker): every record in one replica's log, and why a consumer sees it
+ * or not.
+ *
+ *     SELECT "offset", value, visibility FROM hw_log('orders', 0, 2) ORDER BY "offset" DESC LIMIT
+ * 5; SELECT r.broker, l.value FROM hw_replicas r, hw_log(r.topic, r."partition", r.broker) l;
+ */
+#include "ext/vtab_log.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+#include "ext/record_cursor.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const char declaration[] =
+    "CREATE TABLE x(\"partition\" INTEGER, \"offset\" INTEGER, leader_epoch INTEGER,"
+    " \"timestamp\" INTEGER, key, value, headers, visibility TEXT, control TEXT,"
+    " producer_id INTEGER, producer_epoch INTEGER, sequence INTEGER, batch_base_offset INTEGER,"
+    " topic TEXT HIDDEN, of_partition INTEGER HIDDEN, broker INTEGER HIDDEN)";
+
+enum log_column {
+    LOG_PARTITION,
+    LOG_OFFSET,
+    LOG_LEADER_EPOCH,
+    LOG_TIMESTAMP,
+    LOG_KEY,
+    LOG_VALUE,
+    LOG_HEADERS,
+    LOG_VISIBILITY,
+    LOG_CONTROL,
+    LOG_PRODUCER_ID,
+    LOG_PRODUCER_EPOCH,
+    LOG_SEQUENCE,
+    LOG_BATCH_BASE_OFFSET,
+    LOG_TOPIC, /* The arguments, hidden. */
+    LOG_OF_PARTITION,
+    LOG_BROKER
+};
+
+static const struct record_column columns[] = {[LOG_PARTITION] = {TERM_PARTITION, false},
+                                               [LOG_OFFSET] = {TERM_OFFSET, false},
+                                               [LOG_LEADER_EPOCH] = {TERM_NONE, false},
+                                               [LOG_TIMESTAMP] = {TERM_NONE, false},
+                                               [LOG_KEY] = {TERM_NONE, false},
+                                               [LOG_VALUE] = {TERM_NONE, false},
+                                               [LOG_HEADERS] = {TERM_NONE, false},
+                                               [LOG_VISIBILITY] = {TERM_NONE, false},
+                                               [LOG_CONTROL] = {TERM_NONE, false},
+                                               [LOG_PRODUCER_ID] = {TERM_NONE, false},
+                                               [LOG_PRODUCER_EPOCH] = {TERM_NONE, false},
+                                               [LOG_SEQUENCE] = {TERM_NONE, false},
+                                               [LOG_BATCH_BASE_OFFSET] = {TERM_NONE, false},
+                                               [LOG_TOPIC] = {TERM_TOPIC, true},
+                                               [LOG_OF_PARTITION] = {TERM_PARTITION, true},
+                                               [LOG_BROKER] = {TERM_REPLICA, true}};
+
+enum {
+    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION |
+                    1 << LOG_BROKER
+};
+
+struct log_table {
+    sqlite3_vtab base; /* Must be first. */
+    struct ext_session *session;
+};
+
+static int log_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                       sqlite3_vtab **vtab, char **message)
+{
+    struct log_table *table;
+    int code = sqlite3_declare_vtab(db, declaration);
+
+    (void)argc, (void)argv, (void)message;
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct log_table){.session = client};
+    ext_session_retain(client);
+    *vtab = &table->base;
+    return SQLITE_OK;
+}
+
+static int log_disconnect(sqlite3_vtab *vtab)
+{
+    ext_session_release(((struct log_table *)vtab)->session);
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    struct record_shape shape = {.columns = columns,
+                                 .rowid = TERM_OFFSET,
+                                 .light_columns = LIGHT_COLUMNS,
+                                 .is_always_one = true};
+
+    (void)vtab;
+    return record_plan(info, &shape);
+}
+
+/* All three arguments, each one value. */
+static bool has_arguments(const struct record_scan *scan)
+{
+    return scan->has_topic && scan->has_replica && scan->has_partition &&
+           scan->partitions.first == scan->partitions.last;
+}
+
+static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                      sqlite3_value **argv)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+    struct record_scan *scan = &cursor->scan;
+    struct record_source source;
+    struct hw_error error;
+    enum hw_status status;
+
+    record_cursor_reset(cursor);
+    status = record_scan_read(scan, plan, text, argc, argv, &error);
+    if (status == HW_OK && !scan->is_empty && !has_arguments(scan)) {
+        status = ext_error_invalid(&error, "hw_log() takes 3 arguments: hw_log(topic, partition, "
+                                           "broker)");
+    }
+    if (status == HW_OK && !scan->is_empty && scan->partitions.first < 0) {
+        status = hw_error_refuse(&error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                                 "hw_log(): partition must be 0 or more");
+    }
+    if (status == HW_OK && !scan->is_empty && scan->replicas.first < 0) {
+        status = hw_error_refuse(&error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                                 "hw_log(): broker must be 0 or more");
+    }
+    if (status != HW_OK) {
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    source = (struct record_source){
+        .topic = scan->topic, .partition = scan->partitions.first, .mode = HW_READ_LOG};
+    return record_cursor_start(cursor, ((struct log_table *)base->pVtab)->session, &source);
+}
+
+static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct record_cursor *cursor = (const struct record_cursor *)base;
+    const struct hw_row *row = &cursor->row;
+
+    switch ((enum log_column)column) {
+    case LOG_PARTITION:
+    case LOG_OF_PARTITION:
+        sqlite3_result_int(context, row->partition);
+        break;
+    case LOG_OFFSET:
+        sqlite3_result_int64(context, row->record.offset);
+        break;
+    case LOG_LEADER_EPOCH:
+        ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
+        break;
+    case LOG_TIMESTAMP:
+        sqlite3_result_int64(context, row->record.timestamp);
+        break;
+    case LOG_KEY:
+        ext_result_bytes(context, row->record.key, row->record.key_size);
+        break;
+    case LOG_VALUE:
+        ext_result_bytes(context, row->record.value, row->record.value_size);
+        break;
+    case LOG_HEADERS:
+        ext_result_headers(context, &row->record);
+        break;
+    case LOG_VISIBILITY:
+        sqlite3_result_text(context, row->visibility, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_CONTROL:
+        sqlite3_result_text(context, row->control, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_PRODUCER_ID:
+        ext_result_integer_unless(context, row->producer_id, HW_PRODUCER_ID_NONE);
+        break;
+    case LOG_PRODUCER_EPOCH:
+        ext_result_integer_unless(context, row->producer_epoch, -1);
+        break;
+    case LOG_SEQUENCE:
+        ext_result_integer_unless(context, row->sequence, -1);
+        break;
+    case LOG_BATCH_BASE_OFFSET:
+        sqlite3_result_int64(context, row->batch_base_offset);
+        break;
+    case LOG_TOPIC:
+        sqlite3_result_text(context, cursor->topic, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_BROKER:
+        sqlite3_result_int64(context, cursor->scan.replicas.first);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    *rowid = ((const struct record_cursor *)base)->row.record.offset;
+    return SQLITE_OK;
+}
+
+/* xCreate stays NULL: the table is always there and cannot be created under another name. */
+const sqlite3_module vtab_log_module = {.iVersion = 0,
+                                        .xConnect = log_connect,
+                                        .xBestIndex = log_best_index,
+                                        .xDisconnect = log_disconnect,
+                                        .xOpen = record_cursor_open,
+                                        .xClose = record_cursor_close,
+                                        .xFilter = log_filter,
+                                        .xNext = record_cursor_next,
+                                        .xEof = record_cursor_eof,
+                                        .xColumn = log_column,
+                                        .xRowid = log_rowid};
