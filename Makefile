@@ -163,7 +163,7 @@ demo: deps
 	@printf '\n%s\n\n' '--- The session of README.md'
 	$(Q)tests/readme.sh --show README.md
 	@printf '\n%s\n\n' '--- The main experiment: sql/12_package_list.sql'
-	$(Q)sqlite3 -batch -init /dev/null <sql/12_package_list.sql
+	$(Q)tests/experiments.sh --show sql/12_package_list.sql
 
 # --- What CI runs on top ----------------------------------------------------------------------
 

@@ -5,16 +5,20 @@
 # Each runs as a user would run it, `sqlite3 <sql/NAME.sql`, but in a fresh directory that holds a
 # link to highwater.so; a script that wants its database in a file says `.open exp.db`.
 #
-# usage: tests/experiments.sh [--rewrite] [--build DIR] [FILE.sql...]
+# usage: tests/experiments.sh [--rewrite | --show] [--build DIR] [FILE.sql...]
+#
+#   --rewrite  put what was printed into the .out files
+#   --show     print it too
 #
 # SQLITE3 in the environment is the shell to use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rewrite= build=build
+rewrite= show= build=build
 while [ $# -gt 0 ]; do
     case $1 in
     --rewrite) rewrite=yes && shift ;;
+    --show) show=yes && shift ;;
     --build) build=$2 && shift 2 ;;
     *) break ;;
     esac
@@ -37,6 +41,7 @@ for script in "$@"; do
     # An SQL error is a part of the output (the shell ends with 1); a signal is not.
     (cd "$scratch/$name" && ${SQLITE3:-sqlite3} -batch -init /dev/null :memory: \
         <"$input" >"$scratch/$name.out" 2>&1) || status=$?
+    [ -z "$show" ] || cat "$scratch/$name.out"
     if [ "$status" -gt 1 ]; then
         echo "$script: the shell ended with status $status"
         tail -n 20 "$scratch/$name.out"
