@@ -27,7 +27,11 @@ enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_
     }
     hw_replica_become_follower(replica, &partition->record, partition->variant->starts_truncating,
                                &changed);
-    return HW_OK;
+    if (!changed || !partition->variant->truncates_when_told ||
+        replica->leader == HW_BROKER_ID_NONE) {
+        return HW_OK;
+    }
+    return partition->variant->truncate(partition, step, replica, error);
 }
 
 enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,

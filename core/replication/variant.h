@@ -18,10 +18,11 @@ struct hw_variant {
 
     /* How requests look: lastFetchedEpoch and currentLeaderEpoch (KIP-320, KIP-595) or neither. */
     bool sends_epochs;
-    /* A new follower reconciles with the leader before it fetches. */
+    /* A new follower reconciles before it fetches: with its leader, before its first fetch; or by
+     * itself, at the moment when it is told its role. */
     bool starts_truncating;
-    /* Waiting produces time out. */
-    bool has_timeouts;
+    bool truncates_when_told;
+    bool has_timeouts; /* Waiting produces time out. */
     int32_t default_acks;
 
     /* A partition was created, or loaded, with its replicas attached and their roles told. */

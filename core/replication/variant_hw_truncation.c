@@ -21,6 +21,7 @@ const struct hw_variant hw_variant_hw_truncation = {
     .summary = "Kafka until 0.10: a new follower cuts its log to its own high watermark",
     .sends_epochs = false,
     .starts_truncating = true,
+    .truncates_when_told = true,
     .has_timeouts = true,
     .default_acks = -1,
     .created = hw_kafka_created,

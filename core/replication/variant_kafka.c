@@ -62,6 +62,7 @@ const struct hw_variant hw_variant_kafka = {
     .summary = "today's Kafka: leader epochs, divergence found in the fetch",
     .sends_epochs = true,
     .starts_truncating = false,
+    .truncates_when_told = false,
     .has_timeouts = true,
     .default_acks = -1,
     .created = hw_kafka_created,

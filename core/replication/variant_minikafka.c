@@ -396,6 +396,7 @@ const struct hw_variant hw_variant_minikafka = {
     .summary = "the teaching model: one shared high watermark, ISR from log ends and fetch times",
     .sends_epochs = false,
     .starts_truncating = false,
+    .truncates_when_told = false,
     .has_timeouts = false,
     .default_acks = 1,
     .created = mini_created,
