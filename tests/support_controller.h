@@ -75,6 +75,6 @@ enum hw_kafka_error test_controller_cancel_reassignment(struct test_controller *
 #define cancel_reassignment test_controller_cancel_reassignment
 
 #define expect_partition(t, partition, text)                                                       \
-    test_expect_record(&(t)->partitions[partition], (text), __FILE__, __LINE__)
+    test_expect_partition_record(&(t)->partitions[partition], (text), __FILE__, __LINE__)
 
 #endif /* SUPPORT_CONTROLLER_H */

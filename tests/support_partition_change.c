@@ -10,7 +10,7 @@
 
 struct test_change change_of(const char *record, const char *acceptable)
 {
-    struct test_change t = {.record = test_record(record)};
+    struct test_change t = {.record = test_partition_record(record)};
 
     t.change = hw_partition_change_of(&t.record);
     t.change.acceptable = test_list(acceptable);
@@ -36,7 +36,7 @@ void test_expect_change(const struct test_change *t, const char *text, bool uncl
         print_error("nothing changed\n");
         _fail(file, line);
     }
-    test_expect_record(&record, text, file, line);
+    test_expect_partition_record(&record, text, file, line);
     if (was_unclean != unclean) {
         print_error("the election was %s\n", was_unclean ? "unclean" : "clean");
         _fail(file, line);
@@ -52,5 +52,5 @@ void test_expect_no_change(const struct test_change *t, const char *file, int li
         print_error("something changed\n");
         _fail(file, line);
     }
-    test_expect_record(&record, test_record_format(&t->record, text), file, line);
+    test_expect_partition_record(&record, test_record_format(&t->record, text), file, line);
 }

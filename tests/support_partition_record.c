@@ -63,7 +63,7 @@ struct hw_broker_list test_list(const char *text)
     return list;
 }
 
-struct hw_partition_record test_record(const char *text)
+struct hw_partition_record test_partition_record(const char *text)
 {
     struct hw_partition_record record = {.leader = HW_BROKER_ID_NONE};
 
@@ -119,8 +119,8 @@ char *test_record_format(const struct hw_partition_record *record, char text[TES
     return text;
 }
 
-void test_expect_record(const struct hw_partition_record *record, const char *text,
-                        const char *file, int line)
+void test_expect_partition_record(const struct hw_partition_record *record, const char *text,
+                                  const char *file, int line)
 {
     char actual[TEST_RECORD_TEXT_SIZE];
 

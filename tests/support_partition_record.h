@@ -18,16 +18,17 @@ enum { TEST_RECORD_TEXT_SIZE = 1024 };
 struct hw_broker_list test_list(const char *text);
 
 /* A record from its text, in the order of the words above. Stops the test if it cannot be read. */
-struct hw_partition_record test_record(const char *text);
+struct hw_partition_record test_partition_record(const char *text);
 
 /* The text of `record`. Returns `text`. */
 char *test_record_format(const struct hw_partition_record *record,
                          char text[TEST_RECORD_TEXT_SIZE]);
 
 /* Compare and check a record; the macro passes the place of the test on. */
-#define expect_record(record, text) test_expect_record((record), (text), __FILE__, __LINE__)
-void test_expect_record(const struct hw_partition_record *record, const char *text,
-                        const char *file, int line);
+#define expect_record(record, text)                                                                \
+    test_expect_partition_record((record), (text), __FILE__, __LINE__)
+void test_expect_partition_record(const struct hw_partition_record *record, const char *text,
+                                  const char *file, int line);
 
 #define expect_list(list, text) test_expect_list((list), (text), __FILE__, __LINE__)
 void test_expect_list(const struct hw_broker_list *list, const char *text, const char *file,

@@ -228,7 +228,8 @@ static void a_leader_that_has_recovered_says_so_with_its_next_proposal(void **st
     struct hw_alter_partition_request request;
 
     create(t, "[0,1,2]");
-    t->partitions[0] = test_record("leader 1 epochs 3/5 replicas [0,1,2] isr [1] recovering");
+    t->partitions[0] =
+        test_partition_record("leader 1 epochs 3/5 replicas [0,1,2] isr [1] recovering");
     request = proposal_of(t, 0, "[1]");
     request.recovering = true;
     assert_int_equal(send_proposal(t, 0, &request), HW_KAFKA_NONE);
@@ -347,11 +348,11 @@ static void events_of_brokers_outside_the_isr_change_nothing(void **state)
     const char *moved = "leader 0 epochs 1/2 replicas [0,1] isr [0] adding [0] removing [1]";
 
     create(t, "[0,1,2]");
-    t->partitions[0] = test_record(leaderless);
+    t->partitions[0] = test_partition_record(leaderless);
     fence(t, 1);
     shut_down(t, 2);
     expect_partition(t, 0, leaderless);
-    t->partitions[0] = test_record(moved);
+    t->partitions[0] = test_partition_record(moved);
     unfence(t, 1);
     expect_partition(t, 0, moved);
 }

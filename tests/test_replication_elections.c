@@ -118,7 +118,7 @@ static void an_online_election_keeps_a_leader_that_can_lead(void **state)
     struct test_controller *t = *state;
 
     create(t, "[1,2,3]");
-    t->partitions[0] = test_record("leader 2 epochs 1/1 replicas [1,2,3] isr [1,2,3]");
+    t->partitions[0] = test_partition_record("leader 2 epochs 1/1 replicas [1,2,3] isr [1,2,3]");
     assert_int_equal(elect(t, 0, HW_ELECTION_ONLINE), HW_KAFKA_ELECTION_NOT_NEEDED);
     t->partitions[0].leader = HW_BROKER_ID_NONE;
     assert_int_equal(elect(t, 0, HW_ELECTION_ONLINE), HW_KAFKA_NONE);
@@ -131,7 +131,7 @@ static void an_ordered_unclean_election_elects_cleanly_if_it_can(void **state)
     struct test_controller *t = *state;
 
     create(t, "[1,2,3]");
-    t->partitions[0] = test_record("leader -1 epochs 1/1 replicas [1,2,3] isr [3]");
+    t->partitions[0] = test_partition_record("leader -1 epochs 1/1 replicas [1,2,3] isr [3]");
     assert_int_equal(elect(t, 0, HW_ELECTION_UNCLEAN), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 3 epochs 2/2 replicas [1,2,3] isr [3]");
 }
@@ -143,7 +143,7 @@ static void an_election_that_is_not_needed_does_not_complete_a_move(void **state
     const char *text = "leader 1 epochs 1/2 replicas [1,2] isr [1] adding [1] removing [2]";
 
     create(t, "[1,2]");
-    t->partitions[0] = test_record(text);
+    t->partitions[0] = test_partition_record(text);
     assert_int_equal(elect(t, 0, HW_ELECTION_UNCLEAN), HW_KAFKA_ELECTION_NOT_NEEDED);
     assert_int_equal(elect(t, 0, HW_ELECTION_PREFERRED), HW_KAFKA_ELECTION_NOT_NEEDED);
     expect_partition(t, 0, text);
@@ -228,14 +228,14 @@ static void a_member_of_the_elr_can_be_promoted_when_the_isr_is_empty(void **sta
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 3;
     create(t, "[1,2,3]");
-    t->partitions[0] = test_record(text);
+    t->partitions[0] = test_partition_record(text);
     assert_int_equal(promote(t, 0, 2, "[]", false), HW_KAFKA_NOT_IN_SYNC_REPLICA);
     assert_int_equal(promote(t, 0, 2, "[1]", false), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 2 epochs 5/9 replicas [1,2,3] isr [2] elr [1,3]");
 
     /* The feature is off: what the ELR says does not count. */
     t->controller.elr_enabled = false;
-    t->partitions[0] = test_record(text);
+    t->partitions[0] = test_partition_record(text);
     assert_int_equal(promote(t, 0, 2, "[1]", false), HW_KAFKA_NOT_IN_SYNC_REPLICA);
 }
 
@@ -246,7 +246,7 @@ static void a_forced_promotion_does_not_complete_a_move(void **state)
 
     create(t, "[1,2]");
     t->partitions[0] =
-        test_record("leader 1 epochs 4/8 replicas [1,2] isr [1] adding [1] removing [2]");
+        test_partition_record("leader 1 epochs 4/8 replicas [1,2] isr [1] adding [1] removing [2]");
     assert_int_equal(promote(t, 0, 2, "[]", true), HW_KAFKA_NONE);
     expect_partition(
         t, 0, "leader 2 epochs 5/9 replicas [1,2] isr [2] adding [1] removing [2] recovering");
@@ -266,7 +266,7 @@ static void a_member_is_taken_out_of_the_isr_and_nobody_is_elected(void **state)
     assert_false(hw_controller_remove_from_isr(&t->controller, &t->settings, 2, record));
     expect_partition(t, 0, "leader 1 epochs 0/1 replicas [1,2,3] isr [1,3]");
 
-    *record = test_record("leader -1 epochs 1/2 replicas [1,2,3] isr [2,3]");
+    *record = test_partition_record("leader -1 epochs 1/2 replicas [1,2,3] isr [2,3]");
     assert_true(hw_controller_remove_from_isr(&t->controller, &t->settings, 2, record));
     expect_partition(t, 0, "leader -1 epochs 1/3 replicas [1,2,3] isr [3]");
     assert_false(hw_controller_remove_from_isr(&t->controller, &t->settings, 3, record));

@@ -67,7 +67,7 @@ static void a_move_is_not_complete_until_every_new_replica_is_in_sync(void **sta
 {
     const char *text = "leader 0 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4] "
                        "adding [3,4,5] removing [0,1,2]";
-    struct hw_partition_record record = test_record(text);
+    struct hw_partition_record record = test_partition_record(text);
 
     (void)state;
     assert_false(hw_reassignment_maybe_complete(&record));
@@ -78,8 +78,8 @@ static void a_move_is_not_complete_until_every_new_replica_is_in_sync(void **sta
 static void a_move_to_other_brokers_completes_when_all_of_them_are_in_sync(void **state)
 {
     struct hw_partition_record record =
-        test_record("leader 3 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4,5] "
-                    "adding [3,4,5] removing [0,1,2]");
+        test_partition_record("leader 3 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4,5] "
+                              "adding [3,4,5] removing [0,1,2]");
 
     (void)state;
     assert_true(hw_reassignment_maybe_complete(&record));
@@ -90,11 +90,13 @@ static void a_move_to_other_brokers_completes_when_all_of_them_are_in_sync(void 
 static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(void **state)
 {
     struct hw_partition_record record =
-        test_record("leader 3 epochs 0/1 replicas [3,4,0] isr [3,0] removing [0]");
-    struct hw_partition_record at_rest = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3]");
-    struct hw_partition_record synced = test_record("leader 3 epochs 0/1 replicas [3,4] isr [3,4]");
+        test_partition_record("leader 3 epochs 0/1 replicas [3,4,0] isr [3,0] removing [0]");
+    struct hw_partition_record at_rest =
+        test_partition_record("leader 3 epochs 0/1 replicas [3,4] isr [3]");
+    struct hw_partition_record synced =
+        test_partition_record("leader 3 epochs 0/1 replicas [3,4] isr [3,4]");
     struct hw_partition_record nothing =
-        test_record("leader 3 epochs 0/1 replicas [3] isr [3] removing [3]");
+        test_partition_record("leader 3 epochs 0/1 replicas [3] isr [3] removing [3]");
 
     (void)state;
     assert_false(hw_reassignment_maybe_complete(&record));
@@ -107,7 +109,7 @@ static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(voi
 static void taking_a_move_back_drops_the_added_replicas(void **state)
 {
     struct hw_partition_record record =
-        test_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5,2] adding [4,5]");
+        test_partition_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5,2] adding [4,5]");
     struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
 
     (void)state;
@@ -119,8 +121,8 @@ static void taking_a_move_back_drops_the_added_replicas(void **state)
 /* Row: C132. testIsrSpecialCase. */
 static void taking_a_move_back_whose_isr_is_all_new_is_unclean(void **state)
 {
-    struct hw_partition_record record =
-        test_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5] adding [4,5] removing [2]");
+    struct hw_partition_record record = test_partition_record(
+        "leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5] adding [4,5] removing [2]");
     struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
 
     (void)state;
@@ -215,7 +217,7 @@ static void a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_b
     t->settings.unclean_leader_election_enable = true;
     create(t, "[1,2]");
     fence(t, 2);
-    t->partitions[0] = test_record("leader -1 epochs 1/2 replicas [1,2] isr [2]");
+    t->partitions[0] = test_partition_record("leader -1 epochs 1/2 replicas [1,2] isr [2]");
     assert_int_equal(reassign(t, 0, "[3,2]"), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader -1 epochs 1/3 replicas [3,2,1] isr [2] adding [3] removing [1]");
 }
@@ -252,8 +254,8 @@ static void a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections(void
     struct test_controller *t = *state;
 
     create(t, "[1,2,3]");
-    t->partitions[0] = test_record("leader 4 epochs 1/5 replicas [4,5,3,2,1] isr [4,5] "
-                                   "adding [4,5] removing [2]");
+    t->partitions[0] = test_partition_record("leader 4 epochs 1/5 replicas [4,5,3,2,1] isr [4,5] "
+                                             "adding [4,5] removing [2]");
     assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
     assert_string_equal(t->error.message,
                         "cancelling would need an unclean election of broker 3, and "
