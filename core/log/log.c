@@ -262,10 +262,12 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
     enum hw_status status = hw_log_flush(log, error);
 
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+        if (hw_segment_lacks_index_file(log->segments[i])) {
+            log->names_are_durable = false;
+        }
         status = hw_segment_become_inactive(log->segments[i], error);
     }
-    return status == HW_OK ? hw_store_sync_directory(log->owner.store, log->owner.directory, error)
-                           : status;
+    return status == HW_OK ? sync_names(log, error) : status;
 }
 
 enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error)

@@ -32,24 +32,16 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
     }
     for (size_t i = hw_log_floor_segment(log, offset); i < log->count; i++) {
         struct hw_segment *segment = log->segments[i];
-        struct hw_batch batch;
-        int64_t position;
+        bool at_end;
 
         if (hw_segment_base_offset(segment) >= bound) {
             break;
         }
-        status = hw_segment_find(segment, offset, &batch, &position, error);
-        if (status != HW_OK) {
-            return status;
+        status = hw_segment_read(segment, offset, bound, max_bytes, first_batch_always, out,
+                                 &at_end, error);
+        if (status != HW_OK || !at_end) {
+            return status; /* If at its end: a gap reaches to the next segment. */
         }
-        if (position == hw_segment_size_bytes(segment)) {
-            continue; /* A gap reaches to the next segment. */
-        }
-        if (batch.base_offset >= bound ||
-            (!first_batch_always && hw_batch_size_bytes(&batch) > max_bytes)) {
-            break;
-        }
-        return hw_segment_read(segment, position, &batch, bound, max_bytes, out, error);
     }
     return HW_OK;
 }
@@ -90,12 +82,9 @@ enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t ma
 static int64_t position_of(struct hw_log *log, size_t i, hw_offset_t offset)
 {
     struct hw_error ignored;
-    struct hw_batch batch;
     int64_t position;
 
-    return hw_segment_find(log->segments[i], offset, &batch, &position, &ignored) == HW_OK
-               ? position
-               : 0;
+    return hw_segment_find(log->segments[i], offset, &position, &ignored) == HW_OK ? position : 0;
 }
 
 int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t bound)

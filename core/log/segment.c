@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+enum { REWRITE_SIZE = 256 * 1024 };
+
 enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
                                char path[HW_PATH_MAX], struct hw_error *error)
 {
@@ -21,12 +23,6 @@ hw_offset_t hw_segment_base_offset(const struct hw_segment *segment)
 hw_offset_t hw_segment_next_offset(const struct hw_segment *segment)
 {
     return segment->next_offset;
-}
-
-void hw_segment_set_next_offset(struct hw_segment *segment, hw_offset_t next_offset)
-{
-    HW_ASSERT(next_offset >= segment->base_offset);
-    segment->next_offset = next_offset;
 }
 
 int64_t hw_segment_size_bytes(const struct hw_segment *segment)
@@ -268,12 +264,13 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
                                       struct hw_error *error)
 {
     struct remains remains;
-    struct hw_batch batch;
-    enum hw_status status;
+    enum hw_status status = hw_segment_load_indexes(segment, error);
 
     HW_ASSERT(offset >= segment->base_offset);
 
-    status = hw_segment_find(segment, offset, &batch, &remains.size_bytes, error);
+    if (status == HW_OK) {
+        status = hw_segment_find(segment, offset, &remains.size_bytes, error);
+    }
     if (status != HW_OK) {
         return status;
     }
@@ -289,6 +286,7 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
         return status;
     }
 
+    hw_segment_clear_marks(segment);
     segment->tail_is_dirty = false;
     segment->size_bytes = remains.size_bytes;
     if (segment->synced_bytes > remains.size_bytes) {
@@ -341,6 +339,11 @@ enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
     return write_indexes(segment, sync, error);
 }
 
+bool hw_segment_lacks_index_file(const struct hw_segment *segment)
+{
+    return !segment->offsets.file_is_good || !segment->times.file_is_good;
+}
+
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error)
 {
     enum hw_status status = hw_segment_cut_dirty_tail(segment, error);
@@ -348,15 +351,48 @@ enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_
     return status == HW_OK ? hw_segment_write_indexes(segment, true, error) : status;
 }
 
+/*
+ * Write again what is not durable. After a failed sync the system may take bytes for written that
+ * never reached the disk, and the next sync would succeed without them.
+ */
+static enum hw_status rewrite_unsynced(struct hw_segment *segment, struct hw_error *error)
+{
+    struct hw_buffer chunk;
+    enum hw_status status = HW_OK;
+
+    hw_buffer_init(&chunk, segment->owner->allocator);
+    for (int64_t position = segment->synced_bytes;
+         status == HW_OK && position < segment->size_bytes; position += (int64_t)chunk.size) {
+        int64_t left = segment->size_bytes - position;
+
+        chunk.size = 0;
+        status = hw_segment_read_bytes(segment, position,
+                                       left < REWRITE_SIZE ? (size_t)left : (size_t)REWRITE_SIZE,
+                                       &chunk, error);
+        if (status == HW_OK) {
+            status = hw_file_write_at(segment->file, position, chunk.bytes, chunk.size, error);
+        }
+    }
+    hw_buffer_release(&chunk);
+    return status;
+}
+
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    if (!hw_segment_is_synced(segment)) {
+    if (hw_segment_is_synced(segment)) {
+        return HW_OK;
+    }
+    if (segment->sync_has_failed) {
+        status = rewrite_unsynced(segment, error);
+    }
+    if (status == HW_OK) {
         status = hw_file_sync(segment->file, error);
-        if (status == HW_OK) {
-            segment->synced_bytes = segment->size_bytes;
-        }
+        segment->sync_has_failed = status != HW_OK;
+    }
+    if (status == HW_OK) {
+        segment->synced_bytes = segment->size_bytes;
     }
     return status;
 }
@@ -369,12 +405,11 @@ bool hw_segment_is_synced(const struct hw_segment *segment)
 enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,
                                            struct hw_error *error)
 {
-    struct hw_batch batch;
     int64_t position = 0;
     enum hw_status status = HW_OK;
 
     if (offset > segment->base_offset) {
-        status = hw_segment_find(segment, offset, &batch, &position, error);
+        status = hw_segment_find(segment, offset, &position, error);
     }
     if (status == HW_OK) {
         segment->synced_bytes = position;

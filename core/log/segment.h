@@ -108,7 +108,6 @@ enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
 hw_offset_t hw_segment_base_offset(const struct hw_segment *segment);
 /* One behind the last offset; of a segment that was opened and not walked, an upper bound. */
 hw_offset_t hw_segment_next_offset(const struct hw_segment *segment);
-void hw_segment_set_next_offset(struct hw_segment *segment, hw_offset_t next_offset);
 int64_t hw_segment_size_bytes(const struct hw_segment *segment);
 hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment);
 /* The largest timestamp, or the time of creation if no record has one: the age for retention. */
@@ -140,22 +139,22 @@ enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_seg
                                  struct hw_error *error);
 
 /*
- * Find the first batch whose last offset is >= `offset`: its header into *batch and its position
- * into *position. *position is the file's size where there is none. Errors: HW_NO_MEMORY, HW_IO,
- * HW_CORRUPT.
+ * Find the position of the first batch whose last offset is >= `offset`: the file's size where
+ * there is none. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
  */
-enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset,
-                               struct hw_batch *batch, int64_t *position, struct hw_error *error);
+enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
+                               struct hw_error *error);
 
 /*
- * Append the batches from `position` on to `out`, where the batch *first starts: whole ones that
- * start below `bound` (as the first one does), at most `max_bytes`, but the first one in any case.
- * One read, of no more than that and the stretch to the next index entry. Errors: HW_NO_MEMORY,
- * HW_IO, HW_CORRUPT (`out` unchanged).
+ * Append to `out` the batches from the one that hw_segment_find() finds on: whole ones that start
+ * below `bound`, at most `max_bytes`, but with `first_batch_always` the first one in any case.
+ * *at_end says that there is none at or above `offset`. No more than `max_bytes`, or the first
+ * batch, is read, and no more than an index entry behind the bound.
+ * Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT (`out` unchanged).
  */
-enum hw_status hw_segment_read(struct hw_segment *segment, int64_t position,
-                               const struct hw_batch *first, hw_offset_t bound, size_t max_bytes,
-                               struct hw_buffer *out, struct hw_error *error);
+enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, hw_offset_t bound,
+                               size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                               bool *at_end, struct hw_error *error);
 
 /*
  * Find the run of batches that ends with the one that holds the largest offset below `end`: at most
@@ -172,8 +171,9 @@ enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t positio
                                      struct hw_buffer *out, struct hw_error *error);
 
 /*
- * Find the first batch from `from` on that may hold a record with timestamp >= `timestamp`, by the
- * time index and the headers. As hw_segment_find() otherwise.
+ * Find the first batch that ends at or above `from` and may hold a record with timestamp >=
+ * `timestamp`, by the time index and the headers: header and position, or the file's size where
+ * there is none. Errors: as hw_segment_find().
  */
 enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
                                          hw_offset_t from, struct hw_batch *batch,
@@ -189,7 +189,10 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
  * closed cleanly. Errors: HW_IO, HW_NO_MEMORY. Source: LogSegment.onBecomeInactiveSegment. */
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error);
 
-/* Make the .log durable, if it is not. Errors: HW_IO. */
+/* Whether an index file is still missing, so that writing the indexes makes a new name. */
+bool hw_segment_lacks_index_file(const struct hw_segment *segment);
+
+/* Make the .log durable, if it is not. Errors: HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error);
 bool hw_segment_is_synced(const struct hw_segment *segment);
 

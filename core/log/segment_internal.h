@@ -6,6 +6,15 @@
 
 #include "core/log/segment.h"
 
+/* A place that was looked up or read up to: the batch at `position` is the first one that ends at
+ * or above `offset`. Followers and scans go on where they were, so that they need no search. */
+struct hw_segment_mark {
+    hw_offset_t offset; /* HW_OFFSET_NONE: not in use. */
+    int64_t position;
+};
+
+enum { HW_SEGMENT_MARKS = 4 };
+
 struct hw_segment {
     const struct hw_segment_owner *owner;
     struct hw_file *file;
@@ -22,8 +31,14 @@ struct hw_segment {
     hw_time_ms_t rolling_timestamp;
     hw_time_ms_t max_timestamp; /* HW_TIMESTAMP_NONE if no batch has one. */
     hw_offset_t max_timestamp_offset;
-    bool tail_is_dirty; /* A failed append left bytes behind size_bytes. */
+    struct hw_segment_mark marks[HW_SEGMENT_MARKS];
+    uint8_t mark_next;    /* The one to be replaced next. */
+    bool tail_is_dirty;   /* A failed append left bytes behind size_bytes. */
+    bool sync_has_failed; /* The system may take bytes for written that are not. */
 };
+
+/* Forget all marks: offsets or positions have changed. */
+void hw_segment_clear_marks(struct hw_segment *segment);
 
 enum { HW_SEGMENT_SIZE_BYTES_MAX = INT32_MAX }; /* Positions in indexes are int32. */
 

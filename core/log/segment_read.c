@@ -128,23 +128,69 @@ static enum hw_status walk_start(struct hw_segment *segment, hw_offset_t offset,
     return status;
 }
 
-enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset,
-                               struct hw_batch *batch, int64_t *position, struct hw_error *error)
+void hw_segment_clear_marks(struct hw_segment *segment)
+{
+    for (size_t i = 0; i < HW_SEGMENT_MARKS; i++) {
+        segment->marks[i].offset = HW_OFFSET_NONE;
+    }
+}
+
+static bool find_mark(const struct hw_segment *segment, hw_offset_t offset, int64_t *position)
+{
+    for (size_t i = 0; i < HW_SEGMENT_MARKS; i++) {
+        if (segment->marks[i].offset == offset) {
+            *position = segment->marks[i].position;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_mark(struct hw_segment *segment, hw_offset_t offset, int64_t position)
+{
+    int64_t known;
+
+    if (!find_mark(segment, offset, &known)) {
+        segment->marks[segment->mark_next] =
+            (struct hw_segment_mark){.offset = offset, .position = position};
+        segment->mark_next = (uint8_t)((segment->mark_next + 1) % HW_SEGMENT_MARKS);
+    }
+}
+
+/* Search without marks. */
+static enum hw_status search(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
+                             struct hw_error *error)
 {
     struct hw_segment_window window = {.size = 0};
+    enum hw_status status = walk_start(segment, offset, &window, position, error);
+
+    while (status == HW_OK && *position < segment->size_bytes) {
+        struct hw_batch batch;
+
+        status = hw_segment_header_at(segment, &window, *position, &batch, error);
+        if (status != HW_OK || hw_batch_last_offset(&batch) >= offset) {
+            break;
+        }
+        *position += (int64_t)hw_batch_size_bytes(&batch);
+    }
+    return status;
+}
+
+enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
+                               struct hw_error *error)
+{
     enum hw_status status;
 
     if (offset >= segment->next_offset) {
         *position = segment->size_bytes;
-        return hw_segment_load_indexes(segment, error);
+        return HW_OK;
     }
-    status = walk_start(segment, offset, &window, position, error);
-    while (status == HW_OK && *position < segment->size_bytes) {
-        status = hw_segment_header_at(segment, &window, *position, batch, error);
-        if (status != HW_OK || hw_batch_last_offset(batch) >= offset) {
-            break;
-        }
-        *position += (int64_t)hw_batch_size_bytes(batch);
+    if (offset >= 0 && find_mark(segment, offset, position)) {
+        return HW_OK;
+    }
+    status = search(segment, offset, position, error);
+    if (status == HW_OK && offset >= 0) {
+        set_mark(segment, offset, *position);
     }
     return status;
 }
@@ -188,40 +234,80 @@ static int64_t position_above(const struct hw_segment *segment, hw_offset_t boun
                : segment->size_bytes;
 }
 
-enum hw_status hw_segment_read(struct hw_segment *segment, int64_t position,
-                               const struct hw_batch *first, hw_offset_t bound, size_t max_bytes,
-                               struct hw_buffer *out, struct hw_error *error)
+/* How many of the bytes are whole batches that start below `bound`; *next_offset is behind them. */
+static size_t measure_batches(const uint8_t *bytes, size_t size, hw_offset_t bound,
+                              hw_offset_t *next_offset)
 {
-    int64_t first_end = position + (int64_t)hw_batch_size_bytes(first);
+    struct hw_batch batch;
+    size_t measured = 0;
+
+    while (hw_batch_parse(bytes + measured, size - measured, &batch) == HW_BATCH_OK &&
+           batch.base_offset < bound) {
+        measured += hw_batch_size_bytes(&batch);
+        *next_offset = hw_batch_next_offset(&batch);
+    }
+    return measured;
+}
+
+/* Append what `max_bytes` and `bound` allow from `position` on to `out`; with `first_batch_always`
+ * at least one batch. */
+static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw_offset_t bound,
+                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                                struct hw_error *error)
+{
+    int64_t left = segment->size_bytes - position;
     int64_t end = position_above(segment, bound);
+    int64_t wanted = end > position ? end - position : 0;
+    int64_t header = left < HW_BATCH_HEADER_SIZE ? left : HW_BATCH_HEADER_SIZE;
     size_t start = out->size;
-    size_t kept = 0;
+    hw_offset_t next_offset;
+    struct hw_batch first;
     enum hw_status status;
 
-    HW_ASSERT(first->base_offset < bound);
-
-    if (end - position > 0 && (uint64_t)(end - position) > max_bytes) {
-        end = position + (int64_t)max_bytes;
-    }
-    if (end < first_end) {
-        end = first_end;
-    }
-    status = hw_segment_read_bytes(segment, position, (size_t)(end - position), out, error);
+    wanted = (uint64_t)wanted > max_bytes ? (int64_t)max_bytes : wanted;
+    wanted = wanted < header ? header : wanted;
+    status = hw_segment_read_bytes(segment, position, (size_t)wanted, out, error);
     if (status != HW_OK) {
         return status;
     }
-    while (start + kept < out->size) {
-        struct hw_batch batch;
-
-        if (hw_batch_parse(out->bytes + start + kept, out->size - start - kept, &batch) !=
-                HW_BATCH_OK ||
-            batch.base_offset >= bound) {
-            break;
-        }
-        kept += hw_batch_size_bytes(&batch);
+    if (hw_batch_parse(out->bytes + start, (size_t)left, &first) != HW_BATCH_OK) {
+        out->size = start;
+        return no_batch_at(segment, position, error);
     }
-    out->size = start + kept;
-    return kept == 0 ? no_batch_at(segment, position, error) : HW_OK;
+    if (first.base_offset >= bound ||
+        (!first_batch_always && hw_batch_size_bytes(&first) > max_bytes)) {
+        out->size = start;
+        return HW_OK;
+    }
+    if ((int64_t)hw_batch_size_bytes(&first) > wanted) {
+        status = hw_segment_read_bytes(segment, position + wanted,
+                                       hw_batch_size_bytes(&first) - (size_t)wanted, out, error);
+        if (status != HW_OK) {
+            out->size = start;
+            return status;
+        }
+    }
+    next_offset = hw_batch_next_offset(&first);
+    out->size = start + measure_batches(out->bytes + start, out->size - start, bound, &next_offset);
+    set_mark(segment, next_offset, position + (int64_t)(out->size - start));
+    return HW_OK;
+}
+
+enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, hw_offset_t bound,
+                               size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                               bool *at_end, struct hw_error *error)
+{
+    int64_t position;
+    enum hw_status status = hw_segment_load_indexes(segment, error);
+
+    if (status == HW_OK) {
+        status = hw_segment_find(segment, offset, &position, error);
+    }
+    *at_end = status == HW_OK && position == segment->size_bytes;
+    if (status != HW_OK || *at_end) {
+        return status;
+    }
+    return read_from(segment, position, bound, max_bytes, first_batch_always, out, error);
 }
 
 /* Walk from *position to the last batch that starts below `end`; *position_end is then its end.
@@ -310,7 +396,7 @@ enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_
 
         from = offset > from ? offset : from;
     }
-    status = hw_segment_find(segment, from, batch, position, error);
+    status = hw_segment_find(segment, from, position, error);
     while (status == HW_OK && *position < segment->size_bytes) {
         status = hw_segment_header_at(segment, &window, *position, batch, error);
         if (status != HW_OK || batch->max_timestamp >= timestamp) {

@@ -29,6 +29,7 @@ static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offs
                                 .rolling_timestamp = HW_TIMESTAMP_NONE,
                                 .max_timestamp = HW_TIMESTAMP_NONE,
                                 .max_timestamp_offset = base_offset};
+    hw_segment_clear_marks(made);
     hw_index_init(&made->offsets, owner->allocator, HW_INDEX_OFFSET);
     hw_index_init(&made->times, owner->allocator, HW_INDEX_TIME);
     status = hw_segment_path(made, suffix, path, error);
@@ -403,6 +404,7 @@ enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
     segment->size_bytes = walk.end;
     segment->synced_bytes = segment->synced_bytes < walk.end ? segment->synced_bytes : walk.end;
     segment->next_offset = walk.next_offset;
+    hw_segment_clear_marks(segment);
     segment->bytes_since_entry = 0;
     return hw_segment_write_indexes(segment, false, error);
 }
