@@ -7,7 +7,8 @@
  *     log        every record that the replica holds, each with the reason why it is visible or not
  *
  * A reader keeps its bounds from when it was opened, so one statement sees one state; should the
- * log be cut meanwhile, the reader ends early. It holds no file and no memory of the cluster's.
+ * log be cut meanwhile, or another leader's high watermark be lower, the reader ends early. It
+ * holds no file and no memory of the cluster's.
  */
 #ifndef HW_CLUSTER_READER_H
 #define HW_CLUSTER_READER_H
@@ -27,6 +28,9 @@ struct hw_reader_options {
     hw_offset_t end;   /* INT64_MAX: no bound. */
     bool descending;   /* From the largest offset down. */
     bool count_only;   /* Rows carry partition and offset only: nothing is decoded. */
+    /* A hint: the caller will look at about so many rows, so that little more is read. 0: at all.
+     */
+    int64_t rows_wanted;
 };
 
 struct hw_row {
@@ -50,21 +54,32 @@ struct hw_row {
 enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader **reader, struct hw_error *error);
 
-/* The next row, or *found false at the end. After an error the reader is at its end. Errors:
- * HW_NO_MEMORY, HW_IO, HW_CORRUPT; HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION if the topic went. */
+/*
+ * The next row, or *found false at the end. After an error the reader is at its end. Errors:
+ * HW_NO_MEMORY, HW_IO; HW_CORRUPT if a checksum is wrong or a record malformed (not looked for
+ * where count_only can tell the offsets from a batch's header); HW_REFUSED with
+ * UNKNOWN_TOPIC_OR_PARTITION if the topic went, or as hw_reader_open() if its leader or the replica
+ * did.
+ */
 enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool *found,
                               struct hw_error *error);
 
 /* NULL is allowed. The cluster may be closed already. */
 void hw_reader_close(struct hw_reader *reader);
 
-/* The bounds [first, end) of offsets that a reader with these options would return, without reading
- * a record: for min, max and count. Compacted logs may lack some of them. */
+/*
+ * The bounds [first, end) of offsets that a reader with these options would return, without reading
+ * a record: for min, max and count. Compacted logs, and those with control records, may lack some
+ * of them; what lies below the log start does not count. Errors: as hw_reader_open().
+ */
 enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_reader_options *options,
                                 hw_offset_t *first, hw_offset_t *end, struct hw_error *error);
 
-/* The first offset whose timestamp is >= `timestamp`, within the bounds of `options`;
- * HW_OFFSET_NONE if none is. */
+/*
+ * The first offset whose timestamp is >= `timestamp`, within the bounds of `options`;
+ * HW_OFFSET_NONE if none is. It may be that of a control record. Errors: as hw_reader_open(), and
+ * HW_CORRUPT.
+ */
 enum hw_status hw_reader_offset_for_timestamp(struct hw_cluster *cluster,
                                               const struct hw_reader_options *options,
                                               hw_time_ms_t timestamp, hw_offset_t *offset,

@@ -51,12 +51,29 @@ void hw_stage_release(struct hw_stage *stage, int32_t level);
 /* Undo everything since mark `level` (or the one above it that is set; without any: nothing). */
 void hw_stage_rollback_to(struct hw_stage *stage, int32_t level);
 
-/* Append everything to the leaders' logs; on an error all of them are as before and the stage still
- * holds its rows. May be called again: only the first does something. */
+/*
+ * Append everything to the leaders' logs; on an error all of them are as before and the stage still
+ * holds its rows. May be called again: only the first does something. After it nothing may be added
+ * or marked before the commit or rollback. Errors: those of hw_cluster_produce();
+ * HW_REFUSED with FENCED_LEADER_EPOCH if a partition has another leader by now, so that the offsets
+ * which hw_stage_add() has told would be wrong.
+ */
 enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error);
 
-/* After hw_stage_prepare() returned HW_OK. The stage is then empty and may be used again. */
+/* Whether the rows are in the leaders' logs already. What is there may not be copied to followers
+ * before the commit. */
+bool hw_stage_is_prepared(const struct hw_stage *stage);
+
+/*
+ * After hw_stage_prepare() returned HW_OK. Each partition gets one row in hw_acks for all that was
+ * written with the same acks. Where the leader went meanwhile the answer is
+ * NOT_LEADER_OR_FOLLOWER: as in Kafka the records may be lost or not. The stage is then empty and
+ * may be used again.
+ */
 void hw_stage_commit(struct hw_stage *stage);
+
+/* Drop rows and locks, and undo what was done to topics; after prepare cut the logs back. The stage
+ * is then empty and may be used again. */
 void hw_stage_rollback(struct hw_stage *stage);
 
 #endif /* HW_CLUSTER_STAGE_H */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. */
+#include "core/base/assert.h"
+#include "core/cluster/reader_internal.h"
+#include "core/record/compressed_batch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    READER_CHUNK_BYTES_MAX = 1024 * 1024,
+    READER_CHUNK_GROWTH = 4,
+    /* No producer makes batches that large; without a limit 1 MiB could unfold to 1 GiB. */
+    READER_PLAIN_BYTES_MAX = 256 * 1024 * 1024
+};
+
+/* What is wrong with the reader's partition, before a message about a batch. */
+static enum hw_status reader_corrupt(const struct hw_reader *reader, const char *message,
+                                     struct hw_error *error)
+{
+    return hw_error_set(error, HW_CORRUPT, "%s-%" PRId64 ": %s", reader->topic,
+                        reader->options.partition, message);
+}
+
+/* ------------------------------------------------------------------------------------- chunks */
+
+/* Remember where each batch of the chunk starts. */
+static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_error *error)
+{
+    struct hw_batch batch;
+
+    for (size_t at = 0; at < reader->chunk.size; at += hw_batch_size_bytes(&batch)) {
+        enum hw_status status =
+            hw_array_reserve(reader->allocator, (void **)&reader->starts, &reader->start_capacity,
+                             reader->start_count + 1, sizeof *reader->starts, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (hw_batch_parse(reader->chunk.bytes + at, reader->chunk.size - at, &batch) !=
+            HW_BATCH_OK) {
+            return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+        }
+        reader->starts[reader->start_count++] = at;
+    }
+    return HW_OK;
+}
+
+/* Read the next chunk; an empty one is the end. */
+static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *error)
+{
+    struct hw_reader_place place;
+    struct hw_log *log;
+    hw_offset_t from;
+    enum hw_status status = hw_reader_find(reader->cluster, &reader->options, &place, error);
+
+    reader->chunk.size = 0;
+    reader->at = 0;
+    reader->start_count = 0;
+    if (status != HW_OK) {
+        return status;
+    }
+    if (memcmp(&place.topic->id, &reader->topic_id, sizeof reader->topic_id) != 0) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s was deleted while it was read, and made anew",
+                               reader->topic);
+    }
+    log = place.replica->log;
+    reader->end = place.end < reader->end ? place.end : reader->end;
+    from = reader->first > hw_log_start(log) ? reader->first : hw_log_start(log);
+    if (from >= reader->end) {
+        return HW_OK;
+    }
+    if (reader->options.descending) {
+        status = hw_log_read_before(log, reader->end, reader->chunk_bytes, &reader->chunk, error);
+        if (status == HW_OK) {
+            status = reader_list_batches(reader, error);
+        }
+    } else {
+        status =
+            hw_log_read(log, from, reader->end, reader->chunk_bytes, true, &reader->chunk, error);
+    }
+    if (reader->chunk_bytes < READER_CHUNK_BYTES_MAX) {
+        reader->chunk_bytes *= READER_CHUNK_GROWTH;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------ batches */
+
+/* Decode the records in [low, high) into the list. */
+static enum hw_status reader_list_records(struct hw_reader *reader, struct hw_error *error)
+{
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    reader->record_count = 0;
+    while (status == HW_OK && found) {
+        status =
+            hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
+                             reader->record_count + 1, sizeof *reader->records, error);
+        if (status == HW_OK) {
+            status = hw_reader_next_record(reader, &reader->records[reader->record_count], &found,
+                                           error);
+        }
+        if (status == HW_OK && found) {
+            reader->record_count++;
+        }
+    }
+    return status;
+}
+
+/* Begin to decode the batch at `bytes`. */
+static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *bytes,
+                                    struct hw_error *error)
+{
+    struct hw_error inner;
+    enum hw_status status;
+
+    if (!hw_batch_crc_ok(bytes, &reader->batch)) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "%s-%" PRId64 ": the checksum of the batch at offset %" PRId64
+                            " is wrong",
+                            reader->topic, reader->options.partition, reader->batch.base_offset);
+    }
+    status = hw_record_iterator_open(&reader->iterator, bytes, &reader->batch,
+                                     READER_PLAIN_BYTES_MAX, &reader->plain, &inner);
+    if (status != HW_OK) {
+        return status == HW_CORRUPT ? reader_corrupt(reader, inner.message, error)
+                                    : hw_error_set(error, status, "%s", inner.message);
+    }
+    reader->is_iterating = true;
+    reader->previous = reader->batch.base_offset - 1;
+    if (reader->options.descending) {
+        status = reader_list_records(reader, error);
+        reader->is_iterating = false;
+    }
+    return status;
+}
+
+/* Enter the batch at `start` of the chunk, or step over it if it has no rows for this reader. */
+static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struct hw_error *error)
+{
+    const uint8_t *bytes = reader->chunk.bytes + start;
+    struct hw_batch *batch = &reader->batch;
+    hw_offset_t next_offset;
+
+    if (hw_batch_parse(bytes, reader->chunk.size - start, batch) != HW_BATCH_OK) {
+        return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+    }
+    next_offset = hw_batch_next_offset(batch);
+    reader->low = reader->first > batch->base_offset ? reader->first : batch->base_offset;
+    reader->high = reader->end < next_offset ? reader->end : next_offset;
+    if (reader->options.descending) {
+        reader->end = batch->base_offset < reader->end ? batch->base_offset : reader->end;
+    } else {
+        reader->first = next_offset > reader->first ? next_offset : reader->first;
+        reader->at = start + hw_batch_size_bytes(batch);
+    }
+    if (reader->low >= reader->high || batch->record_count == 0 ||
+        (reader->options.mode != HW_READ_LOG && (batch->attributes & HW_BATCH_CONTROL) != 0)) {
+        return HW_OK;
+    }
+    if (reader->options.count_only && batch->record_count - 1 == batch->last_offset_delta) {
+        reader->is_run = true;
+        return HW_OK;
+    }
+    return reader_decode(reader, bytes, error);
+}
+
+enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    bool is_left =
+        reader->options.descending ? reader->start_count > 0 : reader->at < reader->chunk.size;
+
+    if (!is_left && reader->first < reader->end) {
+        status = reader_refill(reader, error);
+        is_left = reader->chunk.size > 0;
+    }
+    *more = status == HW_OK && is_left;
+    if (!*more) {
+        return status;
+    }
+    return reader_enter(
+        reader, reader->options.descending ? reader->starts[--reader->start_count] : reader->at,
+        error);
+}
+
+enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record *record,
+                                     bool *found, struct hw_error *error)
+{
+    struct hw_error inner;
+    enum hw_status status;
+
+    do {
+        status = hw_record_iterator_next(&reader->iterator, record, found, &inner);
+        if (status != HW_OK) {
+            return reader_corrupt(reader, inner.message, error);
+        }
+        if (!*found) {
+            return HW_OK;
+        }
+        if (record->offset <= reader->previous ||
+            record->offset > hw_batch_last_offset(&reader->batch)) {
+            return hw_error_set(error, HW_CORRUPT,
+                                "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
+                                "] has offset %" PRId64 ", the one before it %" PRId64,
+                                reader->topic, reader->options.partition, reader->batch.base_offset,
+                                hw_batch_last_offset(&reader->batch), record->offset,
+                                reader->previous);
+        }
+        reader->previous = record->offset;
+    } while (record->offset < reader->low);
+    *found = record->offset < reader->high;
+    return HW_OK;
+}

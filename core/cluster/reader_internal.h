@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a reader, shared by reader.c (bounds, rows) and reader_chunk.c (bytes, batches).
+ *
+ *     log      ...[ batch ][ batch ][ batch ][ batch ]...
+ *     chunk               [ batch ][ batch ]             read at once, forwards or backwards
+ *     batch                        | records |           one at a time: a run of offsets, an
+ *                                                        iterator, or a list to go through
+ * backwards
+ */
+#ifndef HW_CLUSTER_READER_INTERNAL_H
+#define HW_CLUSTER_READER_INTERNAL_H
+
+#include "core/cluster/cluster_internal.h"
+#include "core/cluster/reader.h"
+
+/* What a reader's options mean now. Pointers are the cluster's, good for this call only. */
+struct hw_reader_place {
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    struct hw_replica *replica;
+    hw_offset_t high_watermark; /* At most the log end. */
+    hw_offset_t end;            /* Rows end here: by the mode. */
+};
+
+struct hw_reader {
+    const struct hw_allocator *allocator;
+    struct hw_cluster *cluster;
+    char topic[HW_TOPIC_NAME_MAX + 1];
+    struct hw_uuid topic_id;
+    struct hw_reader_options options; /* options.topic is `topic`. */
+
+    /* Offsets that were not entered yet are in [first, end). */
+    hw_offset_t first;
+    hw_offset_t end;
+    /* As at the start; for the visibility of rows. */
+    hw_offset_t log_start;
+    hw_offset_t high_watermark;
+
+    struct hw_buffer chunk;
+    size_t chunk_bytes; /* How many to ask for next. */
+    size_t at;          /* Forwards: the next batch in the chunk. */
+    size_t *starts;     /* Backwards: where batches start that were not entered yet. */
+    size_t start_count;
+    size_t start_capacity;
+
+    /* The batch that was entered: its rows are those in [low, high) not returned yet. */
+    struct hw_batch batch;
+    hw_offset_t low;
+    hw_offset_t high;
+    bool is_run; /* All offsets in [low, high), by the header alone. */
+    bool is_iterating;
+    hw_offset_t previous; /* Offset of the record before the iterator. */
+    struct hw_record_iterator iterator;
+    struct hw_buffer plain;    /* Its records, if they are compressed. */
+    struct hw_record *records; /* Backwards: to be returned from the end. */
+    size_t record_count;
+    size_t record_capacity;
+    char control[12]; /* Text of a control record's type. */
+};
+
+/*
+ * Find topic, partition and replica; unless the mode is LOG the high watermark is noted as shown
+ * first. Errors: as hw_reader_open().
+ */
+enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
+                              struct hw_reader_place *place, struct hw_error *error);
+
+/* Enter the next batch that may have rows; *more is false at the end. Errors: as hw_reader_next().
+ */
+enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
+
+/* The next record of the batch that was entered, in its order. Errors: HW_CORRUPT. */
+enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record *record,
+                                     bool *found, struct hw_error *error);
+
+#endif /* HW_CLUSTER_READER_INTERNAL_H */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding rows and topics to a stage, and what holds them. */
+#include "core/cluster/stage.h"
+
+#include "core/base/assert.h"
+#include "core/base/varint.h"
+#include "core/cluster/stage_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STAGE_TABLE_SIZE_MIN = 16 };
+
+enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
+                               struct hw_error *error)
+{
+    struct hw_stage *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+
+    *stage = NULL;
+    if (made == NULL) {
+        return hw_error_no_memory(error, "stage of a transaction");
+    }
+    made->cluster = cluster;
+    hw_stage_rows_init(&made->rows, cluster->allocator, cluster->store, cluster->directory);
+    *stage = made;
+    return HW_OK;
+}
+
+void hw_stage_destroy(struct hw_stage *stage)
+{
+    const struct hw_allocator *allocator;
+
+    if (stage == NULL) {
+        return;
+    }
+    hw_stage_rollback(stage);
+    allocator = stage->cluster->allocator;
+    hw_stage_rows_release(&stage->rows);
+    hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
+    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
+    hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
+    hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
+    hw_free(allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
+    hw_free(allocator, stage->counts, stage->counts_capacity * sizeof *stage->counts);
+    hw_free(allocator, stage->answers, stage->answer_capacity * sizeof *stage->answers);
+    hw_free(allocator, stage, sizeof *stage);
+}
+
+bool hw_stage_is_prepared(const struct hw_stage *stage)
+{
+    return stage->is_prepared;
+}
+
+/* ------------------------------------------------------------------------- the partitions' list */
+
+/* Where the table has the partition, or where it belongs. The table has a free place. */
+static size_t table_find(const struct hw_stage *stage, const struct hw_topic *topic, int32_t index)
+{
+    /* Only speed depends on the address: entries are never listed in the table's order. */
+    uint64_t hash = ((uint64_t)(uintptr_t)topic + (uint64_t)(uint32_t)index) * 0x9e3779b97f4a7c15U;
+    size_t at = (size_t)(hash >> 32) & (stage->table_size - 1);
+
+    while (stage->table[at] != 0) {
+        const struct hw_stage_partition *partition = &stage->partitions[stage->table[at] - 1];
+
+        if (partition->topic == topic && partition->index == index) {
+            break;
+        }
+        at = (at + 1) & (stage->table_size - 1);
+    }
+    return at;
+}
+
+static void table_fill(struct hw_stage *stage)
+{
+    if (stage->table_size > 0) {
+        memset(stage->table, 0, stage->table_size * sizeof *stage->table);
+    }
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        size_t at = table_find(stage, stage->partitions[i].topic, stage->partitions[i].index);
+
+        stage->table[at] = (uint32_t)(i + 1);
+    }
+}
+
+static struct hw_stage_partition *stage_find(const struct hw_stage *stage,
+                                             const struct hw_topic *topic, int32_t index)
+{
+    size_t found;
+
+    if (topic->writers[index] != stage || stage->partition_count == 0) {
+        return NULL;
+    }
+    found = stage->table[table_find(stage, topic, index)];
+    return found == 0 ? NULL : &stage->partitions[found - 1];
+}
+
+/* Room for one more partition. */
+static enum hw_status stage_reserve_partition(struct hw_stage *stage, struct hw_error *error)
+{
+    const struct hw_allocator *allocator = stage->cluster->allocator;
+    size_t needed = stage->partition_count + 1;
+    size_t size = stage->table_size == 0 ? STAGE_TABLE_SIZE_MIN : stage->table_size * 2;
+    uint32_t *table;
+    enum hw_status status =
+        hw_array_reserve(allocator, (void **)&stage->partitions, &stage->partition_capacity, needed,
+                         sizeof *stage->partitions, error);
+
+    if (status != HW_OK || needed * 2 <= stage->table_size) {
+        return status;
+    }
+    table = hw_alloc(allocator, size * sizeof *table);
+    if (table == NULL) {
+        return hw_error_no_memory(error, "partitions of a transaction");
+    }
+    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
+    stage->table = table;
+    stage->table_size = size;
+    table_fill(stage);
+    return HW_OK;
+}
+
+/* Put a partition without rows at the end, for which there is room, and lock it. */
+static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
+                                                       const struct hw_produce_target *target)
+{
+    struct hw_stage_partition *partition = &stage->partitions[stage->partition_count];
+
+    *partition = (struct hw_stage_partition){.topic = target->topic,
+                                             .index = target->partition_index,
+                                             .base = hw_log_end(target->leader->log)};
+    hw_buffer_init(&partition->bytes, stage->cluster->allocator);
+    stage->table[table_find(stage, target->topic, target->partition_index)] =
+        (uint32_t)(stage->partition_count + 1);
+    stage->partition_count++;
+    target->topic->writers[target->partition_index] = stage;
+    return partition;
+}
+
+static bool stage_has_created(const struct hw_stage *stage, const struct hw_topic *topic)
+{
+    for (size_t i = 0; i < stage->created_count; i++) {
+        if (stage->created[i] == topic) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
+{
+    if (stage->partition_count == count) {
+        return;
+    }
+    while (stage->partition_count > count) {
+        struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
+
+        hw_buffer_release(&partition->bytes);
+        if (!stage_has_created(stage, partition->topic)) {
+            partition->topic->writers[partition->index] = NULL;
+        }
+    }
+    table_fill(stage);
+}
+
+void hw_stage_reset(struct hw_stage *stage)
+{
+    HW_ASSERT(stage->created_count == 0 && stage->deleted_count == 0);
+    hw_stage_drop_partitions(stage, 0);
+    hw_stage_rows_clear(&stage->rows);
+    stage->mark_count = 0;
+    stage->counts_count = 0;
+    stage->answer_count = 0;
+    stage->is_prepared = false;
+}
+
+/* ---------------------------------------------------------------------------------- adding rows */
+
+static enum hw_status refuse_busy(const struct hw_partition *partition, struct hw_error *error)
+{
+    return hw_error_set(error, HW_BUSY,
+                        "%s is being written by an open transaction: COMMIT or ROLLBACK it first",
+                        partition->name);
+}
+
+/* Bytes of a batch that holds only this record. */
+static int64_t batch_of_one_size(const struct hw_record *record)
+{
+    int64_t length = 1 + 1 + 1 + (int64_t)hw_varint_size(record->key_size) +
+                     (int64_t)hw_varint_size(record->value_size) +
+                     (int64_t)hw_varint_size(record->header_count) + record->headers_size;
+
+    length += (record->key_size > 0 ? record->key_size : 0) +
+              (int64_t)(record->value_size > 0 ? record->value_size : 0);
+    return HW_BATCH_HEADER_SIZE + length +
+           (length > INT32_MAX ? 0 : (int64_t)hw_varint_size((int32_t)length));
+}
+
+static enum hw_status check_size(const struct hw_produce_target *target,
+                                 const struct hw_record *record, struct hw_error *error)
+{
+    const struct hw_log_config *config = &target->topic->log_config;
+    int64_t size = batch_of_one_size(record);
+
+    if (size > config->max_message_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                               "the record makes a batch of %" PRId64
+                               " bytes, max.message.bytes of %s is %" PRId32,
+                               size, target->topic->name, config->max_message_bytes);
+    }
+    if (size > config->segment_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
+                               "the record makes a batch of %" PRId64
+                               " bytes, segment.bytes of %s is %" PRId32,
+                               size, target->topic->name, config->segment_bytes);
+    }
+    return HW_OK;
+}
+
+/* What the leader checks of each record (R1.16, R1.17), now: the statement fails, not the commit.
+ */
+static enum hw_status check_record(const struct hw_produce_target *target, hw_time_ms_t now_ms,
+                                   const struct hw_record *record, struct hw_error *error)
+{
+    const struct hw_settings *settings = &target->topic->settings;
+
+    if (record->timestamp < HW_TIMESTAMP_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " is below 0 and is not -1 (none)",
+                               record->timestamp);
+    }
+    if (!settings->log_append_time && record->timestamp != HW_TIMESTAMP_NONE &&
+        (now_ms - record->timestamp > settings->message_timestamp_before_max_ms ||
+         record->timestamp - now_ms > settings->message_timestamp_after_max_ms)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " for %s, allowed are %" PRId64
+                               " ms before to %" PRId64 " ms after %" PRId64,
+                               record->timestamp, target->partition->name,
+                               settings->message_timestamp_before_max_ms,
+                               settings->message_timestamp_after_max_ms, now_ms);
+    }
+    if (settings->compacted && record->key_size < 0) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "a record has no key, and %s is compacted", target->partition->name);
+    }
+    return check_size(target, record, error);
+}
+
+enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
+                                     const struct hw_replica *leader, struct hw_error *error)
+{
+    if (hw_log_end(leader->log) == partition->base) {
+        return HW_OK;
+    }
+    return hw_error_refuse(error, HW_KAFKA_FENCED_LEADER_EPOCH,
+                           "the leader of %s has changed since the transaction began, its log ends"
+                           " at %" PRId64 " and not at %" PRId64 ": ROLLBACK and try again",
+                           leader->name, hw_log_end(leader->log), partition->base);
+}
+
+enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *produce,
+                            struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    struct hw_stage_row row = {.record = produce->record};
+    struct hw_stage_partition *partition;
+    struct hw_produce_target target;
+    struct hw_stage *writer;
+    enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status != HW_OK) {
+        return status;
+    }
+    writer = target.topic->writers[target.partition_index];
+    if (writer != NULL && writer != stage) {
+        return refuse_busy(target.partition, error);
+    }
+    partition = stage_find(stage, target.topic, target.partition_index);
+    row.acks = target.acks;
+    row.record.timestamp = hw_cluster_timestamp(cluster, &produce->record);
+    status = check_record(&target, cluster->now_ms, &row.record, error);
+    if (status == HW_OK) {
+        status = partition == NULL ? stage_reserve_partition(stage, error)
+                                   : hw_stage_check_leader(partition, target.leader, error);
+    }
+    if (status == HW_OK) {
+        row.partition = partition == NULL ? (int32_t)stage->partition_count
+                                          : (int32_t)(partition - stage->partitions);
+        status = hw_stage_rows_add(&stage->rows, &row, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (partition == NULL) {
+        partition = stage_push_partition(stage, &target);
+    }
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + partition->row_count,
+                                     .ack_id = -1,
+                                     .answered = target.acks != 0};
+    partition->row_count++;
+    partition->sticky_count += produce->partition == -1 && produce->record.key_size < 0;
+    return HW_OK;
+}
+
+/* --------------------------------------------------------------------------------------- topics */
+
+enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,
+                                     struct hw_error *error)
+{
+    struct hw_topic *topic;
+    enum hw_status status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->created,
+                                             &stage->created_capacity, stage->created_count + 1,
+                                             sizeof *stage->created, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status == HW_OK) {
+        status = hw_cluster_do_create_topic(stage->cluster, spec, &topic, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    /* Nobody else may write to what a rollback takes away again. */
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        topic->writers[p] = stage;
+    }
+    stage->created[stage->created_count++] = topic;
+    return HW_OK;
+}
+
+enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
+                                     struct hw_error *error)
+{
+    struct hw_selection selection;
+    enum hw_status status = hw_cluster_select(stage->cluster, topic, -1, &selection, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status != HW_OK) {
+        return status;
+    }
+    for (int32_t p = 0; p < selection.topic->partition_count; p++) {
+        if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != stage) {
+            return refuse_busy(&selection.topic->partitions[p], error);
+        }
+    }
+    status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->deleted,
+                              &stage->deleted_capacity, stage->deleted_count + 1,
+                              sizeof *stage->deleted, error);
+    if (status == HW_OK) {
+        selection.topic->is_hidden = true;
+        stage->deleted[stage->deleted_count++] = selection.topic;
+    }
+    return status;
+}
+
+void hw_stage_drop_topics(struct hw_stage *stage, size_t created_count, size_t deleted_count)
+{
+    struct hw_error unused;
+
+    while (stage->deleted_count > deleted_count) {
+        stage->deleted[--stage->deleted_count]->is_hidden = false;
+    }
+    while (stage->created_count > created_count) {
+        /* Files that cannot be removed are cleared away when a topic of that name is created. */
+        (void)hw_cluster_do_delete_topic(stage->cluster, stage->created[--stage->created_count],
+                                         &unused);
+    }
+}
