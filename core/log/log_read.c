@@ -2,7 +2,7 @@
 /* Reading by offset, backwards, and by time. */
 #include "core/log/log_internal.h"
 
-#include "core/base/assert.h"
+#include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
 
@@ -111,16 +111,18 @@ int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t
 /* The first record of the batch at `position` with at least this timestamp and offset. */
 static enum hw_status search_batch(struct hw_segment *segment, const struct hw_batch *batch,
                                    int64_t position, hw_time_ms_t timestamp, hw_offset_t from,
-                                   struct hw_buffer *bytes, struct hw_record *record, bool *found,
-                                   struct hw_error *error)
+                                   struct hw_buffer buffers[2], struct hw_record *record,
+                                   bool *found, struct hw_error *error)
 {
     struct hw_record_iterator iterator;
     enum hw_status status;
 
-    bytes->size = 0;
-    status = hw_segment_read_bytes(segment, position, hw_batch_size_bytes(batch), bytes, error);
+    buffers[0].size = 0;
+    status =
+        hw_segment_read_bytes(segment, position, hw_batch_size_bytes(batch), &buffers[0], error);
     if (status == HW_OK) {
-        status = hw_record_iterator_init(&iterator, bytes->bytes, batch, error);
+        status = hw_record_iterator_open(&iterator, buffers[0].bytes, batch, HW_LOG_PLAIN_SIZE_MAX,
+                                         &buffers[1], error);
     }
     *found = true;
     while (status == HW_OK && *found) {
@@ -134,7 +136,7 @@ static enum hw_status search_batch(struct hw_segment *segment, const struct hw_b
 
 /* The same in one segment, whose largest timestamp is high enough. */
 static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                     hw_offset_t from, struct hw_buffer *bytes,
+                                     hw_offset_t from, struct hw_buffer buffers[2],
                                      struct hw_record *record, bool *found, struct hw_error *error)
 {
     struct hw_batch batch;
@@ -148,7 +150,7 @@ static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t ti
             return status;
         }
         status =
-            search_batch(segment, &batch, position, timestamp, from, bytes, record, found, error);
+            search_batch(segment, &batch, position, timestamp, from, buffers, record, found, error);
         if (status != HW_OK || *found) {
             return status;
         }
@@ -161,13 +163,14 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
                                            hw_offset_t bound, hw_offset_t *offset,
                                            hw_time_ms_t *found_timestamp, struct hw_error *error)
 {
-    struct hw_buffer bytes;
+    struct hw_buffer buffers[2]; /* A batch, and its records if they are compressed. */
     enum hw_status status = HW_OK;
     bool found = false;
 
     *offset = HW_OFFSET_NONE;
     *found_timestamp = HW_TIMESTAMP_NONE;
-    hw_buffer_init(&bytes, log->owner.allocator);
+    hw_buffer_init(&buffers[0], log->owner.allocator);
+    hw_buffer_init(&buffers[1], log->owner.allocator);
     for (size_t i = hw_log_floor_segment(log, log->start); i < log->count; i++) {
         struct hw_segment *segment = log->segments[i];
         struct hw_record record;
@@ -178,7 +181,7 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
         if (hw_segment_max_timestamp(segment) < timestamp) {
             continue;
         }
-        status = search_segment(segment, timestamp, log->start, &bytes, &record, &found, error);
+        status = search_segment(segment, timestamp, log->start, buffers, &record, &found, error);
         if (status != HW_OK) {
             break;
         }
@@ -190,6 +193,7 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
             break;
         }
     }
-    hw_buffer_release(&bytes);
+    hw_buffer_release(&buffers[0]);
+    hw_buffer_release(&buffers[1]);
     return status;
 }

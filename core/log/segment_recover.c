@@ -3,6 +3,7 @@
 #include "core/log/segment_internal.h"
 
 #include "core/base/assert.h"
+#include "core/record/legacy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,6 +179,24 @@ static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size
                            : status;
 }
 
+/* A good message of format 0 or 1 was written by an old Kafka. A replica cannot hold it, but it is
+ * nothing to cut either; anything else is damage. */
+static enum hw_status walk_judge_legacy(struct walk *walk, const struct hw_batch *entry,
+                                        struct hw_error *error)
+{
+    enum hw_status status = walk_fill(walk, walk->end, hw_batch_size_bytes(entry), error);
+
+    if (status == HW_OK &&
+        hw_legacy_crc_ok(walk->buffer.bytes + (walk->end - walk->buffer_position), entry)) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "%s/%020" PRId64 ".log: byte %" PRId64
+                            " begins a message of format %d; a replica holds format 2 only",
+                            walk->segment->owner->directory, walk->segment->base_offset, walk->end,
+                            entry->magic);
+    }
+    return status;
+}
+
 /* Judge the entry at walk->end. *reason is NULL if it is a good batch. */
 static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, const char **reason,
                                  struct hw_error *error)
@@ -199,8 +218,8 @@ static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, cons
         *reason = "the file ends inside a batch";
         return HW_OK;
     case HW_BATCH_LEGACY:
-        *reason = "an entry of message format 0 or 1";
-        return HW_OK;
+        *reason = "no batch of magic 2";
+        return walk_judge_legacy(walk, batch, error);
     case HW_BATCH_CORRUPT:
         *reason = "no batch header";
         return HW_OK;
