@@ -21,9 +21,9 @@ CREATE TABLE package(name TEXT, version TEXT);
 .separator "|"
 SELECT 'some hundreds of packages: ' || (count(*) > 100) FROM package;
 
--- Small answers, so that a follower needs many fetches.
-SELECT configure('replica.fetch.max.bytes', 4096);
-CREATE VIRTUAL TABLE log USING highwater(replication.factor=3, min.insync.replicas=2, batch.size=1024);
+-- Small batches and small answers, so that a follower needs many fetches.
+SELECT configure('replica.fetch.max.bytes', 4096), configure('batch.size', 1024);
+CREATE VIRTUAL TABLE log USING highwater(replication.factor=3, min.insync.replicas=2);
 
 .print -- the first half: one transaction, replicated, acknowledged
 CREATE TABLE half AS SELECT max(rowid) / 2 AS row FROM package;
@@ -52,7 +52,8 @@ SELECT replicate('log') > 0;
 .print -- broker 1 comes back with what it had synced, and becomes equal
 SELECT restart(1);
 SELECT replicate('log') > 0;
-SELECT count(DISTINCT leo) || ' log end, isr ' || isr FROM hw_replicas JOIN hw_partitions USING (topic, partition);
+SELECT count(DISTINCT r.leo) || ' log end, isr ' || p.isr
+  FROM hw_replicas AS r JOIN hw_partitions AS p USING (topic, partition);
 
 .print -- every package is there, nothing else is, and nothing twice
 SELECT 'missing: ' || count(*) FROM (SELECT name, version FROM package EXCEPT SELECT key, value FROM log);

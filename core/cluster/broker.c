@@ -279,6 +279,10 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, const struct 
 
     hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
     if (status == HW_OK) {
+        /* A broker that holds no replica yet has no directory yet. */
+        status = hw_store_make_directory(cluster->store, broker->dir, error);
+    }
+    if (status == HW_OK) {
         status = hw_cluster_select(cluster, NULL, -1, &all, error);
     }
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
@@ -359,9 +363,6 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
         if (replica != NULL) {
             status = hw_log_clean_stop(replica->log, error);
         }
-    }
-    if (status == HW_OK) {
-        status = hw_store_make_directory(cluster->store, broker->dir, error);
     }
     if (status == HW_OK) {
         status = checkpoint_write(cluster, broker, "replication-offset-checkpoint",
