@@ -116,21 +116,41 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
     return HW_OK;
 }
 
-void hw_acks_remove_last(struct hw_acks *acks)
+/* Make a hole of a row. */
+static void drop_row(struct hw_acks *acks, struct hw_ack *row)
 {
-    struct hw_ack *row;
-
-    HW_ASSERT(acks->count > acks->head);
-    row = &acks->rows[acks->count - 1];
-    HW_ASSERT(row->is_pending);
-    HW_ASSERT(row->id == acks->next_id - 1);
-
     hw_text_free(acks->allocator, row->topic);
-    acks->count--;
-    acks->next_id--;
+    row->topic = NULL;
+    acks->dropped_count++;
+    while (acks->head < acks->count && acks->rows[acks->head].topic == NULL) {
+        acks->head++;
+    }
 }
 
-/* Make a hole of the row that finished first. */
+void hw_acks_remove(struct hw_acks *acks, int64_t id)
+{
+    struct hw_ack *row = find_row(acks, id);
+
+    if (row == NULL || !row->is_pending) {
+        return;
+    }
+    if (id == acks->next_id - 1) {
+        hw_text_free(acks->allocator, row->topic);
+        acks->count--;
+        acks->next_id--;
+    } else {
+        drop_row(acks, row);
+    }
+}
+
+void hw_acks_remove_last(struct hw_acks *acks)
+{
+    int64_t id = acks->next_id - 1;
+
+    hw_acks_remove(acks, id);
+    HW_ASSERT(acks->next_id == id);
+}
+
 static void drop_first_finished(struct hw_acks *acks)
 {
     struct hw_ack *row = find_row(acks, acks->first_finished_id);
@@ -138,12 +158,7 @@ static void drop_first_finished(struct hw_acks *acks)
     HW_ASSERT(row != NULL);
     acks->first_finished_id = row->next_finished_id;
     acks->finished_count--;
-    hw_text_free(acks->allocator, row->topic);
-    row->topic = NULL;
-    acks->dropped_count++;
-    while (acks->head < acks->count && acks->rows[acks->head].topic == NULL) {
-        acks->head++;
-    }
+    drop_row(acks, row);
 }
 
 void hw_acks_resolve(struct hw_acks *acks, int64_t id, enum hw_kafka_error error,

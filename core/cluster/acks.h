@@ -50,11 +50,14 @@ void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator);
 void hw_acks_release(struct hw_acks *acks);
 
 /* A pending row like *ack, whose id, topic and state are set by the call (topic is copied). Errors:
- * HW_NO_MEMORY. The caller may take it back with hw_acks_remove_last() while it is the newest and
- * pending; its id was then never given. */
+ * HW_NO_MEMORY. */
 enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const char *topic,
                            int64_t *id, struct hw_error *error);
-void hw_acks_remove_last(struct hw_acks *acks);
+
+/* Take a pending row back, as if it had never been: a produce that failed. The newest one's id is
+ * given to the next row. Ids that are unknown or finished are ignored. */
+void hw_acks_remove(struct hw_acks *acks, int64_t id);
+void hw_acks_remove_last(struct hw_acks *acks); /* The newest row, which is pending. */
 
 /* Finish a pending row; ids that are unknown or finished are ignored. Drops the rows that finished
  * first above the limit. */
