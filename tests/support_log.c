@@ -114,6 +114,64 @@ void build_batch(struct hw_buffer *buffer, hw_offset_t base_offset, int count, h
     hw_batch_builder_finish(&builder, &options);
 }
 
+void build_sized_batch(struct hw_buffer *buffer, hw_offset_t offset, hw_time_ms_t timestamp,
+                       size_t size_bytes)
+{
+    static const uint8_t filler[1 << 16];
+    size_t start = buffer->size;
+
+    assert_true(size_bytes >= 80 && size_bytes < sizeof filler);
+    /* The varints in front of the value take some bytes or others: try. */
+    for (size_t size = size_bytes - 80; buffer->size != start + size_bytes; size++) {
+        struct hw_batch_options options = hw_batch_options_plain();
+        struct hw_record record = {.offset = offset,
+                                   .timestamp = timestamp,
+                                   .key_size = -1,
+                                   .value = filler,
+                                   .value_size = (int32_t)size};
+        struct hw_batch_builder builder;
+        struct hw_error error;
+
+        buffer->size = start;
+        options.base_offset = offset;
+        assert_int_equal(hw_batch_builder_begin(&builder, buffer, offset, &error), HW_OK);
+        assert_int_equal(hw_batch_builder_add(&builder, &record, &error), HW_OK);
+        hw_batch_builder_finish(&builder, &options);
+        assert_true(buffer->size <= start + size_bytes);
+    }
+}
+
+enum hw_status lead_bytes(struct test_log *t, struct hw_buffer *buffer)
+{
+    struct hw_log_append_info info;
+
+    return hw_log_append_as_leader(t->log, buffer->bytes, buffer->size, 0, t->now_ms, &info,
+                                   &t->error);
+}
+
+enum hw_status follow_bytes(struct test_log *t, const struct hw_buffer *buffer)
+{
+    struct hw_log_append_info info;
+    enum hw_status status =
+        hw_log_append_as_follower(t->log, buffer->bytes, buffer->size, t->now_ms, &info, &t->error);
+
+    hw_log_check(t->log);
+    return status;
+}
+
+void test_produce_sized(struct test_log *t, hw_time_ms_t timestamp, size_t size_bytes,
+                        const char *file, int line)
+{
+    struct hw_buffer buffer;
+    enum hw_status status;
+
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_sized_batch(&buffer, 0, timestamp, size_bytes);
+    status = lead_bytes(t, &buffer);
+    hw_buffer_release(&buffer);
+    test_expect_ok(t, status, file, line);
+}
+
 void test_produce(struct test_log *t, hw_epoch_t epoch, int count, hw_time_ms_t timestamp,
                   const char *file, int line)
 {
@@ -135,21 +193,17 @@ void test_produce(struct test_log *t, hw_epoch_t epoch, int count, hw_time_ms_t 
 enum hw_status follow(struct test_log *t, hw_offset_t base_offset, int count, hw_epoch_t epoch,
                       hw_time_ms_t timestamp)
 {
-    struct hw_log_append_info info;
     struct hw_buffer buffer;
     enum hw_status status;
 
     hw_buffer_init(&buffer, &hw_allocator_libc);
     build_batch(&buffer, base_offset, count, epoch, timestamp);
-    status =
-        hw_log_append_as_follower(t->log, buffer.bytes, buffer.size, t->now_ms, &info, &t->error);
+    status = follow_bytes(t, &buffer);
     hw_buffer_release(&buffer);
-    hw_log_check(t->log);
     return status;
 }
 
-/* Add the offsets of the batches in `buffer` to `text`. */
-static void describe_batches(const struct hw_buffer *buffer, char *text, size_t size)
+void describe_batches(const struct hw_buffer *buffer, char *text, size_t size)
 {
     struct hw_batch batch;
 

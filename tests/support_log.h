@@ -33,8 +33,7 @@ int test_log_teardown(void **state);
 void test_expect_ok(struct test_log *t, enum hw_status status, const char *file, int line);
 
 /* Fail unless the call is refused with this Kafka error. */
-#define expect_refused(t, call, kafka)                                                             \
-    test_expect_refused((t), (call), HW_KAFKA_##kafka, test_here)
+#define expect_refused(t, call, kafka) test_expect_refused((t), (call), HW_KAFKA_##kafka, test_here)
 void test_expect_refused(struct test_log *t, enum hw_status status, enum hw_kafka_error kafka,
                          const char *file, int line);
 
@@ -63,6 +62,20 @@ void test_produce(struct test_log *t, hw_epoch_t epoch, int count, hw_time_ms_t 
 void build_batch(struct hw_buffer *buffer, hw_offset_t base_offset, int count, hw_epoch_t epoch,
                  hw_time_ms_t timestamp);
 
+/* Append a batch of one record to `buffer` that has exactly `size_bytes` >= 80 bytes. */
+void build_sized_batch(struct hw_buffer *buffer, hw_offset_t offset, hw_time_ms_t timestamp,
+                       size_t size_bytes);
+
+/* Append such a batch as leader, with epoch 0. */
+#define produce_sized(t, timestamp, size_bytes)                                                    \
+    test_produce_sized((t), (timestamp), (size_bytes), test_here)
+void test_produce_sized(struct test_log *t, hw_time_ms_t timestamp, size_t size_bytes,
+                        const char *file, int line);
+
+/* Append the bytes as leader or as follower; returns what the log did. */
+enum hw_status lead_bytes(struct test_log *t, struct hw_buffer *buffer);
+enum hw_status follow_bytes(struct test_log *t, const struct hw_buffer *buffer);
+
 /* Append one batch as follower; returns what hw_log_append_as_follower() did. */
 enum hw_status follow(struct test_log *t, hw_offset_t base_offset, int count, hw_epoch_t epoch,
                       hw_time_ms_t timestamp);
@@ -73,6 +86,9 @@ enum hw_status follow(struct test_log *t, hw_offset_t base_offset, int count, hw
     test_expect_read((t), (offset), (max_bytes), (expected), test_here)
 void test_expect_read(struct test_log *t, hw_offset_t offset, size_t max_bytes,
                       const char *expected, const char *file, int line);
+
+/* Add the offsets of the batches in `buffer` to `text`, so. */
+void describe_batches(const struct hw_buffer *buffer, char *text, size_t size);
 
 /* Read all batches from the log start on, over all segments. */
 #define expect_batches(t, expected) test_expect_batches((t), (expected), test_here)

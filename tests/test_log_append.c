@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What does a log accept from a producer and from a leader, and where does it land?
- * Source: UnifiedLog.appendAsLeader, appendAsFollower, Partition.appendRecordsToFollower.
+ * Source: UnifiedLog.appendAsLeader, appendAsFollower, LogValidator.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,51 @@
 
 #include <cmocka.h>
 
+#include "core/record/compressed_batch.h"
 #include "tests/support_log.h"
 
 #include <string.h>
+
+/* A batch as a producer sends it: two records, timestamps 5 and 7. */
+static struct hw_buffer produced_batch(void)
+{
+    struct hw_batch_options options = hw_batch_options_plain();
+    struct hw_batch_builder builder;
+    struct hw_buffer buffer;
+    struct hw_error error;
+
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    assert_int_equal(hw_batch_builder_begin(&builder, &buffer, 0, &error), HW_OK);
+    for (int i = 0; i < 2; i++) {
+        struct hw_record record = {
+            .offset = i, .timestamp = 5 + 2 * i, .key_size = -1, .value_size = -1};
+
+        assert_int_equal(hw_batch_builder_add(&builder, &record, &error), HW_OK);
+    }
+    hw_batch_builder_finish(&builder, &options);
+    return buffer;
+}
+
+/* Change the header of the batch in `buffer`, keeping the checksum right. */
+static struct hw_batch header_of(const struct hw_buffer *buffer)
+{
+    struct hw_batch batch;
+
+    (void)hw_batch_parse(buffer->bytes, buffer->size, &batch);
+    return batch;
+}
+
+#define expect_batch_refused(t, change, kafka)                                                     \
+    do {                                                                                           \
+        struct hw_buffer buffer = produced_batch();                                                \
+        struct hw_batch batch = header_of(&buffer);                                                \
+        change;                                                                                    \
+        hw_batch_encode(buffer.bytes, &batch);                                                     \
+        expect_refused(t, lead_bytes(t, &buffer), kafka);                                          \
+        hw_buffer_release(&buffer);                                                                \
+        expect_log(t, 0, 0, 1);                                                                    \
+        expect_epochs(t, "0:0");                                                                   \
+    } while (0)
 
 /* Semantics: R1.27 */
 static void offsets_start_at_the_log_end(void **state)
@@ -27,6 +69,245 @@ static void offsets_start_at_the_log_end(void **state)
     expect_batches(t, "0 1-3 4-5");
     expect_epochs(t, "0:0 2:4");
     assert_int_equal(expect_all_readable(t), 6);
+}
+
+/* Row: C172. Semantics: R1.27 */
+static void every_batch_gets_the_leaders_epoch(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    open_log(t);
+    for (int i = 0; i < 50; i++) {
+        produce(t, 72, 1, 0);
+    }
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    expect_ok(t, hw_log_read(t->log, 0, INT64_MAX, SIZE_MAX, true, &buffer, &t->error));
+    for (size_t at = 0; at < buffer.size;) {
+        struct hw_batch batch;
+
+        assert_int_equal(hw_batch_parse(buffer.bytes + at, buffer.size - at, &batch), HW_BATCH_OK);
+        assert_int_equal(batch.leader_epoch, 72);
+        at += hw_batch_size_bytes(&batch);
+    }
+    hw_buffer_release(&buffer);
+    expect_epochs(t, "72:0");
+}
+
+/* Semantics: R1.5, R1.11, R1.12, R1.13, R1.15, R1.18 */
+static void a_producers_batch_is_refused_by_the_first_rule_that_it_breaks(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 1, 0);
+    expect_batch_refused(t, batch.base_offset = 3, INVALID_RECORD);
+    expect_batch_refused(t, batch.record_count = 1, INVALID_RECORD);
+    expect_batch_refused(t, batch.record_count = 3, INVALID_RECORD);
+    expect_batch_refused(t, batch.record_count = 0, INVALID_RECORD);
+    expect_batch_refused(t, batch.record_count = -1, INVALID_RECORD);
+    expect_batch_refused(t, batch.last_offset_delta = 0, INVALID_RECORD);
+    expect_batch_refused(t, batch.last_offset_delta = -1, INVALID_RECORD);
+    expect_batch_refused(t, (batch.record_count = 3, batch.last_offset_delta = 2), INVALID_RECORD);
+    expect_batch_refused(t, (batch.record_count = 1, batch.last_offset_delta = 0), INVALID_RECORD);
+    expect_batch_refused(t, batch.attributes = HW_BATCH_CONTROL, INVALID_RECORD);
+    expect_batch_refused(t, batch.attributes = 6, INVALID_RECORD);
+    expect_batch_refused(t, batch.producer_id = 7, INVALID_RECORD);
+    expect_batch_refused(t, batch.attributes = HW_BATCH_LOG_APPEND_TIME, INVALID_TIMESTAMP);
+    /* Magic and length are not covered by the checksum. */
+    expect_batch_refused(t, batch.magic = 1, INVALID_RECORD);
+    expect_batch_refused(t, batch.magic = 3, CORRUPT_MESSAGE);
+    expect_batch_refused(t, buffer.size--, INVALID_RECORD);
+    expect_batch_refused(t, buffer.size = 0, INVALID_RECORD);
+}
+
+/* Semantics: R1.5, R1.13 */
+static void bytes_that_are_not_one_batch_are_refused(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer = produced_batch();
+    struct hw_buffer second = produced_batch();
+
+    open_log(t);
+    assert_int_equal(hw_buffer_append(&buffer, second.bytes, second.size, &t->error), HW_OK);
+    expect_refused(t, lead_bytes(t, &buffer), INVALID_RECORD);
+    second.bytes[second.size - 1] ^= 1;
+    expect_refused(t, lead_bytes(t, &second), CORRUPT_MESSAGE);
+    memset(second.bytes, 0, second.size);
+    expect_refused(t, lead_bytes(t, &second), CORRUPT_MESSAGE);
+    expect_log(t, 0, 0, 0);
+    hw_buffer_release(&buffer);
+    hw_buffer_release(&second);
+}
+
+/* Row: C045. Semantics: R1.12 */
+static void a_batch_above_max_message_bytes_is_refused(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    t->config.max_message_bytes = 199;
+    open_log(t);
+    produce_sized(t, 0, 199);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_sized_batch(&buffer, 0, 0, 200);
+    /* The size is looked at before the checksum. */
+    buffer.bytes[199] ^= 1;
+    expect_refused(t, lead_bytes(t, &buffer), MESSAGE_TOO_LARGE);
+    hw_buffer_release(&buffer);
+    expect_log(t, 0, 0, 1);
+}
+
+/* Row: C046. Semantics: R1.20 */
+static void a_batch_above_segment_bytes_is_refused(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    t->config.segment_bytes = 199;
+    open_log(t);
+    produce_sized(t, 0, 199);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_sized_batch(&buffer, 0, 0, 200);
+    expect_refused(t, lead_bytes(t, &buffer), RECORD_LIST_TOO_LARGE);
+    hw_buffer_release(&buffer);
+    expect_log(t, 0, 0, 1);
+    expect_segments(t, "0");
+}
+
+/* Semantics: R1.27 */
+static void log_append_time_replaces_the_timestamps_of_a_batch(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_log_append_info info;
+    struct hw_buffer buffer = produced_batch();
+    struct hw_batch batch;
+
+    t->config.log_append_time = true;
+    t->now_ms = 1234;
+    open_log(t);
+    expect_ok(t, hw_log_append_as_leader(t->log, buffer.bytes, buffer.size, 0, t->now_ms, &info,
+                                         &t->error));
+    batch = header_of(&buffer);
+    assert_true(hw_batch_crc_ok(buffer.bytes, &batch));
+    assert_int_equal(batch.max_timestamp, 1234);
+    assert_int_equal(batch.attributes, HW_BATCH_LOG_APPEND_TIME);
+    assert_int_equal(info.log_append_time, 1234);
+    assert_int_equal(info.max_timestamp, 1234);
+    hw_buffer_release(&buffer);
+}
+
+/* Semantics: R1.27 (kafka formats 1.5: the stored maximum is corrected) */
+static void a_wrong_largest_timestamp_is_corrected(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_log_append_info info;
+    struct hw_buffer buffer = produced_batch();
+    struct hw_batch batch = header_of(&buffer);
+
+    open_log(t);
+    batch.max_timestamp = 99;
+    hw_batch_encode(buffer.bytes, &batch);
+    expect_ok(t, hw_log_append_as_leader(t->log, buffer.bytes, buffer.size, 0, t->now_ms, &info,
+                                         &t->error));
+    batch = header_of(&buffer);
+    assert_true(hw_batch_crc_ok(buffer.bytes, &batch));
+    assert_int_equal(batch.max_timestamp, 7);
+    assert_int_equal(info.max_timestamp, 7);
+    assert_int_equal(info.log_append_time, HW_TIMESTAMP_NONE);
+    hw_buffer_release(&buffer);
+}
+
+/* Semantics: R1.15 */
+static void a_compressed_batch_is_looked_into(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer plain = produced_batch();
+    struct hw_buffer packed;
+    struct hw_batch batch = header_of(&plain);
+
+    open_log(t);
+    hw_buffer_init(&packed, &hw_allocator_libc);
+    expect_ok(t, hw_batch_recompress(plain.bytes, &batch, HW_CODEC_GZIP, -1, 1 << 20, &packed,
+                                     &t->error));
+    expect_ok(t, lead_bytes(t, &packed));
+    expect_log(t, 0, 0, 2);
+
+    hw_batch_set_base_offset(packed.bytes, 0);
+    batch = header_of(&packed);
+    batch.record_count = 3;
+    batch.last_offset_delta = 2;
+    hw_batch_encode(packed.bytes, &batch);
+    expect_refused(t, lead_bytes(t, &packed), INVALID_RECORD);
+    expect_log(t, 0, 0, 2);
+    hw_buffer_release(&packed);
+    hw_buffer_release(&plain);
+}
+
+/* What was refused or failed can be sent again. */
+static void a_batch_that_was_not_appended_is_not_changed(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer = produced_batch();
+    struct hw_buffer before = produced_batch();
+
+    t->config.log_append_time = true;
+    t->now_ms = 5;
+    open_log(t);
+    t->heap.fail_at = t->heap.allocations; /* The copy of the epochs, or what comes after it. */
+    assert_int_equal(lead_bytes(t, &buffer), HW_NO_MEMORY);
+    assert_memory_equal(buffer.bytes, before.bytes, before.size);
+    t->heap.fail_at = -1;
+    expect_ok(t, lead_bytes(t, &buffer));
+    hw_buffer_release(&buffer);
+    hw_buffer_release(&before);
+}
+
+static void offsets_never_pass_the_end_of_64_bits(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer = produced_batch();
+
+    open_log(t);
+    expect_ok(t,
+              hw_log_truncate_fully_and_start_at(t->log, INT64_MAX - 1, HW_OFFSET_NONE, &t->error));
+    expect_refused(t, lead_bytes(t, &buffer), INVALID_RECORD);
+    produce(t, 0, 1, 0);
+    expect_log(t, INT64_MAX - 1, INT64_MAX - 1, INT64_MAX);
+    expect_refused(t, lead_bytes(t, &buffer), INVALID_RECORD);
+    crash_and_reopen(t);
+    expect_log(t, INT64_MAX - 1, INT64_MAX - 1, INT64_MAX);
+    hw_buffer_release(&buffer);
+}
+
+/* Row: C048. Semantics: R2.31 */
+static void fetched_batches_out_of_order_are_refused(void **state)
+{
+    static const hw_offset_t offsets[] = {0, 1, 3, 2, 4};
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    open_log(t);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    for (size_t i = 0; i < 5; i++) {
+        build_batch(&buffer, offsets[i], 1, 0, 0);
+    }
+    expect_refused(t, follow_bytes(t, &buffer), INVALID_RECORD);
+    expect_log(t, 0, 0, 0);
+    expect_epochs(t, "");
+    hw_buffer_release(&buffer);
+}
+
+/* Row: C049. Semantics: R2.31 */
+static void fetched_batches_below_the_log_end_are_refused(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    expect_ok(t, follow(t, 0, 2, 0, 0));
+    expect_refused(t, follow(t, 0, 1, 0, 0), OFFSET_OUT_OF_RANGE);
+    expect_refused(t, follow(t, 1, 2, 0, 0), OFFSET_OUT_OF_RANGE);
+    expect_log(t, 0, 0, 2);
 }
 
 /* Row: C050. Case: A-13. Semantics: R2.32 */
@@ -49,12 +330,123 @@ static void an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it(vo
     expect_batches(t, "4-6 7 8");
 }
 
+/* Row: C177. Semantics: R2.31 */
+static void a_follower_takes_batches_of_any_size_and_gaps(void **state)
+{
+    struct test_log *t = *state;
+
+    t->config.max_message_bytes = 70;
+    t->config.segment_bytes = 80;
+    open_log(t);
+    expect_ok(t, follow(t, 0, 2, 0, 0));
+    expect_ok(t, follow(t, 5, 2, 0, 0));
+    expect_log(t, 0, 0, 7);
+    expect_batches(t, "0-1 5-6");
+    expect_segments(t, "0 5");
+}
+
+/* Row: C022. Semantics: R5.2 */
+static void a_follower_learns_epochs_from_the_batches(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    open_log(t);
+    for (int i = 0; i < 50; i++) {
+        expect_ok(t, follow(t, i, 1, 42, 0));
+    }
+    expect_epochs(t, "42:0");
+
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_batch(&buffer, 50, 2, 42, 0);
+    build_batch(&buffer, 52, 1, 43, 0);
+    build_batch(&buffer, 60, 1, 45, 0);
+    expect_ok(t, follow_bytes(t, &buffer));
+    hw_buffer_release(&buffer);
+    expect_epochs(t, "42:0 43:52 45:60");
+}
+
+/* Semantics: R2.15, R2.31 */
+static void a_partial_batch_at_the_end_of_a_fetch_is_dropped(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_log_append_info info;
+    struct hw_buffer buffer;
+
+    open_log(t);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_batch(&buffer, 0, 2, 0, 0);
+    build_batch(&buffer, 2, 1, 0, 0);
+    buffer.size -= 1;
+    expect_ok(t, follow_bytes(t, &buffer));
+    expect_batches(t, "0-1");
+
+    buffer.size = 30;
+    expect_ok(t, hw_log_append_as_follower(t->log, buffer.bytes, buffer.size, 0, &info, &t->error));
+    assert_int_equal(info.first_offset, HW_OFFSET_NONE);
+    assert_int_equal(info.size_bytes, 0);
+    expect_log(t, 0, 0, 2);
+    hw_buffer_release(&buffer);
+}
+
+/* Semantics: R2.31 */
+static void a_damaged_fetch_is_refused_as_a_whole(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+    size_t first;
+
+    open_log(t);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_batch(&buffer, 0, 2, 0, 0);
+    first = buffer.size;
+    build_batch(&buffer, 2, 1, 1, 0);
+    buffer.bytes[buffer.size - 1] ^= 1;
+    expect_refused(t, follow_bytes(t, &buffer), CORRUPT_MESSAGE);
+    memset(buffer.bytes + first, 0, buffer.size - first);
+    expect_refused(t, follow_bytes(t, &buffer), CORRUPT_MESSAGE);
+    expect_log(t, 0, 0, 0);
+    expect_epochs(t, "");
+    hw_buffer_release(&buffer);
+}
+
+static void fetched_offsets_too_far_apart_for_a_segment_are_refused(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer buffer;
+
+    open_log(t);
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_batch(&buffer, 5, 1, 0, 0);
+    build_batch(&buffer, 5 + (hw_offset_t)INT32_MAX + 1, 1, 0, 0);
+    expect_refused(t, follow_bytes(t, &buffer), INVALID_RECORD);
+    expect_log(t, 0, 0, 0);
+    hw_buffer_release(&buffer);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
     const struct CMUnitTest tests[] = {
         TEST(offsets_start_at_the_log_end),
+        TEST(every_batch_gets_the_leaders_epoch),
+        TEST(a_producers_batch_is_refused_by_the_first_rule_that_it_breaks),
+        TEST(bytes_that_are_not_one_batch_are_refused),
+        TEST(a_batch_above_max_message_bytes_is_refused),
+        TEST(a_batch_above_segment_bytes_is_refused),
+        TEST(log_append_time_replaces_the_timestamps_of_a_batch),
+        TEST(a_wrong_largest_timestamp_is_corrected),
+        TEST(a_compressed_batch_is_looked_into),
+        TEST(a_batch_that_was_not_appended_is_not_changed),
+        TEST(offsets_never_pass_the_end_of_64_bits),
+        TEST(fetched_batches_out_of_order_are_refused),
+        TEST(fetched_batches_below_the_log_end_are_refused),
         TEST(an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it),
+        TEST(a_follower_takes_batches_of_any_size_and_gaps),
+        TEST(a_follower_learns_epochs_from_the_batches),
+        TEST(a_partial_batch_at_the_end_of_a_fetch_is_dropped),
+        TEST(a_damaged_fetch_is_refused_as_a_whole),
+        TEST(fetched_offsets_too_far_apart_for_a_segment_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
