@@ -1,0 +1,721 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is every setting what Kafka's documentation says, is every value that is out of its range refused
+ * in words that help, and does the nearest value win: the topic's, the cluster's, the default?
+ * Source of names, defaults and ranges: LogConfig, ServerConfigs, ReplicationConfigs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/cluster/config.h"
+#include "core/record/codec.h"
+#include "tests/support_heap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct test_heap heap;
+    struct hw_config_values cluster;
+    struct hw_config_values topic;
+    struct hw_error error;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    test_heap_init(&fixture.heap, -1);
+    hw_config_values_init(&fixture.cluster, &fixture.heap.allocator);
+    hw_config_values_init(&fixture.topic, &fixture.heap.allocator);
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *t = *state;
+
+    hw_config_values_release(&t->cluster);
+    hw_config_values_release(&t->topic);
+    return t->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+static size_t find(struct fixture *t, const char *name)
+{
+    size_t index = 0;
+
+    if (hw_config_find(name, &index, &t->error) != HW_OK) {
+        fail_msg("%s: %s", name, t->error.message);
+    }
+    return index;
+}
+
+static void set_at(struct fixture *t, struct hw_config_values *values, const char *name,
+                   const char *value, int line)
+{
+    if (hw_config_set(values, find(t, name), value, &t->error) != HW_OK) {
+        print_error("%s\n", t->error.message);
+        _fail(__FILE__, line);
+    }
+}
+#define SET(t, name, value)       set_at(t, &(t)->cluster, name, value, __LINE__)
+#define SET_TOPIC(t, name, value) set_at(t, &(t)->topic, name, value, __LINE__)
+
+static const char *value_of(struct fixture *t, const char *name)
+{
+    return hw_config_value(&t->cluster, &t->topic, find(t, name));
+}
+
+static void expect_refused(struct fixture *t, const char *name, const char *value,
+                           const char *message, int line)
+{
+    const char *before = value_of(t, name);
+    enum hw_status status = hw_config_set(&t->cluster, find(t, name), value, &t->error);
+
+    if (status != HW_REFUSED || t->error.kafka_error != HW_KAFKA_INVALID_CONFIG ||
+        (message != NULL && strcmp(t->error.message, message) != 0)) {
+        print_error("%s = '%s': %s '%s', expected '%s'\n", name, value, hw_status_name(status),
+                    status == HW_OK ? "" : t->error.message, message == NULL ? "" : message);
+        _fail(__FILE__, line);
+    }
+    assert_ptr_equal(value_of(t, name), before);
+}
+#define REFUSED(t, name, value, message) expect_refused(t, name, value, message, __LINE__)
+
+/* --------------------------------------------------------------------------------- the table */
+
+/* As in the documentation of Kafka, and in the sources named above. */
+static void defaults_are_those_of_kafka(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+    } defaults[] = {
+        {"acks", NULL},
+        {"broker.session.timeout.ms", "9000"},
+        {"cleanup.policy", "delete"},
+        {"compression.type", "producer"},
+        {"default.replication.factor", "1"},
+        {"flush.messages", "9223372036854775807"},
+        {"index.interval.bytes", "4096"},
+        {"max.message.bytes", "1048588"},
+        {"message.timestamp.after.max.ms", "9223372036854775807"},
+        {"message.timestamp.before.max.ms", "9223372036854775807"},
+        {"message.timestamp.type", "CreateTime"},
+        {"min.insync.replicas", "1"},
+        {"num.partitions", "1"},
+        {"replica.fetch.backoff.ms", "1000"},
+        {"replica.fetch.max.bytes", "1048576"},
+        {"replica.fetch.min.bytes", "1"},
+        {"replica.fetch.response.max.bytes", "10485760"},
+        {"replica.fetch.wait.max.ms", "500"},
+        {"replica.high.watermark.checkpoint.interval.ms", "5000"},
+        {"replica.lag.time.max.ms", "30000"},
+        {"request.timeout.ms", "30000"},
+        {"retention.bytes", "-1"},
+        {"retention.ms", "604800000"},
+        {"segment.bytes", "1073741824"},
+        {"segment.index.bytes", "10485760"},
+        {"segment.ms", "604800000"},
+        {"unclean.leader.election.enable", "false"},
+        /* Ours. */
+        {"batch.size", "262144"},
+        {"check.invariants", "false"},
+        {"protocol", "kafka"},
+        {"replica.lag.max.messages", "10000"},
+        {"replication", "manual"},
+    };
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        const char *value = value_of(t, defaults[i].name);
+
+        assert_true((value == NULL) == (defaults[i].value == NULL));
+        if (value != NULL) {
+            assert_string_equal(value, defaults[i].value);
+        }
+    }
+    assert_int_equal(hw_config_count(), sizeof defaults / sizeof defaults[0]);
+}
+
+static void the_table_is_in_order_of_name_and_each_row_is_complete(void **state)
+{
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < hw_config_count(); i++) {
+        const struct hw_config_entry *entry = hw_config_entry_at(i);
+        bool has_choices = entry->type == HW_CONFIG_CHOICE || entry->type == HW_CONFIG_CHOICES;
+
+        assert_int_equal(find(t, entry->name), i);
+        assert_true(strlen(entry->name) < 64);
+        if (i > 0) {
+            assert_true(strcmp(hw_config_entry_at(i - 1)->name, entry->name) < 0);
+        }
+        if (entry->broker_name != NULL) {
+            assert_int_equal(find(t, entry->broker_name), i);
+            assert_true(strlen(entry->broker_name) < 64);
+        }
+        assert_null(hw_config_no_effect_reason(entry->name));
+        assert_true(strlen(entry->description) > 10);
+        assert_null(strchr(entry->description, '\n'));
+        assert_int_equal(entry->choices != NULL, has_choices);
+        assert_int_equal(entry->minimum < entry->maximum, entry->type == HW_CONFIG_INTEGER);
+    }
+}
+
+static void every_default_is_an_allowed_value_in_its_normal_form(void **state)
+{
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < hw_config_count(); i++) {
+        const struct hw_config_entry *entry = hw_config_entry_at(i);
+        const char *defaults[] = {entry->default_value, entry->minikafka_default};
+
+        for (size_t d = 0; d < 2; d++) {
+            if (defaults[d] != NULL) {
+                SET(t, entry->name, defaults[d]);
+                assert_string_equal(t->cluster.values[i], defaults[d]);
+                SET(t, entry->name, NULL);
+            }
+        }
+    }
+}
+
+/* hw_config shows it beside the value, so it should not need another place to look it up. */
+static void every_description_tells_the_range(void **state)
+{
+    struct fixture *t = *state;
+
+    (void)t;
+    for (size_t i = 0; i < hw_config_count(); i++) {
+        const struct hw_config_entry *entry = hw_config_entry_at(i);
+        char bound[32];
+
+        if (entry->type == HW_CONFIG_INTEGER) {
+            (void)snprintf(bound, sizeof bound, "%" PRId64, entry->minimum);
+            assert_non_null(strstr(entry->description, bound));
+            if (entry->maximum < INT32_MAX) {
+                (void)snprintf(bound, sizeof bound, "to %" PRId64, entry->maximum);
+                assert_non_null(strstr(entry->description, bound));
+            }
+        }
+        if (entry->type == HW_CONFIG_BOOLEAN) {
+            assert_non_null(strstr(entry->description, "true or false"));
+        }
+        if (entry->type == HW_CONFIG_CHOICE || entry->type == HW_CONFIG_CHOICES) {
+            char choices[100];
+
+            (void)snprintf(choices, sizeof choices, "%s", entry->choices);
+            for (char *choice = strtok(choices, "|"); choice != NULL; choice = strtok(NULL, "|")) {
+                if (strchr(choice, '=') == NULL) {
+                    assert_non_null(strstr(entry->description, choice));
+                }
+            }
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------------- finding */
+
+static void settings_of_a_topic_are_found_by_their_broker_names_too(void **state)
+{
+    static const char *const names[][2] = {
+        {"log.segment.bytes", "segment.bytes"},
+        {"log.roll.ms", "segment.ms"},
+        {"log.index.size.max.bytes", "segment.index.bytes"},
+        {"log.index.interval.bytes", "index.interval.bytes"},
+        {"message.max.bytes", "max.message.bytes"},
+        {"log.flush.interval.messages", "flush.messages"},
+        {"log.retention.ms", "retention.ms"},
+        {"log.retention.bytes", "retention.bytes"},
+        {"log.cleanup.policy", "cleanup.policy"},
+        {"log.message.timestamp.type", "message.timestamp.type"},
+        {"log.message.timestamp.before.max.ms", "message.timestamp.before.max.ms"},
+        {"log.message.timestamp.after.max.ms", "message.timestamp.after.max.ms"},
+    };
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(find(t, names[i][0]), find(t, names[i][1]));
+    }
+}
+
+static void expect_unknown(struct fixture *t, const char *name, const char *message, int line)
+{
+    size_t index = 4711;
+
+    if (hw_config_find(name, &index, &t->error) != HW_REFUSED ||
+        t->error.kafka_error != HW_KAFKA_INVALID_CONFIG || index != 4711 ||
+        strcmp(t->error.message, message) != 0) {
+        print_error("%s: '%s', expected '%s'\n", name, t->error.message, message);
+        _fail(__FILE__, line);
+    }
+}
+#define UNKNOWN(t, name, message) expect_unknown(t, name, message, __LINE__)
+#define LISTED                    " (SELECT name FROM hw_config lists all)"
+
+static void a_name_with_a_wrong_letter_gets_the_nearest_one(void **state)
+{
+    static const char *const names[][2] = {
+        {"min.insync.replica", "min.insync.replicas"},
+        {"min.in.sync.replicas", "min.insync.replicas"},
+        {"min_insync_replicas", "min.insync.replicas"},
+        {"Min-Insync-Replicas", "min.insync.replicas"},
+        {"retention", "retention.ms"},
+        {"retention.byte", "retention.bytes"},
+        {"ack", "acks"},
+        {"ACKS", "acks"},
+        {"protocl", "protocol"},
+        {"log.segment.byts", "log.segment.bytes"},
+        {"replica.lag.time.max", "replica.lag.time.max.ms"},
+        {"unclean.leader.elections.enable", "unclean.leader.election.enable"},
+    };
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char message[300];
+
+        (void)snprintf(message, sizeof message,
+                       "there is no config \"%s\", did you mean \"%s\"?" LISTED, names[i][0],
+                       names[i][1]);
+        UNKNOWN(t, names[i][0], message);
+    }
+}
+
+static void a_name_like_no_other_gets_the_place_where_all_are_listed(void **state)
+{
+    struct fixture *t = *state;
+    char name[2000];
+    size_t index;
+
+    UNKNOWN(t, "", "there is no config \"\"" LISTED);
+    UNKNOWN(t, "x", "there is no config \"x\"" LISTED);
+    UNKNOWN(t, "colour", "there is no config \"colour\"" LISTED);
+
+    /* One line, however long the name is and whatever is in it. */
+    UNKNOWN(t, "a\nb\x7f", "there is no config \"a?b?\"" LISTED);
+    memset(name, 'z', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(hw_config_find(name, &index, &t->error), HW_REFUSED);
+    assert_non_null(strstr(t->error.message, "zzz...\"" LISTED));
+}
+
+static void settings_without_effect_are_refused_with_the_reason(void **state)
+{
+    static const char *const names[] = {
+        /* Topics. */
+        "segment.jitter.ms", "flush.ms", "delete.retention.ms", "min.compaction.lag.ms",
+        "max.compaction.lag.ms", "min.cleanable.dirty.ratio", "file.delete.delay.ms", "preallocate",
+        "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
+        "leader.replication.throttled.replicas", "follower.replication.throttled.replicas",
+        /* Brokers and the controller. */
+        "num.replica.fetchers", "replica.socket.timeout.ms", "leader.replication.throttled.rate",
+        "follower.replication.throttled.rate", "replication.quota.window.num",
+        "replication.quota.window.size.seconds", "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms", "log.retention.check.interval.ms",
+        "fetch.max.bytes", "max.incremental.fetch.session.cache.slots",
+        "auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds",
+        "leader.imbalance.per.broker.percentage", "unclean.leader.election.interval.ms",
+        "broker.heartbeat.interval.ms", "controlled.shutdown.enable",
+        "controlled.shutdown.max.retries", "controlled.shutdown.retry.backoff.ms", "log.dir",
+        "log.dirs", "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
+        "log.retention.minutes",
+        /* Transactions, producers, consumers. */
+        "transaction.max.timeout.ms", "transaction.partition.verification.enable",
+        "producer.id.expiration.ms", "transaction.state.log.replication.factor",
+        "transaction.state.log.min.isr", "transaction.state.log.num.partitions",
+        "enable.idempotence", "retries", "max.in.flight.requests.per.connection",
+        "delivery.timeout.ms", "transaction.timeout.ms", "fetch.min.bytes", "fetch.max.wait.ms",
+        "max.partition.fetch.bytes", "isolation.level"};
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char message[300];
+
+        assert_non_null(hw_config_no_effect_reason(names[i]));
+        (void)snprintf(message, sizeof message, "%s has no effect here: %s", names[i],
+                       hw_config_no_effect_reason(names[i]));
+        UNKNOWN(t, names[i], message);
+    }
+    UNKNOWN(t, "flush.ms",
+            "flush.ms has no effect here: logs are synced by flush() and flush.messages");
+}
+
+/* ---------------------------------------------------------------------------------- checking */
+
+static void an_integer_is_taken_at_its_bounds_and_not_beyond(void **state)
+{
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < hw_config_count(); i++) {
+        const struct hw_config_entry *entry = hw_config_entry_at(i);
+        char text[32];
+
+        if (entry->type != HW_CONFIG_INTEGER) {
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            (void)snprintf(text, sizeof text, "%" PRId64,
+                           side == 0 ? entry->minimum : entry->maximum);
+            SET(t, entry->name, text);
+            assert_string_equal(value_of(t, entry->name), text);
+            assert_int_equal(hw_config_int64(&t->cluster, NULL, entry->name),
+                             side == 0 ? entry->minimum : entry->maximum);
+        }
+        (void)snprintf(text, sizeof text, "%" PRId64, entry->minimum - 1);
+        REFUSED(t, entry->name, text, NULL);
+        (void)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)entry->maximum + 1);
+        REFUSED(t, entry->name, text, NULL);
+    }
+    REFUSED(t, "segment.bytes", "13",
+            "segment.bytes cannot be \"13\", it has to be an integer from 14 to 2147483647");
+    REFUSED(t, "retention.ms", "-2",
+            "retention.ms cannot be \"-2\", it has to be an integer from -1 to"
+            " 9223372036854775807");
+}
+
+static void what_is_not_an_integer_is_refused(void **state)
+{
+    static const char *const values[] = {
+        "",
+        " ",
+        "-",
+        "+",
+        "x",
+        "1x",
+        "1 2",
+        "1.0",
+        "1e3",
+        "0x10",
+        "--1",
+        "+-1",
+        "1,000",
+        "NULL",
+        "18446744073709551616",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "99999999999999999999999999999999999999999999999999999999999999999999999999999999999999"};
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        REFUSED(t, "retention.bytes", values[i], NULL);
+    }
+    REFUSED(t, "retention.bytes", "1\n2",
+            "retention.bytes cannot be \"1?2\", it has to be an integer from -1 to"
+            " 9223372036854775807");
+}
+
+static void a_value_is_kept_in_its_normal_form(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+        const char *normal;
+    } cases[] = {
+        {"retention.ms", "+5", "5"},
+        {"retention.ms", "0005", "5"},
+        {"retention.ms", "-0", "0"},
+        {"retention.ms", "-01", "-1"},
+        {"retention.ms", " \t5\n ", "5"},
+        {"check.invariants", "1", "true"},
+        {"check.invariants", "0", "false"},
+        {"check.invariants", "TRUE", "true"},
+        {"check.invariants", " False ", "false"},
+        {"acks", "-1", "all"},
+        {"acks", "all", "all"},
+        {"acks", "0", "0"},
+        {"acks", " 1 ", "1"},
+        {"compression.type", "none", "uncompressed"},
+        {"compression.type", "zstd", "zstd"},
+        {"compression.type", "producer", "producer"},
+        {"message.timestamp.type", "LogAppendTime", "LogAppendTime"},
+        {"cleanup.policy", "compact", "compact"},
+        {"cleanup.policy", "delete,compact", "compact,delete"},
+        {"cleanup.policy", "compact , delete", "compact,delete"},
+        {"cleanup.policy", "delete,delete", "delete"},
+        {"replication", "auto", "auto"},
+        {"protocol", "minikafka", "minikafka"},
+        {"protocol", " hw-truncation ", "hw-truncation"},
+    };
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        SET(t, cases[i].name, cases[i].value);
+        assert_string_equal(value_of(t, cases[i].name), cases[i].normal);
+    }
+}
+
+static void a_refused_value_tells_what_is_allowed(void **state)
+{
+    struct fixture *t = *state;
+
+    REFUSED(t, "check.invariants", "yes",
+            "check.invariants cannot be \"yes\", it has to be true or false");
+    REFUSED(t, "check.invariants", "tru", NULL);
+    REFUSED(t, "check.invariants", "trues", NULL);
+    REFUSED(t, "check.invariants", "2", NULL);
+    REFUSED(t, "check.invariants", "", NULL);
+    REFUSED(t, "acks", "2", "acks cannot be \"2\", it has to be one of 0, 1, all");
+    REFUSED(t, "acks", "ALL", NULL);
+    REFUSED(t, "acks", "", NULL);
+    REFUSED(t, "acks", "0|1", NULL);
+    REFUSED(t, "acks", "-1=all", NULL);
+    REFUSED(t, "compression.type", "brotli",
+            "compression.type cannot be \"brotli\", it has to be one of producer, uncompressed,"
+            " gzip, snappy, lz4, zstd");
+    REFUSED(t, "message.timestamp.type", "createtime", NULL);
+    REFUSED(t, "cleanup.policy", "deletes",
+            "cleanup.policy cannot be \"deletes\", it has to be one or more, with commas, of"
+            " compact, delete");
+    REFUSED(t, "cleanup.policy", "", NULL);
+    REFUSED(t, "cleanup.policy", ",", NULL);
+    REFUSED(t, "cleanup.policy", "delete,", NULL);
+    REFUSED(t, "cleanup.policy", "delete compact", NULL);
+    REFUSED(t, "protocol", "raft",
+            "protocol cannot be \"raft\", it has to be one of kafka, hw-truncation, minikafka");
+    REFUSED(t, "protocol", "", NULL);
+}
+
+/* The codecs that the leader can store are those that there are. */
+static void every_compression_type_but_producer_is_a_codec(void **state)
+{
+    struct fixture *t = *state;
+    char choices[100];
+
+    (void)snprintf(choices, sizeof choices, "%s",
+                   hw_config_entry_at(find(t, "compression.type"))->choices);
+    for (char *choice = strtok(choices, "|="); choice != NULL; choice = strtok(NULL, "|=")) {
+        enum hw_codec codec;
+
+        assert_int_equal(hw_codec_from_name(choice, &codec), strcmp(choice, "producer") != 0);
+    }
+}
+
+/* --------------------------------------------------------------------------------- resolving */
+
+static void the_topics_value_wins_over_the_clusters_and_that_over_the_default(void **state)
+{
+    struct fixture *t = *state;
+    size_t index = find(t, "min.insync.replicas");
+
+    SET(t, "min.insync.replicas", "2");
+    assert_string_equal(hw_config_value(&t->cluster, &t->topic, index), "2");
+    SET_TOPIC(t, "min.insync.replicas", "3");
+    assert_string_equal(hw_config_value(&t->cluster, &t->topic, index), "3");
+    assert_string_equal(hw_config_value(&t->cluster, NULL, index), "2");
+    assert_int_equal(hw_config_settings(&t->cluster, &t->topic).min_insync_replicas, 3);
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).min_insync_replicas, 2);
+
+    SET_TOPIC(t, "min.insync.replicas", NULL);
+    assert_string_equal(hw_config_value(&t->cluster, &t->topic, index), "2");
+    SET(t, "min.insync.replicas", NULL);
+    assert_string_equal(hw_config_value(&t->cluster, &t->topic, index), "1");
+}
+
+static void taking_back_what_was_not_set_is_fine(void **state)
+{
+    struct fixture *t = *state;
+
+    SET(t, "acks", NULL);
+    assert_null(t->cluster.values);
+    assert_null(value_of(t, "acks"));
+    SET(t, "acks", "1");
+    SET(t, "batch.size", NULL);
+    assert_string_equal(value_of(t, "acks"), "1");
+}
+
+static void minikafka_has_defaults_of_its_own(void **state)
+{
+    struct fixture *t = *state;
+    size_t lag = find(t, "replica.lag.time.max.ms");
+
+    assert_string_equal(hw_config_default(&t->cluster, lag), "30000");
+    SET(t, "protocol", "minikafka");
+    assert_string_equal(hw_config_default(&t->cluster, lag), "10000");
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).replica_lag_time_max_ms, 10000);
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).replica_lag_max_messages, 10000);
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).min_insync_replicas, 1);
+    SET(t, "replica.lag.time.max.ms", "30000");
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).replica_lag_time_max_ms, 30000);
+    SET(t, "replica.lag.time.max.ms", NULL);
+    SET(t, "protocol", "hw-truncation");
+    assert_int_equal(hw_config_settings(&t->cluster, NULL).replica_lag_time_max_ms, 30000);
+}
+
+/* Each setting changed alone changes its own field, and gets there whole. */
+static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+        size_t offset;
+        size_t size;
+    } settings[] = {
+#define FIELD(member)                                                                              \
+    offsetof(struct hw_settings, member), sizeof(((struct hw_settings *)0)->member)
+        {"replica.lag.time.max.ms", "70001", FIELD(replica_lag_time_max_ms)},
+        {"replica.lag.max.messages", "70002", FIELD(replica_lag_max_messages)},
+        {"replica.fetch.wait.max.ms", "70003", FIELD(replica_fetch_wait_max_ms)},
+        {"replica.fetch.backoff.ms", "70004", FIELD(replica_fetch_backoff_ms)},
+        {"replica.fetch.max.bytes", "70005", FIELD(replica_fetch_max_bytes)},
+        {"replica.fetch.response.max.bytes", "70006", FIELD(replica_fetch_response_max_bytes)},
+        {"replica.fetch.min.bytes", "70007", FIELD(replica_fetch_min_bytes)},
+        {"min.insync.replicas", "70008", FIELD(min_insync_replicas)},
+        {"unclean.leader.election.enable", "1", FIELD(unclean_leader_election_enable)},
+        {"message.timestamp.before.max.ms", "70009", FIELD(message_timestamp_before_max_ms)},
+        {"message.timestamp.after.max.ms", "70010", FIELD(message_timestamp_after_max_ms)},
+        {"message.timestamp.type", "LogAppendTime", FIELD(log_append_time)},
+#undef FIELD
+    };
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        struct hw_settings resolved;
+        int64_t expected = settings[i].size == 1 ? 1 : atoi(settings[i].value);
+        int64_t value = 0;
+
+        SET(t, settings[i].name, settings[i].value);
+        resolved = hw_config_settings(&t->cluster, &t->topic);
+        memcpy(&value, (const char *)&resolved + settings[i].offset, settings[i].size);
+        if (value != expected) {
+            fail_msg("%s is %" PRId64 ", expected %" PRId64, settings[i].name, value, expected);
+        }
+    }
+}
+
+static void every_field_of_the_log_comes_from_its_setting(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_log_config config = hw_config_log(&t->cluster, &t->topic);
+
+    assert_false(config.log_append_time);
+    SET(t, "segment.bytes", "101");
+    SET(t, "segment.ms", "102");
+    SET(t, "index.interval.bytes", "103");
+    SET(t, "segment.index.bytes", "104");
+    SET_TOPIC(t, "max.message.bytes", "105");
+    SET_TOPIC(t, "flush.messages", "106");
+    SET_TOPIC(t, "message.timestamp.type", "LogAppendTime");
+    SET_TOPIC(t, "retention.ms", "-1");
+    SET_TOPIC(t, "retention.bytes", "9223372036854775807");
+    config = hw_config_log(&t->cluster, &t->topic);
+    assert_int_equal(config.segment_bytes, 101);
+    assert_int_equal(config.segment_ms, 102);
+    assert_int_equal(config.index_interval_bytes, 103);
+    assert_int_equal(config.segment_index_bytes, 104);
+    assert_int_equal(config.max_message_bytes, 105);
+    assert_int_equal(config.flush_messages, 106);
+    assert_true(config.log_append_time);
+    assert_int_equal(config.retention_ms, -1);
+    assert_int_equal(config.retention_bytes, INT64_MAX);
+}
+
+/* What nobody set is what the log itself takes for Kafka's defaults. */
+static void the_defaults_are_those_of_the_log(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_log_config ours = hw_config_log(&t->cluster, &t->topic);
+    struct hw_log_config logs = hw_log_config_default();
+
+    assert_int_equal(ours.segment_bytes, logs.segment_bytes);
+    assert_int_equal(ours.segment_ms, logs.segment_ms);
+    assert_int_equal(ours.index_interval_bytes, logs.index_interval_bytes);
+    assert_int_equal(ours.segment_index_bytes, logs.segment_index_bytes);
+    assert_int_equal(ours.max_message_bytes, logs.max_message_bytes);
+    assert_int_equal(ours.flush_messages, logs.flush_messages);
+    assert_int_equal(ours.log_append_time, logs.log_append_time);
+    assert_int_equal(ours.retention_ms, logs.retention_ms);
+    assert_int_equal(ours.retention_bytes, logs.retention_bytes);
+}
+
+static void the_cleanup_policy_says_what_records_need(void **state)
+{
+    static const struct {
+        const char *policy;
+        bool compacted;
+        bool deletable;
+    } cases[] = {{"delete", false, true}, {"compact", true, false}, {"delete,compact", true, true}};
+    struct fixture *t = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hw_settings settings;
+
+        SET_TOPIC(t, "cleanup.policy", cases[i].policy);
+        settings = hw_config_settings(&t->cluster, &t->topic);
+        assert_int_equal(settings.compacted, cases[i].compacted);
+        assert_int_equal(settings.deletable, cases[i].deletable);
+    }
+}
+
+static void values_are_read_with_their_types(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_int_equal(hw_config_int64(&t->cluster, NULL, "batch.size"), 262144);
+    assert_int_equal(hw_config_int64(&t->cluster, &t->topic, "retention.bytes"), -1);
+    assert_false(hw_config_bool(&t->cluster, NULL, "check.invariants"));
+    SET(t, "check.invariants", "1");
+    assert_true(hw_config_bool(&t->cluster, NULL, "check.invariants"));
+    assert_string_equal(hw_config_text(&t->cluster, NULL, "replication"), "manual");
+    assert_null(hw_config_text(&t->cluster, NULL, "acks"));
+}
+
+static void a_lack_of_memory_changes_nothing(void **state)
+{
+    struct fixture *t = *state;
+    enum hw_status status;
+    int fail_at = 0;
+
+    do {
+        hw_config_values_release(&t->cluster);
+        t->heap.fail_at = t->heap.allocations + fail_at++;
+        status = hw_config_set(&t->cluster, find(t, "acks"), "0", &t->error);
+        if (status == HW_OK) {
+            status = hw_config_set(&t->cluster, find(t, "acks"), "1", &t->error);
+            assert_string_equal(value_of(t, "acks"), status == HW_OK ? "1" : "0");
+        } else {
+            assert_null(value_of(t, "acks"));
+        }
+        t->heap.fail_at = -1;
+        assert_true(status == HW_OK || status == HW_NO_MEMORY);
+    } while (status != HW_OK);
+    assert_int_equal(fail_at, 4); /* The array and two values, then none fails. */
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(defaults_are_those_of_kafka),
+        TEST(the_table_is_in_order_of_name_and_each_row_is_complete),
+        TEST(every_default_is_an_allowed_value_in_its_normal_form),
+        TEST(every_description_tells_the_range),
+        TEST(settings_of_a_topic_are_found_by_their_broker_names_too),
+        TEST(a_name_with_a_wrong_letter_gets_the_nearest_one),
+        TEST(a_name_like_no_other_gets_the_place_where_all_are_listed),
+        TEST(settings_without_effect_are_refused_with_the_reason),
+        TEST(an_integer_is_taken_at_its_bounds_and_not_beyond),
+        TEST(what_is_not_an_integer_is_refused),
+        TEST(a_value_is_kept_in_its_normal_form),
+        TEST(a_refused_value_tells_what_is_allowed),
+        TEST(every_compression_type_but_producer_is_a_codec),
+        TEST(the_topics_value_wins_over_the_clusters_and_that_over_the_default),
+        TEST(taking_back_what_was_not_set_is_fine),
+        TEST(minikafka_has_defaults_of_its_own),
+        TEST(every_field_of_the_layers_below_comes_from_its_setting),
+        TEST(every_field_of_the_log_comes_from_its_setting),
+        TEST(the_defaults_are_those_of_the_log),
+        TEST(the_cleanup_policy_says_what_records_need),
+        TEST(values_are_read_with_their_types),
+        TEST(a_lack_of_memory_changes_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
