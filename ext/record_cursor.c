@@ -33,6 +33,7 @@ void record_cursor_reset(struct record_cursor *cursor)
     cursor->topic = NULL;
     cursor->bounds_count = cursor->bounds_next = 0;
     cursor->chunk_count = cursor->chunk_at = 0;
+    cursor->chunk_max = 1;
     cursor->is_at_end = true;
 }
 
@@ -51,6 +52,14 @@ int record_cursor_eof(sqlite3_vtab_cursor *cursor)
     return ((struct record_cursor *)cursor)->is_at_end;
 }
 
+/* max("offset") is a scan from the end that stops at its first row, but that is not said. */
+static int64_t rows_wanted(const struct record_scan *scan)
+{
+    const int max_like = PLAN_DESCENDING | PLAN_COUNT_ONLY;
+
+    return scan->rows_wanted == 0 && (scan->plan & max_like) == max_like ? 1 : scan->rows_wanted;
+}
+
 static struct hw_reader_options options_of(const struct record_cursor *cursor,
                                            const struct record_bounds *bounds)
 {
@@ -62,7 +71,8 @@ static struct hw_reader_options options_of(const struct record_cursor *cursor,
         .first = bounds->first,
         .end = bounds->end,
         .descending = (cursor->scan.plan & PLAN_DESCENDING) != 0,
-        .count_only = (cursor->scan.plan & PLAN_COUNT_ONLY) != 0};
+        .count_only = (cursor->scan.plan & PLAN_COUNT_ONLY) != 0,
+        .rows_wanted = rows_wanted(&cursor->scan)};
 }
 
 /* Leave out what is before the first record with a timestamp that is asked for. */
@@ -159,13 +169,15 @@ static enum hw_status read_rows(struct record_cursor *cursor, bool *found, struc
         return hw_reader_next(cursor->reader, &cursor->row, found, error);
     }
     cursor->chunk_count = cursor->chunk_at = 0;
+    cursor->chunk_max =
+        cursor->chunk_max < RECORD_CHUNK_ROWS ? cursor->chunk_max * 2 : cursor->chunk_max;
     do {
         struct hw_row row;
         status = hw_reader_next(cursor->reader, &row, found, error);
         if (status == HW_OK && *found) {
             cursor->chunk[cursor->chunk_count++] = row.record.offset;
         }
-    } while (status == HW_OK && *found && cursor->chunk_count < RECORD_CHUNK_ROWS);
+    } while (status == HW_OK && *found && cursor->chunk_count < cursor->chunk_max);
     *found = cursor->chunk_count > 0;
     return status;
 }
@@ -203,26 +215,12 @@ static enum hw_status step(struct record_cursor *cursor, struct hw_cluster *clus
     return status;
 }
 
-/* Count the row that is about to be returned against LIMIT. */
-static void count_row(struct record_cursor *cursor)
-{
-    if (cursor->left == 0) {
-        cursor->is_at_end = true;
-    } else if (cursor->left > 0) {
-        cursor->left--;
-    }
-}
-
 int record_cursor_next(sqlite3_vtab_cursor *base)
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
     enum hw_status status;
     struct hw_error error;
 
-    count_row(cursor);
-    if (cursor->is_at_end) {
-        return SQLITE_OK;
-    }
     if (cursor->chunk_at < cursor->chunk_count) {
         take_from_chunk(cursor);
         return SQLITE_OK;
@@ -236,7 +234,7 @@ int record_cursor_next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Everything that needs the lock: bounds, the rows that SQL's OFFSET leaves out, the first row. */
+/* Everything that needs the lock: the bounds, and the first row. */
 static enum hw_status start_locked(struct record_cursor *cursor, struct hw_cluster *cluster,
                                    const struct record_source *source, bool *replan,
                                    struct hw_error *error)
@@ -254,10 +252,7 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
     }
     status = take_bounds(cursor, cluster, source, partition_count, error);
     cursor->is_at_end = false;
-    for (int64_t i = 0; status == HW_OK && !cursor->is_at_end && i <= cursor->scan.skip; i++) {
-        status = step(cursor, cluster, error);
-    }
-    return status;
+    return status == HW_OK ? step(cursor, cluster, error) : status;
 }
 
 int record_cursor_start(struct record_cursor *cursor, struct ext_session *session,
@@ -268,13 +263,12 @@ int record_cursor_start(struct record_cursor *cursor, struct ext_session *sessio
     struct hw_error error;
     enum hw_status status;
 
-    if (cursor->scan.is_empty || cursor->scan.limit == 0) {
+    if (cursor->scan.is_empty) {
         return SQLITE_OK;
     }
     if (source->mode == HW_READ_LOG) {
         cursor->scan.mode = HW_READ_LOG;
     }
-    cursor->left = cursor->scan.limit;
     status = ext_session_cluster(session, &cluster, &error);
     if (status != HW_OK) {
         return ext_error_to_vtab(cursor->base.pVtab, &error);
@@ -287,7 +281,6 @@ int record_cursor_start(struct record_cursor *cursor, struct ext_session *sessio
     cursor->cluster = cluster;
     status = start_locked(cursor, ext_cluster_lock(cluster), source, &replan, &error);
     ext_cluster_unlock(cluster);
-    count_row(cursor);
     if (status != HW_OK) {
         cursor->is_at_end = true;
         return ext_error_to_vtab(cursor->base.pVtab, &error);

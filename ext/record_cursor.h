@@ -34,10 +34,10 @@ struct record_cursor {
     struct hw_reader *reader;
     struct hw_row row; /* The present row; of a count-only scan partition and offset alone. */
     bool is_at_end;
-    int64_t left;                         /* Rows still to return; -1: all. */
     hw_offset_t chunk[RECORD_CHUNK_ROWS]; /* Offsets of a count-only scan. */
     size_t chunk_count;
     size_t chunk_at;
+    size_t chunk_max; /* Doubles up to RECORD_CHUNK_ROWS, as a scan goes on. */
 };
 
 /* What is scanned. */

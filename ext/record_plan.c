@@ -158,9 +158,9 @@ static void plan_limit(struct planner *planner)
         (planner->skip_at >= 0 && !info->aConstraint[planner->skip_at].usable)) {
         return;
     }
-    use_argument(planner, planner->limit_at, TERM_LIMIT, "=", true);
+    use_argument(planner, planner->limit_at, TERM_LIMIT, "=", false);
     if (planner->skip_at >= 0) {
-        use_argument(planner, planner->skip_at, TERM_SKIP, "=", true);
+        use_argument(planner, planner->skip_at, TERM_SKIP, "=", false);
     }
 }
 
@@ -308,11 +308,21 @@ static enum hw_status read_isolation(struct record_scan *scan, sqlite3_value *va
     return HW_OK;
 }
 
+/* LIMIT comes first, OFFSET adds to it. A negative limit is none, a negative offset is 0. */
+static void want_rows(struct record_scan *scan, enum record_term term, int64_t rows)
+{
+    enum { HINT_MAX = 1000000 };
+
+    if (term == TERM_LIMIT) {
+        scan->rows_wanted = rows > 0 && rows <= HINT_MAX ? rows : 0;
+    } else if (scan->rows_wanted > 0 && rows > 0) {
+        scan->rows_wanted = rows <= HINT_MAX ? scan->rows_wanted + rows : 0;
+    }
+}
+
 static enum hw_status read_argument(struct record_scan *scan, enum record_term term, int comparison,
                                     sqlite3_value *value, struct hw_error *error)
 {
-    int64_t number;
-
     switch (term) {
     case TERM_TOPIC:
         return read_topic(scan, value, error);
@@ -336,12 +346,8 @@ static enum hw_status read_argument(struct record_scan *scan, enum record_term t
         scan->has_replica = true;
         break;
     case TERM_LIMIT:
-        number = sqlite3_value_int64(value);
-        scan->limit = number < 0 ? -1 : number;
-        break;
     case TERM_SKIP:
-        number = sqlite3_value_int64(value);
-        scan->skip = number < 0 ? 0 : number;
+        want_rows(scan, term, sqlite3_value_int64(value));
         break;
     case TERM_NONE:
         break;
@@ -360,8 +366,7 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
                                  .rowids = EXT_RANGE_ALL,
                                  .timestamps = EXT_RANGE_ALL,
                                  .replicas = EXT_RANGE_ALL,
-                                 .mode = HW_READ_UNCOMMITTED,
-                                 .limit = -1};
+                                 .mode = HW_READ_UNCOMMITTED};
     for (int i = 0; status == HW_OK && i < argc; i++) {
         enum record_term term;
         int comparison;

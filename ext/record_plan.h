@@ -10,7 +10,9 @@
  * returned. The timestamp is the exception (timestamps need not grow with offsets): it only says
  * where to begin, and SQLite checks it again, like all that is not in the plan.
  *
- * LIMIT and OFFSET are in the plan only if every constraint is, and the order too.
+ * LIMIT and OFFSET are a hint of how much to read, where every constraint and the order are in the
+ * plan; SQLite counts rows itself. They cannot be more: SQLite 3.40 also passes them where it keeps
+ * another condition to itself, such as a comparison of two columns.
  */
 #ifndef EXT_RECORD_PLAN_H
 #define EXT_RECORD_PLAN_H
@@ -74,9 +76,8 @@ struct record_scan {
     struct ext_range timestamps; /* Only its first is used. */
     struct ext_range replicas;
     enum hw_read_mode mode;
-    bool is_empty; /* No row can match. */
-    int64_t limit; /* Rows at the most; -1: all. */
-    int64_t skip;  /* Matching rows to leave out first. */
+    bool is_empty;       /* No row can match. */
+    int64_t rows_wanted; /* About so many rows will be looked at; 0: all. */
 };
 
 /*
