@@ -251,9 +251,9 @@ static void losses_follow_the_names_of_files(void **state)
     write_text(t->inner, "d/a", "synced a");
     write_text(t->inner, "d/b", "synced b");
     write_text(t->inner, "c", "synced c");
+    write_text(t->store, "c", "lost c");
     write_text(t->store, "d/a", "lost a");
     write_text(t->store, "d/b", "lost b");
-    write_text(t->store, "c", "lost c");
     assert_ok(hw_store_rename(t->store, "d/a", "c", &error));
     assert_ok(hw_store_rename(t->store, "d", "e", &error));
     write_text(t->store, "gone", "gone");
@@ -264,6 +264,25 @@ static void losses_follow_the_names_of_files(void **state)
     expect_text(t->store, "c", "synced a");
     expect_text(t->store, "e/b", "synced b");
     expect_text(t->store, "gone", "another file");
+}
+
+static void a_new_file_has_nothing_of_the_removed_one(void **state)
+{
+    struct test_faulty *t = *state;
+    struct hw_file *removed = open_file(t, "a", HW_OPEN_OR_CREATE);
+    struct hw_file *file;
+    struct hw_error error;
+
+    put(removed, 0, "removed");
+    assert_ok(hw_store_remove(t->store, "a", &error));
+    file = open_file(t, "a", HW_OPEN_OR_CREATE);
+    put(file, 0, "new");
+    sync_file(removed);
+    hw_file_close(file);
+    hw_file_close(removed);
+    expect_text(t->store, "a", "new");
+    lose(t, 0);
+    expect_text(t->store, "a", "");
 }
 
 static void nothing_is_lost_under_an_open_file(void **state)
@@ -503,6 +522,7 @@ int main(void)
         CASE(a_sync_by_another_handle_counts),
         CASE(a_failed_sync_makes_nothing_durable),
         CASE(losses_follow_the_names_of_files),
+        CASE(a_new_file_has_nothing_of_the_removed_one),
         CASE(nothing_is_lost_under_an_open_file),
         CASE(each_write_may_survive_in_its_own_way),
         CASE(a_truncate_may_survive_or_not),

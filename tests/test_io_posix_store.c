@@ -227,6 +227,26 @@ static void removed_files_keep_their_descriptors(void **state)
     }
 }
 
+static void a_rename_that_fails_leaves_the_descriptors_to_be_shared(void **state)
+{
+    struct test_posix *t = *state;
+    struct hw_file *files[4];
+    struct hw_error error;
+    int before = count_descriptors();
+
+    assert_ok(hw_store_make_directory(t->store, "directory", &error));
+    for (int i = 0; i < 4; i++) {
+        char path[2] = {(char)('a' + i), '\0'};
+
+        files[i] = open_file(t, path);
+        assert_status(hw_store_rename(t->store, "directory", path, &error), HW_IO);
+    }
+    assert_int_equal(count_descriptors(), before + 2);
+    for (int i = 0; i < 4; i++) {
+        hw_file_close(files[i]);
+    }
+}
+
 /* "d/" names the directory too, and open files below must follow it. */
 static void a_directory_can_be_renamed_with_a_slash_behind_it(void **state)
 {
@@ -563,6 +583,7 @@ int main(void)
         CASE(the_least_recently_used_descriptor_is_given_up),
         CASE(a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one),
         CASE(removed_files_keep_their_descriptors),
+        CASE(a_rename_that_fails_leaves_the_descriptors_to_be_shared),
         CASE(a_directory_can_be_renamed_with_a_slash_behind_it),
         CASE(a_process_that_runs_out_of_descriptors_gives_up_cached_ones),
         CASE(descriptors_are_not_inherited_by_other_programs),
