@@ -431,9 +431,16 @@ static void gzip_members_may_follow_each_other_and_be_followed_by_anything(void 
     test_read_vector(&fixture->packed, "H-payload.gz");
     test_read_vector(&fixture->packed, "H-payload.gz");
     expect_plain(fixture, HW_CODEC_GZIP, 2);
-    append(&fixture->packed, "whatever follows the member", 27);
-    expect_plain(fixture, HW_CODEC_GZIP, 2);
-    fixture->packed.size -= 27;
+    /* Whatever is no header of a member is no error either. */
+    for (int i = 0; i < 4; i++) {
+        static const uint8_t headers[4][3] = {
+            {0x77, 0x8b, 8}, {0x1f, 0x77, 8}, {0x1f, 0x8b, 7}, {0, 0, 0}};
+
+        append(&fixture->packed, headers[i], 3);
+        append(&fixture->packed, "and what follows it here", 24);
+        expect_plain(fixture, HW_CODEC_GZIP, 2);
+        fixture->packed.size -= 27;
+    }
 
     /* Cut the second one. */
     fixture->packed.size -= 1;
@@ -501,20 +508,26 @@ static void a_bomb_stops_at_the_limit(void **state)
     }
 }
 
-/* Memory follows what is made: a claim of 4 GiB in six bytes allocates next to nothing. */
+/* Neither a claim of 4 GiB in six bytes nor an honest one above the limit allocates anything. */
 static void a_claim_allocates_nothing(void **state)
 {
     static const uint8_t claim[] = {0xff, 0xff, 0xff, 0xff, 0x0f, 0x00};
+    struct fixture *fixture = *state;
     struct test_heap heap;
     struct hw_buffer out;
     struct hw_error error;
 
-    (void)state;
     test_heap_init(&heap, -1);
     hw_buffer_init(&out, &heap.allocator);
     assert_int_equal(
         hw_codec_decompress(HW_CODEC_SNAPPY, 2, claim, sizeof claim, INT32_MAX, &out, &error),
         HW_CORRUPT);
+    assert_int_equal(heap.bytes_in_use, 0);
+    make_plain(&fixture->plain, 32768);
+    pack(fixture, HW_CODEC_SNAPPY, 0);
+    assert_int_equal(hw_codec_decompress(HW_CODEC_SNAPPY, 2, fixture->packed.bytes,
+                                         fixture->packed.size, 32767, &out, &error),
+                     HW_CORRUPT);
     assert_int_equal(heap.bytes_in_use, 0);
     hw_buffer_release(&out);
 }
@@ -522,6 +535,7 @@ static void a_claim_allocates_nothing(void **state)
 /* Every length that a payload can be cut to, and every value of each byte. */
 static void hostile_payloads_end_in_an_error_or_in_bytes(void **state)
 {
+    const int step = getenv("HW_TEST_QUICK") != NULL ? 15 : 1;
     struct fixture *fixture = *state;
     struct hw_error error;
 
@@ -534,7 +548,7 @@ static void hostile_payloads_end_in_an_error_or_in_bytes(void **state)
         for (size_t i = 0; i < size; i++) {
             uint8_t original = fixture->packed.bytes[i];
 
-            for (int value = 0; value < 256; value++) {
+            for (int value = 0; value < 256; value += step) {
                 enum hw_status status;
 
                 fixture->packed.bytes[i] = (uint8_t)value;

@@ -281,7 +281,7 @@ static void offsets_of_magic_0_are_absolute(void **state)
 
     append_entry(&fixture->inner, &first);
     append_entry(&fixture->inner, &second);
-    wrap(fixture, HW_CODEC_SNAPPY, message_of(0, 42, 0));
+    wrap(fixture, HW_CODEC_SNAPPY, message_of(0, 50, 0));
     assert_int_equal(open_entry(fixture, &iterator, &error), HW_OK);
     expect_next(&iterator, test_record(40, -1, NULL, "v"));
     expect_next(&iterator, test_record(42, -1, NULL, "v"));
@@ -316,6 +316,15 @@ static void log_append_time_of_a_wrapper_overrides_the_timestamps_inside(void **
     wrap(fixture, HW_CODEC_GZIP, outer);
     assert_int_equal(open_entry(fixture, &iterator, &error), HW_OK);
     expect_next(&iterator, test_record(52, 1, NULL, "v"));
+
+    /* A wrapper of magic 0 has neither a type nor a time. */
+    fixture->inner.size = 0;
+    append_entry(&fixture->inner, &inner[1]);
+    outer.magic = 0;
+    outer.attributes = HW_BATCH_LOG_APPEND_TIME;
+    wrap(fixture, HW_CODEC_GZIP, outer);
+    assert_int_equal(open_entry(fixture, &iterator, &error), HW_OK);
+    expect_next(&iterator, test_record(1, 2, NULL, "v"));
 }
 
 /* Case: E-10. */
@@ -377,16 +386,20 @@ static void a_wrapper_needs_entries_inside(void **state)
     wrap(fixture, HW_CODEC_GZIP, message_of(1, 4, 0));
     expect_refused(fixture, "holds no entries");
 
-    /* A size of 0 is no entry, and neither is a batch of magic 2. */
-    assert_int_equal(fixture->inner.size, 0);
-    {
+    /* A size of 0 is no entry, even behind one, and neither is a batch of magic 2. */
+    for (int i = 0; i < 2; i++) {
+        struct hw_legacy_message inner = message_of(1, 0, 0);
         uint8_t zeros[30] = {0};
         struct hw_error error;
 
+        fixture->inner.size = 0;
+        if (i == 1) {
+            append_entry(&fixture->inner, &inner);
+        }
         assert_int_equal(hw_buffer_append(&fixture->inner, zeros, sizeof zeros, &error), HW_OK);
+        wrap(fixture, HW_CODEC_GZIP, message_of(1, 4, 0));
+        expect_refused(fixture, "damaged");
     }
-    wrap(fixture, HW_CODEC_GZIP, message_of(1, 4, 0));
-    expect_refused(fixture, "damaged");
     fixture->inner.size = 0;
     test_read_vector(&fixture->inner, "A-two-records.bin");
     wrap(fixture, HW_CODEC_GZIP, message_of(1, 4, 0));

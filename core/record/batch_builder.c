@@ -14,10 +14,35 @@ enum {
     BATCH_SIZE_MAX = INT32_MAX
 };
 
+/* Most varints of a record have one byte or two: no call for those. */
+static inline size_t varint_size(int64_t value)
+{
+    return value >= -64 && value < 64       ? 1
+           : value >= -8192 && value < 8192 ? 2
+                                            : hw_varlong_size(value);
+}
+
+/* Returns the end of what was written. As long as it fits, a varint is the varlong of its value. */
+static inline uint8_t *put_varint(uint8_t *out, int64_t value)
+{
+    uint64_t zigzag = ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+
+    if (zigzag < 0x80) {
+        *out = (uint8_t)zigzag;
+        return out + 1;
+    }
+    if (zigzag < 0x4000) {
+        out[0] = (uint8_t)(zigzag | 0x80);
+        out[1] = (uint8_t)(zigzag >> 7);
+        return out + 2;
+    }
+    return out + hw_varlong_put(out, value);
+}
+
 /* A size, -1 for null, and that many bytes. Returns the end of what was written. */
 static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t size)
 {
-    out += hw_varint_put(out, size);
+    out = put_varint(out, size);
     if (size > 0) {
         memcpy(out, bytes, (size_t)size);
         out += size;
@@ -28,7 +53,7 @@ static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t size)
 /* Bytes that put_bytes() writes. */
 static int64_t bytes_size(int32_t size)
 {
-    return (int64_t)hw_varint_size(size) + (size > 0 ? size : 0);
+    return (int64_t)varint_size(size) + (size > 0 ? size : 0);
 }
 
 enum hw_status hw_header_append(struct hw_buffer *headers, const struct hw_header *header,
@@ -101,13 +126,13 @@ static void put_record(struct hw_batch_builder *builder, const struct hw_record 
     struct hw_buffer *buffer = builder->buffer;
     uint8_t *out = buffer->bytes + buffer->size;
 
-    out += hw_varint_put(out, length);
+    out = put_varint(out, length);
     *out++ = 0; /* Attributes. */
-    out += hw_varlong_put(out, timestamp_delta);
-    out += hw_varint_put(out, offset_delta);
+    out = put_varint(out, timestamp_delta);
+    out = put_varint(out, offset_delta);
     out = put_bytes(out, record->key, record->key_size);
     out = put_bytes(out, record->value, record->value_size);
-    out += hw_varint_put(out, record->header_count);
+    out = put_varint(out, record->header_count);
     if (record->headers_size > 0) {
         memcpy(out, record->headers, (size_t)record->headers_size);
         out += record->headers_size;
@@ -135,10 +160,9 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                record->timestamp);
     }
     timestamp_delta = record->timestamp - base_timestamp;
-    length = 1 + (int64_t)hw_varlong_size(timestamp_delta) +
-             (int64_t)hw_varint_size((int32_t)offset_delta) + bytes_size(record->key_size) +
-             bytes_size(record->value_size) + (int64_t)hw_varint_size(record->header_count) +
-             record->headers_size;
+    length = 1 + (int64_t)varint_size(timestamp_delta) + (int64_t)varint_size(offset_delta) +
+             bytes_size(record->key_size) + bytes_size(record->value_size) +
+             (int64_t)varint_size(record->header_count) + record->headers_size;
     size = length + HW_VARINT_SIZE_MAX;
     if ((int64_t)hw_batch_builder_size_bytes(builder) + size > BATCH_SIZE_MAX) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,

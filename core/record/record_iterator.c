@@ -27,14 +27,32 @@ static inline size_t cursor_left(const struct cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* Nearly all varints of a record have one byte: no call for those. */
+/* The value of a varint of one byte or two, as most of a record are: no call for those. Returns its
+ * size, or 0 if it is not one of them. */
+static inline size_t short_varint(const struct cursor *cursor, int32_t *value)
+{
+    const uint8_t *at = cursor->at;
+    int32_t zigzag;
+
+    if (cursor_left(cursor) >= 1 && at[0] < 0x80) {
+        zigzag = at[0];
+        *value = (zigzag >> 1) ^ -(zigzag & 1);
+        return 1;
+    }
+    if (cursor_left(cursor) >= 2 && at[1] < 0x80) {
+        zigzag = (at[0] & 0x7f) | (at[1] << 7);
+        *value = (zigzag >> 1) ^ -(zigzag & 1);
+        return 2;
+    }
+    return 0;
+}
+
 static inline bool take_varint(struct cursor *cursor, int32_t *value)
 {
-    size_t size;
+    size_t size = short_varint(cursor, value);
 
-    if (cursor->at < cursor->end && *cursor->at < 0x80) {
-        *value = (*cursor->at >> 1) ^ -(*cursor->at & 1);
-        cursor->at++;
+    if (size > 0) {
+        cursor->at += size;
         return true;
     }
     size = hw_varint_get(cursor->at, cursor_left(cursor), value);
@@ -44,8 +62,15 @@ static inline bool take_varint(struct cursor *cursor, int32_t *value)
 
 static inline bool take_varlong(struct cursor *cursor, int64_t *value)
 {
-    size_t size = hw_varlong_get(cursor->at, cursor_left(cursor), value);
+    int32_t short_value;
+    size_t size = short_varint(cursor, &short_value);
 
+    if (size > 0) {
+        cursor->at += size;
+        *value = short_value;
+        return true;
+    }
+    size = hw_varlong_get(cursor->at, cursor_left(cursor), value);
     cursor->at += size;
     return size > 0;
 }
