@@ -19,6 +19,8 @@ static void admin_apply_configs(struct hw_cluster *cluster)
 
     HW_ASSERT(variant != NULL);
     cluster->variant = variant;
+    cluster->controller.auto_elect =
+        hw_config_bool(&cluster->configs, NULL, "controller.auto.elect");
     hw_cluster_schedule(cluster);
     /* A longer period starts after what was due already; a shorter one counts from now. */
     cluster->next_isr_check_ms =

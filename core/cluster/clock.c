@@ -99,7 +99,7 @@ static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
     const struct hw_registration *registration =
         hw_metadata_find(&cluster->controller.metadata, broker->id);
 
-    if (broker->state != HW_BROKER_CRASHED || registration == NULL || registration->fenced) {
+    if (broker->down_since_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
         return INT64_MAX;
     }
     return broker->down_since_ms +
@@ -160,31 +160,11 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
  * until somebody elects one (R6.14). */
 static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
-        const struct hw_broker *broker = cluster->brokers[i];
-        struct hw_selection all;
-        struct hw_topic *topic;
-        struct hw_partition *partition;
-
-        if (clock_session_end(cluster, broker) > cluster->now_ms) {
-            continue;
-        }
-        hw_controller_set_fenced(&cluster->controller, broker->id, true);
-        hw_cluster_publish_metadata(cluster);
-        cluster->is_state_dirty = true;
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
-        while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-            if (hw_controller_broker_fenced(&cluster->controller, partition->settings, broker->id,
-                                            &partition->record)) {
-                partition->is_record_dirty = true;
-                status = hw_exchange_tell_all(partition, &step, error);
-            }
-            if (status == HW_OK) {
-                status = hw_cluster_settle(cluster, topic, partition, error);
-            }
+        if (clock_session_end(cluster, cluster->brokers[i]) <= cluster->now_ms) {
+            status = hw_cluster_fence(cluster, cluster->brokers[i], error);
         }
     }
     return status;

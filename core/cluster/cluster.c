@@ -85,9 +85,9 @@ static void cluster_restore_shown(struct hw_cluster *cluster, struct hw_topic *t
 {
     size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
 
-    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
-        struct hw_replica *replica =
-            hw_partition_find(partition, partition->record.replicas.ids[i]);
+    partition->placed = partition->record.replicas;
+    for (int32_t i = 0; i < partition->placed.count; i++) {
+        struct hw_replica *replica = hw_partition_find(partition, partition->placed.ids[i]);
         int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
 
         if (replica != NULL && topic->slots[first + (size_t)i] != 0 &&
@@ -282,8 +282,8 @@ static size_t cluster_slot(const struct hw_topic *topic, const struct hw_partiti
 {
     size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
 
-    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
-        if (partition->record.replicas.ids[i] == broker) {
+    for (int32_t i = 0; i < partition->placed.count; i++) {
+        if (partition->placed.ids[i] == broker) {
             return topic->slots[first + (size_t)i];
         }
     }
@@ -296,8 +296,11 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     enum hw_status status = HW_OK;
 
     hw_cluster_collect_acks(cluster, partition);
-    cluster->is_state_dirty |= partition->is_record_dirty;
-    partition->is_record_dirty = false;
+    if (partition->is_record_dirty) {
+        cluster->is_state_dirty = true;
+        partition->is_record_dirty = false;
+        status = hw_cluster_place_replicas(cluster, topic, partition, error);
+    }
     for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
         const struct hw_replica *replica = partition->replicas[i];
         size_t slot = cluster_slot(topic, partition, replica->broker);

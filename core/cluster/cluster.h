@@ -118,6 +118,8 @@ struct hw_produce {
     struct hw_record record; /* offset is ignored. */
     int64_t acks;            /* 0, 1, HW_ACKS_ALL, or HW_ACKS_DEFAULT: the config `acks`. */
     int64_t leader_epoch;    /* -1: not given. Otherwise the leader fences by it. */
+    bool has_broker;         /* Send it to `broker`, which has to take itself for the leader. */
+    int64_t broker;
 };
 
 struct hw_produced {
@@ -167,6 +169,88 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
                                 const char **state, struct hw_error *error);
 enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
                                   struct hw_error *error);
+
+/* ------------------------------------------------- network, elections, placement, log ends */
+
+/* Ids of cut() and heal(): a broker's, or HW_CLUSTER_CONTROLLER. */
+enum { HW_CLUSTER_CONTROLLER = -2 };
+
+/*
+ * Cut a link: every message on it is lost. A broker that is cut off from the controller stays what
+ * it was told to be, and its session ends like that of a crashed one. *links_cut: how many are now.
+ * Errors: HW_MISUSE (a link of a thing to itself).
+ */
+enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, int64_t *links_cut,
+                              struct hw_error *error);
+
+/* Heal a link. A broker that reaches the controller again is told what it missed. */
+enum hw_status hw_cluster_heal(struct hw_cluster *cluster, int64_t a, int64_t b, int64_t *links_cut,
+                               struct hw_error *error);
+enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cut,
+                                   struct hw_error *error);
+
+/* What elect() does: ONLINE is what the controller does of itself. */
+enum hw_cluster_election { HW_ELECT_ONLINE, HW_ELECT_PREFERRED, HW_ELECT_UNCLEAN };
+
+/*
+ * Elect leaders, after the controller has noticed which brokers are dead. *changed: leaders
+ * changed. Errors: HW_REFUSED with PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE
+ * where one partition was named and no leader can be had for it; HW_MISUSE with a variant that has
+ * no controller. Source: ReplicationControlManager.electLeaders (R6.20).
+ */
+enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                enum hw_cluster_election election, int64_t *changed,
+                                struct hw_error *error);
+
+/* Controlled shutdown: the broker hands over what it leads, leaves its ISRs, stops cleanly (R6.16).
+ */
+enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
+                                          const char **state, struct hw_error *error);
+
+/*
+ * Move a partition to the brokers of `target` (R7.1), or cancel a running move (NULL, R7.7). New
+ * replicas start to fetch; the move completes when all of `target` are in sync. *replicas: the list
+ * now. Errors: HW_REFUSED with INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS.
+ */
+enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                   const struct hw_broker_list *target,
+                                   struct hw_broker_list *replicas, struct hw_error *error);
+
+/*
+ * Raise the log start to `before_offset` (-1: to the high watermark). *low_watermark: the smallest
+ * log start of the running replicas, as far as the leader knows; -1 if it has not heard from one.
+ * Errors: HW_REFUSED with OFFSET_OUT_OF_RANGE, POLICY_VIOLATION. Source: R7.11 to R7.14.
+ */
+enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char *topic,
+                                         int64_t partition, int64_t before_offset,
+                                         hw_offset_t *low_watermark, struct hw_error *error);
+
+/* Start a new segment on every running replica; *segments counts them. */
+enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                               int64_t *segments, struct hw_error *error);
+
+/* Apply retention.ms and retention.bytes now, on every running replica (R7.18); *segments counts
+ * those deleted. */
+enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segments,
+                                    struct hw_error *error);
+
+enum hw_list_offsets { HW_LIST_EARLIEST, HW_LIST_LATEST, HW_LIST_MAX_TIMESTAMP, HW_LIST_TIMESTAMP };
+
+/*
+ * What ListOffsets answers a consumer (R3.13, R10.7 to R10.11). *offset -1: no such record. Errors:
+ * HW_REFUSED with LEADER_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE (the new leader's high watermark has
+ * not reached the start of its epoch yet, KIP-207).
+ */
+enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *topic,
+                                       int64_t partition, enum hw_list_offsets what,
+                                       hw_time_ms_t timestamp, hw_offset_t *offset,
+                                       struct hw_error *error);
+
+/* Where `epoch` ends in the log of one broker (R5.3): (-1, -1) if it does not know. */
+enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const char *topic,
+                                           int64_t partition, int64_t broker, int64_t epoch,
+                                           hw_epoch_t *found_epoch, hw_offset_t *end_offset,
+                                           struct hw_error *error);
 
 /* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
  */

@@ -27,10 +27,11 @@ struct hw_broker {
     char *rack;        /* NULL: none. */
     char *dir;         /* Its log directory, a path of the store. */
     bool is_dir_given; /* Outside the cluster's directory. */
-    bool is_dir_made;
     enum hw_broker_state state;
-    hw_time_ms_t down_since_ms;  /* When it stopped answering, unless running. */
+    hw_time_ms_t
+        down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
     struct hw_metadata metadata; /* As last told. */
+    bool is_unregistered;        /* Restarted while cut off from the controller. */
     uint64_t checkpointed;       /* Digest of the high watermarks last written. */
 };
 
@@ -149,6 +150,33 @@ bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
 
 /* clock.c: set when periodic work is next due, from now on. */
 void hw_cluster_schedule(struct hw_cluster *cluster);
+
+/* faults.c: whoever waited for an answer of this broker learns only that the connection broke. */
+void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker);
+
+/* faults.c: HW_BUSY if a stage has written to a partition that the broker holds. */
+enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
+                                        const struct hw_broker *broker, struct hw_error *error);
+
+/* faults.c: a broker that was started registers anew, and takes the roles that the records name. */
+enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,
+                                   struct hw_error *error);
+
+/* elections.c: the controller learns that brokers have stopped answering, now. */
+enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
+                                struct hw_error *error);
+
+/* elections.c: a broker that was fenced, or is new, answers the controller again (R6.15). */
+enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *broker,
+                                  struct hw_error *error);
+
+/*
+ * placement.c: after the record's replica list changed, open replicas on brokers that were added,
+ * and close and delete those that were removed (R7.8). Errors: HW_IO, HW_NO_MEMORY; what could not
+ * be opened is tried again at the next change.
+ */
+enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
+                                         struct hw_partition *partition, struct hw_error *error);
 
 /* ------------------------------------------------------------------------------------ broker.c */
 

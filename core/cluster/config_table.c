@@ -43,6 +43,9 @@ static const struct hw_config_entry entries[] = {
      "Codec in which the leader stores batches: producer (as they came), uncompressed, gzip, "
      "snappy, lz4 or zstd.",
      TOPIC, CHOICE("producer|uncompressed|gzip|snappy|lz4|zstd|none=uncompressed")},
+    {"controller.auto.elect", "false",
+     "Elect a leader when one is fenced or comes back, as Kafka does by itself: true or false.",
+     CLUSTER, BOOLEAN},
     {"default.replication.factor", "1",
      "Replicas of a new topic that does not say how many; 1 to 16.",
      CLUSTER, INTEGER(1, HW_REPLICAS_MAX)},
@@ -148,7 +151,6 @@ static const struct {
     {"controlled.shutdown.enable", "shutdown_broker() is controlled, crash() is not"},
     {"controlled.shutdown.max.retries", "shutdown_broker() is controlled, crash() is not"},
     {"controlled.shutdown.retry.backoff.ms", "shutdown_broker() is controlled, crash() is not"},
-    {"controller.auto.elect", BY_HAND},
     {"delete.retention.ms", NO_COMPACTION},
     {"delete.topic.enable", "topics can always be deleted"},
     {"delivery.timeout.ms", "a produce is not tried again; request.timeout.ms is its timeout"},

@@ -9,34 +9,48 @@
 static const char state_running[] = "running";
 static const char state_crashed[] = "crashed";
 
-/* Whoever waited for an answer of this broker learns only that the connection broke. */
-static enum hw_status faults_break_connections(struct hw_cluster *cluster,
-                                               const struct hw_broker *broker, bool power_loss,
-                                               struct hw_error *error)
+void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
+{
+    struct hw_error unused;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+
+    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
+    while (hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica != NULL) {
+            hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
+            hw_cluster_collect_acks(cluster, partition);
+        }
+    }
+}
+
+/* Cut every log of the broker to what was synced. The first error is returned, the rest is cut all
+ * the same. */
+static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
+                                           const struct hw_broker *broker, struct hw_error *error)
 {
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
-    enum hw_status first = status;
+    enum hw_status first = hw_cluster_select(cluster, NULL, -1, &all, error);
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+    while (hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
+        struct hw_error later;
+        enum hw_status status =
+            replica == NULL ? HW_OK
+                            : hw_log_lose_unsynced(replica->log, first == HW_OK ? error : &later);
 
-        if (replica == NULL) {
-            continue;
-        }
-        hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
-        hw_cluster_collect_acks(cluster, partition);
-        if (power_loss && first == HW_OK) {
-            first = hw_log_lose_unsynced(replica->log, error);
-        }
+        first = first == HW_OK ? status : first;
     }
     return first;
 }
 
-static enum hw_status faults_check_writers(const struct hw_cluster *cluster,
-                                           const struct hw_broker *broker, struct hw_error *error)
+enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
+                                        const struct hw_broker *broker, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->topic_count; i++) {
         const struct hw_topic *topic = cluster->topics[i];
@@ -66,15 +80,18 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
                                "broker %" PRId32 " does not run: it cannot crash", found->id);
     }
     if (status == HW_OK) {
-        status = faults_check_writers(cluster, found, error);
+        status = hw_cluster_check_writers(cluster, found, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    lost = faults_break_connections(cluster, found, power_loss, error);
+    hw_cluster_break_connections(cluster, found);
+    lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
     found->state = HW_BROKER_CRASHED;
-    found->down_since_ms = cluster->now_ms;
+    if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
+        found->down_since_ms = cluster->now_ms;
+    }
     cluster->is_state_dirty = true;
     *state = state_crashed;
     return lost == HW_OK ? hw_cluster_finish_step(cluster, error) : lost;
@@ -115,6 +132,18 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
     return status;
 }
 
+enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,
+                                   struct hw_error *error)
+{
+    enum hw_status status;
+
+    broker->down_since_ms = HW_TIME_NEVER;
+    broker->is_unregistered = false;
+    (void)hw_controller_register(&cluster->controller, broker->id);
+    status = hw_cluster_unfence(cluster, broker, error);
+    return status == HW_OK ? faults_resume_roles(cluster, broker, error) : status;
+}
+
 enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
                                   struct hw_error *error)
 {
@@ -131,12 +160,13 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
         return status;
     }
     found->state = HW_BROKER_RUNNING;
-    found->down_since_ms = HW_TIME_NEVER;
     found->checkpointed = 0;
-    (void)hw_controller_register(&cluster->controller, found->id);
-    hw_cluster_publish_metadata(cluster);
-    cluster->is_state_dirty = true;
     *state = state_running;
-    status = faults_resume_roles(cluster, found, error);
+    cluster->is_state_dirty = true;
+    if (!hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {
+        found->is_unregistered = true; /* It registers when the link heals. */
+        return hw_cluster_finish_step(cluster, error);
+    }
+    status = hw_cluster_register(cluster, found, error);
     return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
 }

@@ -226,39 +226,6 @@ static enum hw_status topic_check_counts(int64_t partitions, int64_t replication
     return HW_OK;
 }
 
-/* Open an empty replica on each broker of the record. Left-overs of an earlier topic of that name
- * go first. */
-static enum hw_status topic_open_partition(struct hw_cluster *cluster, struct hw_topic *topic,
-                                           struct hw_partition *partition, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (int32_t i = 0; status == HW_OK && i < partition->record.replicas.count; i++) {
-        struct hw_broker *broker;
-        char path[HW_PATH_MAX];
-        size_t slot = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX + (size_t)i;
-
-        status = hw_cluster_find_broker(cluster, partition->record.replicas.ids[i], &broker, error);
-        if (status == HW_OK) {
-            status = hw_store_make_directory(cluster->store, broker->dir, error);
-        }
-        if (status == HW_OK) {
-            status = hw_broker_replica_path(broker, partition, path, error);
-        }
-        if (status == HW_OK) {
-            status = hw_store_remove_tree(cluster->store, cluster->allocator, path, error);
-        }
-        if (status == HW_OK) {
-            topic->slots[slot] = cluster->next_slot++;
-            status = hw_shown_file_set(&cluster->shown, topic->slots[slot], 0, error);
-        }
-        if (status == HW_OK) {
-            status = hw_broker_open_replica(cluster, broker, topic, partition, NULL, error);
-        }
-    }
-    return status;
-}
-
 static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct hw_topic *topic,
                                              int32_t index, const hw_broker_id_t *live,
                                              int32_t live_count, struct hw_error *error)
@@ -274,7 +241,7 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     status =
         hw_controller_create_partition(&cluster->controller, &replicas, &partition->record, error);
     if (status == HW_OK) {
-        status = topic_open_partition(cluster, topic, partition, error);
+        status = hw_cluster_place_replicas(cluster, topic, partition, error);
     }
     if (status == HW_OK) {
         status = hw_exchange_tell_all(partition, &step, error);

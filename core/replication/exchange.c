@@ -66,11 +66,12 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
     struct hw_alter_partition_response response;
     bool changed = false;
 
-    while (hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
-           hw_replica_take_proposal(leader, &request)) {
-        changed |= hw_controller_alter_partition(step->controller, partition->settings, &request,
-                                                 &partition->record, &response);
-        (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings,
+    /* Once: an answer that makes the leader send the same again would be the same again. */
+    if (hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
+        hw_replica_take_proposal(leader, &request)) {
+        changed = hw_controller_alter_partition(step->controller, partition->settings, &request,
+                                                &partition->record, &response);
+        (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings, &request,
                                                &response);
     }
     if (leader->role == HW_ROLE_LEADER) {
@@ -132,12 +133,13 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
     hw_epoch_t epoch =
         partition->variant->sends_epochs ? follower->fetch.current_leader_epoch : HW_EPOCH_NONE;
 
-    if (leader == NULL || hw_replica_check_epoch(leader, epoch, true) != HW_KAFKA_NONE) {
+    if (leader == NULL) {
         hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
         return HW_OK;
     }
-    return hw_replica_apply_out_of_range(follower, hw_log_end(leader->log),
-                                         hw_log_start(leader->log), error);
+    return hw_replica_apply_out_of_range(follower, step->now_ms, partition->settings,
+                                         hw_replica_check_epoch(leader, epoch, true), epoch,
+                                         hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
 /* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.

@@ -14,7 +14,7 @@ enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *replica, struct hw_error *error);
 
-/* Send the leader's ISR proposals and deliver the answers, until none is left to send. */
+/* Send the leader's ISR proposal, if it has one to send, and deliver the answer. */
 enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
                                      struct hw_replica *leader, struct hw_error *error);
 

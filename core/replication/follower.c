@@ -37,6 +37,20 @@ static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms,
     }
 }
 
+/* R2.27: the leader refused a request that named `leader_epoch`. */
+static void follower_refused(struct hw_replica *replica, hw_time_ms_t now_ms,
+                             const struct hw_settings *settings, enum hw_kafka_error refused,
+                             hw_epoch_t leader_epoch)
+{
+    if (refused == HW_KAFKA_FENCED_LEADER_EPOCH &&
+        leader_epoch == replica->fetch.current_leader_epoch) {
+        replica->fetch.phase = HW_PHASE_FAILED; /* Until the controller tells it the new epoch. */
+        replica->changes++;
+        return;
+    }
+    follower_delay(replica, now_ms, settings);
+}
+
 void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
                              const struct hw_settings *settings)
 {
@@ -59,13 +73,13 @@ static int64_t count_records(const uint8_t *bytes, size_t size, hw_epoch_t *last
     return records;
 }
 
-/* Bad records are asked for again; anything else that fails needs somebody to look (R2.27). */
+/* Bytes that were damaged on the way are asked for again (R2.27). Anything else that fails needs
+ * somebody to look: the log says INVALID_RECORD of batches that are out of order (R2.31). */
 static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
                                              const struct hw_settings *settings,
                                              enum hw_status status, const struct hw_error *error)
 {
-    if (status == HW_REFUSED && (error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE ||
-                                 error->kafka_error == HW_KAFKA_INVALID_RECORD)) {
+    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE) {
         follower_delay(replica, now_ms, settings);
         return HW_OK;
     }
@@ -86,6 +100,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     bool log_start_changed;
     enum hw_status status = HW_OK;
     hw_epoch_t last_epoch = replica->fetch.last_fetched_epoch;
+    bool lag_changes = replica->fetch.lag < 0;
 
     if (response->records.size > 0) {
         status = hw_log_append_as_follower(replica->log, response->records.bytes,
@@ -98,6 +113,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
             replica->fetch.fetch_offset = info.last_offset + 1;
             replica->fetch.last_fetched_epoch = last_epoch;
             replica->changes++;
+            lag_changes = true;
         }
     }
     if (hw_log_update_high_watermark(replica->log, response->high_watermark)) {
@@ -109,9 +125,11 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
         return follower_append_failed(replica, now_ms, settings, status, error);
     }
     replica->changes += log_start_changed ? 1 : 0;
-    replica->fetch.lag = response->high_watermark > replica->fetch.fetch_offset
-                             ? response->high_watermark - replica->fetch.fetch_offset
-                             : 0;
+    if (lag_changes) {
+        replica->fetch.lag = response->high_watermark > replica->fetch.fetch_offset
+                                 ? response->high_watermark - replica->fetch.fetch_offset
+                                 : 0;
+    }
     return HW_OK;
 }
 
@@ -131,22 +149,12 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
         fetch->fetch_offset != request->fetch_offset) {
         return HW_OK;
     }
-    switch ((int)response->error) {
-    case HW_KAFKA_NONE:
-        break;
-    case HW_KAFKA_OFFSET_OUT_OF_RANGE:
+    if (response->error == HW_KAFKA_OFFSET_OUT_OF_RANGE) {
         *out_of_range = true;
         return HW_OK;
-    case HW_KAFKA_FENCED_LEADER_EPOCH:
-        if (request->current_leader_epoch == fetch->current_leader_epoch) {
-            fetch->phase = HW_PHASE_FAILED; /* Until the controller tells it the new epoch. */
-            replica->changes++;
-            return HW_OK;
-        }
-        follower_delay(replica, now_ms, settings);
-        return HW_OK;
-    default:
-        follower_delay(replica, now_ms, settings);
+    }
+    if (response->error != HW_KAFKA_NONE) {
+        follower_refused(replica, now_ms, settings, response->error, request->current_leader_epoch);
         return HW_OK;
     }
     fetch->delay_until_ms = HW_TIME_NEVER;
@@ -166,12 +174,19 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
     return follower_take(replica, now_ms, settings, response, records, error);
 }
 
-enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_offset_t leader_log_end,
+enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             enum hw_kafka_error refused, hw_epoch_t leader_epoch,
+                                             hw_offset_t leader_log_end,
                                              hw_offset_t leader_log_start, struct hw_error *error)
 {
     struct hw_fetch_state *fetch = &replica->fetch;
     enum hw_status status = HW_OK;
 
+    if (refused != HW_KAFKA_NONE) {
+        follower_refused(replica, now_ms, settings, refused, leader_epoch);
+        return HW_OK;
+    }
     if (leader_log_end < hw_log_end(replica->log)) {
         status = hw_replica_truncate_follower(replica, leader_log_end, true, error);
     } else if (leader_log_start > hw_log_end(replica->log)) {

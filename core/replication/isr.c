@@ -133,12 +133,22 @@ static void isr_commit(struct hw_replica *replica, const struct hw_broker_list *
     replica->changes++;
 }
 
+static bool isr_is_in_flight(const struct hw_replica *replica,
+                             const struct hw_alter_partition_request *request)
+{
+    return replica->role == HW_ROLE_LEADER && replica->isr_change != HW_ISR_COMMITTED &&
+           request->leader_epoch == replica->leader_epoch &&
+           request->partition_epoch == replica->partition_epoch &&
+           hw_broker_list_equal(&request->isr, &replica->proposed_isr);
+}
+
 bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
                                       const struct hw_settings *settings,
+                                      const struct hw_alter_partition_request *request,
                                       const struct hw_alter_partition_response *response)
 {
-    if (replica->role != HW_ROLE_LEADER || replica->isr_change == HW_ISR_COMMITTED) {
-        return false; /* Not that proposal any more. */
+    if (!isr_is_in_flight(replica, request)) {
+        return false;
     }
     if (response->error == HW_KAFKA_NONE) {
         if (response->leader_epoch != replica->leader_epoch ||

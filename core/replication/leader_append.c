@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A client's batch arrives at a replica: R1.2 to R1.29, in Kafka's order of checks. */
 #include "core/base/broker_list.h"
+#include "core/record/compressed_batch.h"
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
@@ -48,34 +49,44 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
     return HW_OK;
 }
 
-/* R1.16, R1.17: what the leader checks record by record. A bad timestamp wins over a missing key.
- */
-static enum hw_status append_check_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
-                                           const struct hw_settings *settings, const uint8_t *bytes,
-                                           const struct hw_batch *batch, struct hw_error *error)
+/* Neither difference can overflow as unsigned. */
+static bool is_too_old(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t before_max_ms)
 {
-    struct hw_record_iterator iterator;
+    return timestamp < now_ms &&
+           (uint64_t)now_ms - (uint64_t)timestamp > (uint64_t)before_max_ms;
+}
+
+static bool is_too_new(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t after_max_ms)
+{
+    return timestamp > now_ms && (uint64_t)timestamp - (uint64_t)now_ms > (uint64_t)after_max_ms;
+}
+
+/* R1.16, R1.17 for the records of a batch. A bad timestamp wins over a missing key, wherever it is.
+ * Errors besides: HW_CORRUPT. */
+static enum hw_status append_walk_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
+                                          const struct hw_settings *settings,
+                                          struct hw_record_iterator *iterator,
+                                          struct hw_error *error)
+{
     struct hw_record record;
-    bool found;
-    int32_t index = 0;
+    bool found = true;
     int32_t keyless = -1;
-    enum hw_status status = hw_record_iterator_init(&iterator, bytes, batch, error);
 
-    for (; status == HW_OK; index++) {
-        hw_time_ms_t age;
+    for (int32_t index = 0; found; index++) {
+        enum hw_status status = hw_record_iterator_next(iterator, &record, &found, error);
 
-        status = hw_record_iterator_next(&iterator, &record, &found, error);
-        if (status != HW_OK || !found) {
+        if (status != HW_OK) {
+            return status;
+        }
+        if (!found) {
             break;
         }
         keyless = settings->compacted && record.key_size < 0 && keyless < 0 ? index : keyless;
         if (settings->log_append_time || record.timestamp == HW_TIMESTAMP_NONE) {
             continue;
         }
-        /* Neither side can overflow: both are >= -1. */
-        age = now_ms - record.timestamp;
-        if (age > settings->message_timestamp_before_max_ms ||
-            -age > settings->message_timestamp_after_max_ms) {
+        if (is_too_old(record.timestamp, now_ms, settings->message_timestamp_before_max_ms) ||
+            is_too_new(record.timestamp, now_ms, settings->message_timestamp_after_max_ms)) {
             return hw_error_refuse(
                 error, HW_KAFKA_INVALID_TIMESTAMP,
                 "record %" PRId32 " for %s has timestamp %" PRId64 ", allowed are %" PRId64
@@ -83,11 +94,6 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
                 index, replica->name, record.timestamp, settings->message_timestamp_before_max_ms,
                 settings->message_timestamp_after_max_ms, now_ms);
         }
-    }
-    if (status != HW_OK) {
-        return status == HW_CORRUPT
-                   ? hw_error_refuse(error, HW_KAFKA_INVALID_RECORD, "%s", error->message)
-                   : status;
     }
     if (keyless >= 0) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
@@ -97,23 +103,45 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
     return HW_OK;
 }
 
-/* R1.15, R1.18: flags and sequences that a client may not send. */
-static enum hw_status append_check_flags(const struct hw_batch *batch, struct hw_error *error)
+/* Whether any record could be refused for its key or its timestamp. */
+static bool append_has_limits(const struct hw_settings *settings)
 {
-    if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "clients may not write control records");
+    return settings->compacted ||
+           (!settings->log_append_time && (settings->message_timestamp_before_max_ms < INT64_MAX ||
+                                           settings->message_timestamp_after_max_ms < INT64_MAX));
+}
+
+/*
+ * Check the records of a batch one by one. Comes after the checks of the header and of the checksum
+ * in Kafka's order, which are the log's: a batch that fails one of those is left for the log to
+ * refuse. In one point the order is not Kafka's: a batch over max.message.bytes with such a record
+ * too is refused for the record.
+ */
+static enum hw_status append_check_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
+                                           const struct hw_settings *settings,
+                                           const struct hw_append_request *request,
+                                           struct hw_error *error)
+{
+    struct hw_record_iterator iterator;
+    struct hw_buffer scratch;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    if (hw_batch_parse(request->bytes, request->size_bytes, &batch) != HW_BATCH_OK ||
+        hw_batch_size_bytes(&batch) != request->size_bytes || batch.base_offset != 0 ||
+        (batch.attributes & (HW_BATCH_CONTROL | HW_BATCH_LOG_APPEND_TIME)) != 0 ||
+        batch.last_offset_delta != batch.record_count - 1 ||
+        !hw_batch_crc_ok(request->bytes, &batch)) {
+        return HW_OK;
     }
-    if (batch->producer_id > HW_PRODUCER_ID_NONE && batch->base_sequence < 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "sequence %" PRId32 " of producer %" PRId64 " is negative",
-                               batch->base_sequence, batch->producer_id);
+    hw_buffer_init(&scratch, replica->allocator);
+    status = hw_record_iterator_open(&iterator, request->bytes, &batch, APPEND_PLAIN_SIZE_MAX,
+                                     &scratch, error);
+    if (status == HW_OK) {
+        status = append_walk_records(replica, now_ms, settings, &iterator, error);
     }
-    if ((batch->attributes & HW_BATCH_LOG_APPEND_TIME) != 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "producers may not mark a batch LogAppendTime");
-    }
-    return HW_OK;
+    hw_buffer_release(&scratch);
+    return status == HW_CORRUPT ? HW_OK : status;
 }
 
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
@@ -121,16 +149,10 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
                                  const struct hw_append_request *request,
                                  struct hw_log_append_info *info, struct hw_error *error)
 {
-    struct hw_batch batch;
     enum hw_status status = hw_replica_may_append(replica, settings, request->acks, error);
 
-    /* The log checks shape, size and checksum of the batch; what follows may rely on its header. */
-    if (status == HW_OK &&
-        hw_batch_parse(request->bytes, request->size_bytes, &batch) == HW_BATCH_OK) {
-        status = append_check_flags(&batch, error);
-        if (status == HW_OK && (batch.attributes & HW_BATCH_CODEC_MASK) == HW_CODEC_NONE) {
-            status = append_check_records(replica, now_ms, settings, request->bytes, &batch, error);
-        }
+    if (status == HW_OK && append_has_limits(settings)) {
+        status = append_check_records(replica, now_ms, settings, request, error);
     }
     if (status == HW_OK) {
         status = hw_log_append_as_leader(replica->log, request->bytes, request->size_bytes,

@@ -22,6 +22,9 @@ struct hw_partition {
     const struct hw_variant *variant;
     const struct hw_settings *settings; /* The topic's; borrowed. */
 
+    struct hw_broker_list
+        placed; /* record.replicas as of when directories were last made for it. */
+
     /* Replicas on running brokers, in order of broker id. */
     int32_t replica_count;
     struct hw_replica *replicas[HW_REPLICAS_MAX];

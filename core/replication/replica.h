@@ -181,10 +181,12 @@ bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms
 bool hw_replica_take_proposal(struct hw_replica *replica,
                               struct hw_alter_partition_request *request);
 
-/* The controller's answer, or a network failure, to a proposal (R4.7). Returns whether the
+/* The controller's answer, or a network failure, to `request`, which hw_replica_take_proposal()
+ * made. It is ignored where that is not the change in flight any more (R4.7). Returns whether the
  * committed ISR changed. */
 bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
                                       const struct hw_settings *settings,
+                                      const struct hw_alter_partition_request *request,
                                       const struct hw_alter_partition_response *response);
 
 /* ------------------------------------------------------------------ leader_append.c, waiting.c */
@@ -288,8 +290,15 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
                                       const struct hw_fetch_response *response, int64_t *records,
                                       bool *out_of_range, struct hw_error *error);
 
-/* R2.30 with the leader's latest and earliest offset. */
-enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_offset_t leader_log_end,
+/*
+ * R2.30: the leader was asked for its latest and earliest offset. `refused` is its answer, and
+ * `leader_epoch` the epoch that the question named; the offsets are looked at with NONE only.
+ * Errors: as hw_replica_apply_fetch().
+ */
+enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             enum hw_kafka_error refused, hw_epoch_t leader_epoch,
+                                             hw_offset_t leader_log_end,
                                              hw_offset_t leader_log_start, struct hw_error *error);
 
 /* The request could not be delivered: delay (R2.27). */

@@ -22,7 +22,8 @@ struct hw_variant {
      * itself, at the moment when it is told its role. */
     bool starts_truncating;
     bool truncates_when_told;
-    bool has_timeouts; /* Waiting produces time out. */
+    bool has_controller; /* Elections, controlled shutdown, moves: R6, R7. */
+    bool has_timeouts;   /* Waiting produces time out. */
     int32_t default_acks;
 
     /* A partition was created, or loaded, with its replicas attached and their roles told. */

@@ -22,6 +22,7 @@ const struct hw_variant hw_variant_hw_truncation = {
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = true,
+    .has_controller = true,
     .has_timeouts = true,
     .default_acks = -1,
     .created = hw_kafka_created,

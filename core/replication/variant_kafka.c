@@ -63,6 +63,7 @@ const struct hw_variant hw_variant_kafka = {
     .sends_epochs = true,
     .starts_truncating = false,
     .truncates_when_told = false,
+    .has_controller = true,
     .has_timeouts = true,
     .default_acks = -1,
     .created = hw_kafka_created,

@@ -397,6 +397,7 @@ const struct hw_variant hw_variant_minikafka = {
     .sends_epochs = false,
     .starts_truncating = false,
     .truncates_when_told = false,
+    .has_controller = false,
     .has_timeouts = false,
     .default_acks = 1,
     .created = mini_created,

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Brokers are fenced, unfenced and shut down, and leaders are elected: what the controller does. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+/* What an event of one broker does to the record of one partition. */
+typedef bool elections_event(const struct hw_controller *controller,
+                             const struct hw_settings *settings, hw_broker_id_t id,
+                             struct hw_partition_record *record);
+
+/* Apply the event to every partition, and tell the brokers. */
+static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t id,
+                                      elections_event *event, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    hw_cluster_publish_metadata(cluster);
+    cluster->is_state_dirty = true;
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        if (event(&cluster->controller, partition->settings, id, &partition->record)) {
+            partition->is_record_dirty = true;
+            status = hw_exchange_tell_all(partition, &step, error);
+        }
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, topic, partition, error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
+                                struct hw_error *error)
+{
+    hw_controller_set_fenced(&cluster->controller, broker->id, true);
+    return elections_apply(cluster, broker->id, hw_controller_broker_fenced, error);
+}
+
+enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *broker,
+                                  struct hw_error *error)
+{
+    hw_controller_set_fenced(&cluster->controller, broker->id, false);
+    return elections_apply(cluster, broker->id, hw_controller_broker_unfenced, error);
+}
+
+static enum hw_status elections_require_controller(const struct hw_cluster *cluster,
+                                                   struct hw_error *error)
+{
+    if (cluster->variant->has_controller) {
+        return HW_OK;
+    }
+    return hw_error_set(error, HW_MISUSE, "the variant %s has no elections: promote() a replica",
+                        cluster->variant->name);
+}
+
+/* The controller takes a look now: brokers that do not answer are fenced. */
+static enum hw_status elections_notice_dead(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        const struct hw_registration *registration =
+            hw_metadata_find(&cluster->controller.metadata, cluster->brokers[i]->id);
+
+        if (cluster->brokers[i]->down_since_ms != HW_TIME_NEVER && registration != NULL &&
+            !registration->fenced) {
+            status = hw_cluster_fence(cluster, cluster->brokers[i], error);
+        }
+    }
+    return status;
+}
+
+static enum hw_status elections_refuse(const struct hw_partition *partition,
+                                       enum hw_kafka_error refused, struct hw_error *error)
+{
+    char isr[HW_BROKER_LIST_TEXT_SIZE];
+
+    return hw_error_refuse(
+        error, refused,
+        "%s: %s is not available, its ISR is %s and its replicas begin with %" PRId32,
+        partition->name,
+        refused == HW_KAFKA_PREFERRED_LEADER_NOT_AVAILABLE ? "the preferred leader"
+                                                           : "an eligible leader",
+        hw_broker_list_format(&partition->record.isr, isr, sizeof isr),
+        partition->record.replicas.ids[0]);
+}
+
+enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                enum hw_cluster_election election, int64_t *changed,
+                                struct hw_error *error)
+{
+    static const enum hw_election elections[] = {[HW_ELECT_ONLINE] = HW_ELECTION_ONLINE,
+                                                 [HW_ELECT_PREFERRED] = HW_ELECTION_PREFERRED,
+                                                 [HW_ELECT_UNCLEAN] = HW_ELECTION_UNCLEAN};
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
+
+    *changed = 0;
+    if (status == HW_OK) {
+        status = elections_require_controller(cluster, error);
+    }
+    if (status == HW_OK) {
+        status = elections_notice_dead(cluster, error);
+    }
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        enum hw_kafka_error refused =
+            hw_controller_elect(&cluster->controller, p->settings, elections[election], &p->record);
+
+        if (refused == HW_KAFKA_NONE) {
+            (*changed)++;
+            p->is_record_dirty = true;
+            status = hw_exchange_tell_all(p, &step, error);
+        } else if (refused != HW_KAFKA_ELECTION_NOT_NEEDED && partition >= 0) {
+            return elections_refuse(p, refused, error);
+        }
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, t, p, error);
+        }
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
+                                          const char **state, struct hw_error *error)
+{
+    struct hw_broker *found;
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status == HW_OK) {
+        status = elections_require_controller(cluster, error);
+    }
+    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run", found->id);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_check_writers(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, true);
+    status = elections_apply(cluster, found->id, hw_controller_broker_shutting_down, error);
+    if (status == HW_OK && cluster->is_on_disk) {
+        status = hw_broker_clean_stop(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    hw_cluster_break_connections(cluster, found);
+    hw_broker_drop_replicas(cluster, found);
+    found->state = HW_BROKER_SHUTDOWN;
+    found->down_since_ms = HW_TIME_NEVER;
+    status = hw_cluster_fence(cluster, found, error);
+    *state = "shutdown";
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}

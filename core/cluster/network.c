@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Links between brokers, and between a broker and the controller: cut and healed by hand. */
+#include "core/base/assert.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+static_assert((int)HW_CLUSTER_CONTROLLER == (int)HW_CONTROLLER, "one id for the controller");
+
+static enum hw_status network_check_end(const struct hw_cluster *cluster, int64_t id,
+                                        struct hw_broker **broker, struct hw_error *error)
+{
+    *broker = NULL;
+    return id == HW_CLUSTER_CONTROLLER ? HW_OK : hw_cluster_find_broker(cluster, id, broker, error);
+}
+
+static enum hw_status network_find_link(const struct hw_cluster *cluster, int64_t a, int64_t b,
+                                        struct hw_broker **first, struct hw_broker **second,
+                                        struct hw_error *error)
+{
+    enum hw_status status = network_check_end(cluster, a, first, error);
+
+    if (status == HW_OK) {
+        status = network_check_end(cluster, b, second, error);
+    }
+    if (status == HW_OK && a == b) {
+        return hw_error_set(error, HW_MISUSE, "there is no link from a thing to itself");
+    }
+    return status;
+}
+
+/* The broker at the other end of a link to the controller, or NULL. */
+static struct hw_broker *network_cut_off(int64_t a, int64_t b, struct hw_broker *first,
+                                         struct hw_broker *second)
+{
+    return a == HW_CLUSTER_CONTROLLER ? second : b == HW_CLUSTER_CONTROLLER ? first : NULL;
+}
+
+enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, int64_t *links_cut,
+                              struct hw_error *error)
+{
+    struct hw_links *links = &cluster->links;
+    struct hw_broker *first;
+    struct hw_broker *second;
+    struct hw_broker *cut_off;
+    enum hw_status status = network_find_link(cluster, a, b, &first, &second, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (hw_links_connected(links, (hw_broker_id_t)a, (hw_broker_id_t)b)) {
+        if (links->count == HW_CUT_LINKS_MAX) {
+            return hw_error_set(error, HW_MISUSE, "%d links are cut, that is the most: heal() some",
+                                (int)HW_CUT_LINKS_MAX);
+        }
+        links->cut[links->count].a = (hw_broker_id_t)a;
+        links->cut[links->count].b = (hw_broker_id_t)b;
+        links->count++;
+        cut_off = network_cut_off(a, b, first, second);
+        if (cut_off != NULL && cut_off->state == HW_BROKER_RUNNING) {
+            cut_off->down_since_ms = cluster->now_ms;
+        }
+    }
+    *links_cut = links->count;
+    return HW_OK;
+}
+
+/* A broker reaches the controller again: it gets the metadata and the records that it missed, and
+ * if its session had ended it is unfenced. */
+static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_broker *broker,
+                                        struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status;
+
+    /* Restarted while it was cut off: it has not registered yet. */
+    if (broker->is_unregistered) {
+        return hw_cluster_register(cluster, broker, error);
+    }
+    broker->down_since_ms = HW_TIME_NEVER;
+    status = hw_cluster_unfence(cluster, broker, error);
+    if (status == HW_OK) {
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    }
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+        if (replica != NULL) {
+            status = hw_exchange_tell(partition, &step, replica, error);
+        }
+        if (status == HW_OK && replica != NULL && replica->role == HW_ROLE_LEADER) {
+            status = hw_exchange_proposals(partition, &step, replica, error);
+        }
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, topic, partition, error);
+        }
+    }
+    return status;
+}
+
+static void network_heal_at(struct hw_links *links, int32_t at)
+{
+    links->count--;
+    links->cut[at] = links->cut[links->count];
+}
+
+static enum hw_status network_healed(struct hw_cluster *cluster, hw_broker_id_t a, hw_broker_id_t b,
+                                     struct hw_error *error)
+{
+    struct hw_broker *first;
+    struct hw_broker *second;
+    struct hw_broker *cut_off;
+    enum hw_status status = network_find_link(cluster, a, b, &first, &second, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    cut_off = network_cut_off(a, b, first, second);
+    return cut_off != NULL && cut_off->state == HW_BROKER_RUNNING
+               ? network_reconnect(cluster, cut_off, error)
+               : HW_OK;
+}
+
+enum hw_status hw_cluster_heal(struct hw_cluster *cluster, int64_t a, int64_t b, int64_t *links_cut,
+                               struct hw_error *error)
+{
+    struct hw_links *links = &cluster->links;
+    struct hw_broker *first;
+    struct hw_broker *second;
+    enum hw_status status = network_find_link(cluster, a, b, &first, &second, error);
+
+    for (int32_t i = 0; status == HW_OK && i < links->count; i++) {
+        if ((links->cut[i].a == a && links->cut[i].b == b) ||
+            (links->cut[i].a == b && links->cut[i].b == a)) {
+            network_heal_at(links, i);
+            status = network_healed(cluster, (hw_broker_id_t)a, (hw_broker_id_t)b, error);
+            break;
+        }
+    }
+    *links_cut = links->count;
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cut,
+                                   struct hw_error *error)
+{
+    struct hw_links healed = cluster->links;
+    enum hw_status status = HW_OK;
+
+    cluster->links.count = 0;
+    for (int32_t i = 0; status == HW_OK && i < healed.count; i++) {
+        status = network_healed(cluster, healed.cut[i].a, healed.cut[i].b, error);
+    }
+    *links_cut = 0;
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Which brokers hold a partition: replicas are opened where the record adds one, and removed where
+ * it drops one. */
+#include "core/base/assert.h"
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Carry the slots of the shown file over to the new order; new replicas get new ones. */
+static void placement_assign_slots(struct hw_cluster *cluster, struct hw_topic *topic,
+                                   struct hw_partition *partition)
+{
+    size_t *slots = topic->slots + (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+    const struct hw_broker_list *replicas = &partition->record.replicas;
+    size_t moved[HW_REPLICAS_MAX];
+
+    for (int32_t i = 0; i < replicas->count; i++) {
+        moved[i] = 0;
+        for (int32_t j = 0; j < partition->placed.count; j++) {
+            if (partition->placed.ids[j] == replicas->ids[i]) {
+                moved[i] = slots[j];
+            }
+        }
+        if (moved[i] == 0) {
+            moved[i] = cluster->next_slot++;
+        }
+    }
+    memcpy(slots, moved, (size_t)replicas->count * sizeof *slots);
+}
+
+/* An empty replica on `broker`. What an earlier topic of that name left there goes first. */
+static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic *topic,
+                                    struct hw_partition *partition, struct hw_broker *broker,
+                                    bool is_new, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_store_make_directory(cluster->store, broker->dir, error);
+
+    if (status == HW_OK) {
+        status = hw_broker_replica_path(broker, partition, path, error);
+    }
+    if (status == HW_OK && is_new) {
+        status = hw_store_remove_tree(cluster->store, cluster->allocator, path, error);
+    }
+    return status == HW_OK ? hw_broker_open_replica(cluster, broker, topic, partition, NULL, error)
+                           : status;
+}
+
+/* A replica that the record has dropped: its waiting produces are answered, its files go. */
+static void placement_remove(struct hw_cluster *cluster, struct hw_partition *partition,
+                             const struct hw_broker *broker)
+{
+    struct hw_error unused;
+    char path[HW_PATH_MAX];
+    struct hw_replica *replica = hw_partition_find(partition, broker->id);
+
+    if (replica != NULL) {
+        hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+        hw_cluster_collect_acks(cluster, partition);
+        hw_partition_detach(partition, broker->id);
+        hw_replica_destroy(replica);
+    }
+    if (hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
+        (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
+    }
+}
+
+enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
+                                         struct hw_partition *partition, struct hw_error *error)
+{
+    struct hw_broker_list replicas = partition->record.replicas;
+    struct hw_broker_list before = partition->placed;
+    struct hw_broker_list removed = hw_broker_list_minus(&before, &replicas);
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status = HW_OK;
+
+    if (hw_broker_list_equal(&before, &replicas)) {
+        return HW_OK;
+    }
+    placement_assign_slots(cluster, topic, partition);
+    partition->placed = replicas;
+    for (int32_t i = 0; i < removed.count; i++) {
+        struct hw_broker *broker;
+
+        if (hw_cluster_find_broker(cluster, removed.ids[i], &broker, error) == HW_OK) {
+            placement_remove(cluster, partition, broker);
+        }
+    }
+    for (int32_t i = 0; status == HW_OK && i < replicas.count; i++) {
+        struct hw_broker *broker;
+
+        status = hw_cluster_find_broker(cluster, replicas.ids[i], &broker, error);
+        if (status != HW_OK || broker->state != HW_BROKER_RUNNING ||
+            hw_partition_find(partition, broker->id) != NULL) {
+            continue;
+        }
+        status = placement_add(cluster, topic, partition, broker,
+                               !hw_broker_list_contains(&before, broker->id), error);
+        if (status == HW_OK) {
+            status =
+                hw_exchange_tell(partition, &step, hw_partition_find(partition, broker->id), error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                   const struct hw_broker_list *target,
+                                   struct hw_broker_list *replicas, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+
+    if (status == HW_OK && !cluster->variant->has_controller) {
+        return hw_error_set(error, HW_MISUSE, "the variant %s moves no replicas",
+                            cluster->variant->name);
+    }
+    if (status == HW_OK && t->writers[partition] != NULL) {
+        return hw_error_set(error, HW_BUSY,
+                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
+                            " first",
+                            p->name);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_controller_reassign(&cluster->controller, p->settings, target, &p->record, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    p->is_record_dirty = true;
+    *replicas = p->record.replicas;
+    status = hw_exchange_tell_all(p, &step, error);
+    if (status == HW_OK) {
+        status = hw_cluster_settle(cluster, t, p, error);
+    }
+    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+}
