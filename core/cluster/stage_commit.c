@@ -254,21 +254,13 @@ static void cut_back(struct hw_stage_partition *partition)
 
 static void undo_appends(struct hw_stage *stage)
 {
-    struct hw_acks *acks = &stage->cluster->acks;
-
     for (size_t i = 0; i < stage->partition_count; i++) {
         if (!stage->partitions[i].topic->is_hidden) {
             cut_back(&stage->partitions[i]);
         }
     }
     while (stage->answer_count > 0) {
-        int64_t id = stage->answers[--stage->answer_count].ack_id;
-
-        if (id == acks->next_id - 1) {
-            hw_acks_remove_last(acks);
-        } else {
-            hw_acks_resolve(acks, id, HW_KAFKA_UNKNOWN_SERVER_ERROR, stage->cluster->now_ms);
-        }
+        hw_acks_remove(&stage->cluster->acks, stage->answers[--stage->answer_count].ack_id);
     }
 }
 
