@@ -20,7 +20,7 @@ struct loader {
     const struct hw_log_load *load;
     hw_time_ms_t now_ms;
     struct hw_log_recovery *recovery;
-    bool epochs_are_lost;   /* The checkpoint is missing or damaged. */
+    bool epochs_are_lost;   /* The checkpoint is missing, damaged or too old. */
     size_t first_recovered; /* Number of the first segment that was recovered; count if none. */
 };
 
@@ -192,7 +192,12 @@ static enum hw_status check_segment(struct loader *loader, size_t i, bool usable
     enum hw_status status = HW_OK;
 
     if (is_active && usable) {
-        status = hw_segment_find_end(segment, &is_clean, error);
+        hw_epoch_t last_epoch;
+
+        status = hw_segment_find_end(segment, &last_epoch, &is_clean, error);
+        if (last_epoch > hw_epoch_cache_latest_epoch(&log->epochs)) {
+            loader->epochs_are_lost = true; /* The checkpoint is older than the log. */
+        }
     }
     if (status != HW_OK || is_clean) {
         return status;

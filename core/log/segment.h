@@ -58,8 +58,8 @@ enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offse
 /*
  * Look at size and last entry of both indexes. The next offset is taken to be `limit`, an offset
  * that the segment ends at or below. *usable is false, and the indexes empty, if one of them is
- * missing, has a partial entry, or its last entry points out of the segment. Errors: HW_NO_MEMORY,
- * HW_IO.
+ * missing, has a partial entry, or its last entry points out of the segment, or if the time index
+ * is empty though the first batch has a timestamp. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t limit, bool *usable,
                                        struct hw_error *error);
@@ -85,12 +85,13 @@ enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
                                   struct hw_log_recovery *recovery, struct hw_error *error);
 
 /*
- * Find the end of a segment that was closed cleanly: walk from the last index entry on. *is_clean
- * is false if the file does not end with a whole batch, or the index is wrong: hw_segment_recover()
- * is due. Errors: HW_NO_MEMORY, HW_IO.
+ * Find the end of a segment that was closed cleanly: walk from the last index entry on. *last_epoch
+ * is that of its last batch, HW_EPOCH_NONE if it has none. *is_clean is false if the file does not
+ * end with a whole batch, or the index is wrong: hw_segment_recover() is due. Errors: HW_NO_MEMORY,
+ * HW_IO.
  */
-enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
-                                   struct hw_error *error);
+enum hw_status hw_segment_find_end(struct hw_segment *segment, hw_epoch_t *last_epoch,
+                                   bool *is_clean, struct hw_error *error);
 
 /* Make both indexes from the batches as they are, cutting nothing. Errors: HW_NO_MEMORY, HW_IO
  * (indexes unchanged). */

@@ -53,6 +53,19 @@ enum hw_status hw_segment_create(const struct hw_segment_owner *owner, hw_offset
     return segment_make(owner, base_offset, ".log", HW_OPEN_TRUNCATE, now_ms, segment, error);
 }
 
+/* Kafka makes an empty time index where it is missing. But the last entry is made whenever a
+ * segment is closed: that of a segment with timestamps is not empty. */
+static enum hw_status time_index_may_be_empty(struct hw_segment *segment, bool *usable,
+                                              struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    struct hw_batch batch;
+    enum hw_status status = hw_segment_header_at(segment, &window, 0, &batch, error);
+
+    *usable = status == HW_OK && batch.max_timestamp < 0;
+    return status == HW_CORRUPT ? HW_OK : status;
+}
+
 enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t limit, bool *usable,
                                        struct hw_error *error)
 {
@@ -84,6 +97,12 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
                 offsets->last.value < segment->size_bytes)) &&
               (times->count == 0 ||
                (times->last.key >= 0 && times->last.value >= 0 && times->last.value < span));
+    if (*usable && times->count == 0 && segment->size_bytes > 0) {
+        status = time_index_may_be_empty(segment, usable, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
     if (!*usable) {
         hw_index_reset(&segment->offsets);
         hw_index_reset(&segment->times);
@@ -428,8 +447,8 @@ enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
     return hw_segment_write_indexes(segment, false, error);
 }
 
-enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
-                                   struct hw_error *error)
+enum hw_status hw_segment_find_end(struct hw_segment *segment, hw_epoch_t *last_epoch,
+                                   bool *is_clean, struct hw_error *error)
 {
     struct hw_segment_window window = {.size = 0};
     hw_offset_t next_offset = segment->base_offset;
@@ -439,6 +458,7 @@ enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
     enum hw_status status = HW_OK;
 
     *is_clean = false;
+    *last_epoch = HW_EPOCH_NONE;
     if (segment->size_bytes > 0) {
         status = hw_segment_header_at(segment, &window, 0, &batch, error);
         segment->rolling_timestamp = status == HW_OK ? batch.max_timestamp : HW_TIMESTAMP_NONE;
@@ -459,6 +479,7 @@ enum hw_status hw_segment_find_end(struct hw_segment *segment, bool *is_clean,
             segment->max_timestamp = batch.max_timestamp;
             segment->max_timestamp_offset = hw_batch_last_offset(&batch);
         }
+        *last_epoch = batch.leader_epoch;
         next_offset = hw_batch_next_offset(&batch);
         position += (int64_t)hw_batch_size_bytes(&batch);
     }
