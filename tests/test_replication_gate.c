@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is answered at all? Epochs, assignment and incarnations, before anything is read. Follows
+ * Partition.checkCurrentLeaderEpoch, followerReplicaOrThrow and Replica.updateFetchStateOrThrow.
+ */
+#include "tests/support_replica.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Row: C023. Semantics: R1.2 */
+static void a_leader_accepts_its_own_epoch_and_none(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_replica *leader = replica_of(t, 1);
+
+    lead(t, 1, 5, "[1,2]", "[1,2]");
+    assert_int_equal(hw_replica_check_epoch(leader, HW_EPOCH_NONE, true), HW_KAFKA_NONE);
+    assert_int_equal(hw_replica_check_epoch(leader, 5, true), HW_KAFKA_NONE);
+    assert_int_equal(hw_replica_check_epoch(leader, 4, true), HW_KAFKA_FENCED_LEADER_EPOCH);
+    assert_int_equal(hw_replica_check_epoch(leader, 6, true), HW_KAFKA_UNKNOWN_LEADER_EPOCH);
+}
+
+/* Row: C024, C166. Semantics: R1.2, R10.2 */
+static void a_follower_compares_epochs_before_it_says_that_it_does_not_lead(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_replica *follower = replica_of(t, 1);
+
+    follow(t, 1, 2, 5);
+    assert_int_equal(hw_replica_check_epoch(follower, HW_EPOCH_NONE, true),
+                     HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+    assert_int_equal(hw_replica_check_epoch(follower, 5, true), HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+    assert_int_equal(hw_replica_check_epoch(follower, HW_EPOCH_NONE, false), HW_KAFKA_NONE);
+    assert_int_equal(hw_replica_check_epoch(follower, 5, false), HW_KAFKA_NONE);
+    assert_int_equal(hw_replica_check_epoch(follower, 4, true), HW_KAFKA_FENCED_LEADER_EPOCH);
+    assert_int_equal(hw_replica_check_epoch(follower, 6, true), HW_KAFKA_UNKNOWN_LEADER_EPOCH);
+}
+
+static void send_with_epoch(struct test_replicas *t, hw_broker_id_t from, hw_epoch_t epoch)
+{
+    struct hw_fetch_request request = fetch_request(t, from, 0);
+
+    request.current_leader_epoch = epoch;
+    send(t, &request);
+}
+
+/* Row: C025. Semantics: R1.2, R2.4 */
+static void a_follower_is_not_fetched_from_by_followers(void **state)
+{
+    struct test_replicas *t = *state;
+
+    follow(t, 1, 2, 8);
+    send_with_epoch(t, 3, HW_EPOCH_NONE);
+    expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
+    send_with_epoch(t, 3, 8);
+    expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
+    send_with_epoch(t, 3, 9);
+    expect_answer(t, "UNKNOWN_LEADER_EPOCH");
+    send_with_epoch(t, 3, 7);
+    expect_answer(t, "FENCED_LEADER_EPOCH");
+}
+
+/* Row: C176, C202. Semantics: R1.2, R10.2 */
+static void consumers_read_from_leader_and_follower_by_the_same_epochs(void **state)
+{
+    struct test_replicas *t = *state;
+
+    for (int round = 0; round < 2; round++) {
+        if (round == 0) {
+            lead(t, 1, 5, "[1,2]", "[1]");
+            append(t, 1);
+        } else {
+            follow(t, 1, 2, 5);
+        }
+        send_with_epoch(t, HW_BROKER_ID_NONE, HW_EPOCH_NONE);
+        expect_answer(t, "hw 1 start 0 records 0");
+        send_with_epoch(t, HW_BROKER_ID_NONE, 5);
+        expect_answer(t, "hw 1 start 0 records 0");
+        send_with_epoch(t, HW_BROKER_ID_NONE, 4);
+        expect_answer(t, "FENCED_LEADER_EPOCH");
+        send_with_epoch(t, HW_BROKER_ID_NONE, 6);
+        expect_answer(t, "UNKNOWN_LEADER_EPOCH");
+    }
+}
+
+/* Row: C026. Semantics: R2.4, R7.3 */
+static void who_is_not_assigned_yet_is_told_to_ask_again(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 5, "[1,2]", "[1,2]");
+    append(t, 1);
+    send_with_epoch(t, 3, 5);
+    expect_answer(t, "UNKNOWN_LEADER_EPOCH");
+    send_with_epoch(t, 3, HW_EPOCH_NONE);
+    expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
+
+    lead(t, 1, 5, "[1,2,3]", "[1,2]");
+    assert_false(t->changed);
+    expect_known(t, 3, "end -1 start -1 caught up never");
+    send_with_epoch(t, 3, 5);
+    expect_answer(t, "hw 0 start 0 records 0");
+    expect_known(t, 3, "end 0 start 0 caught up never");
+}
+
+/* Semantics: R2.4 */
+static void a_topic_of_the_same_name_is_another_topic(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_fetch_request request;
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    request = fetch_request(t, 2, 0);
+    request.topic_id.bytes[0]++;
+    send(t, &request);
+    expect_answer(t, "INCONSISTENT_TOPIC_ID");
+    request.topic_id = (struct hw_uuid){.bytes = {0}};
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records none");
+}
+
+static void send_with_broker_epoch(struct test_replicas *t, hw_offset_t offset,
+                                   hw_broker_epoch_t epoch)
+{
+    struct hw_fetch_request request = fetch_request(t, 2, offset);
+
+    request.replica_epoch = epoch;
+    send(t, &request);
+}
+
+/* Row: C042. Semantics: R2.8, R6.19 */
+static void a_request_from_before_a_restart_is_refused(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    send_with_broker_epoch(t, 0, 2);
+    expect_answer(t, "hw 0 start 0 records none");
+    send_with_broker_epoch(t, 0, 1);
+    expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
+    send_with_broker_epoch(t, 0, HW_BROKER_EPOCH_NONE);
+    expect_answer(t, "hw 0 start 0 records none");
+}
+
+/* Row: C174. Case: A-14. Semantics: R2.8 */
+static void a_request_from_before_a_restart_teaches_the_leader_nothing(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 0, "[1,2]", "[1]");
+    append(t, 10);
+    t->now_ms = 500;
+    send_with_broker_epoch(t, 10, 2);
+    expect_known(t, 2, "end 10 start 0 caught up 500");
+
+    t->now_ms = 700;
+    send_with_broker_epoch(t, 3, 1);
+    expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
+    expect_known(t, 2, "end 10 start 0 caught up 500");
+    assert_int_equal(hw_replica_find_remote(replica_of(t, 1), 2)->broker_epoch, 2);
+}
+
+/* Row: C171, though each message is about one partition. Semantics: R5.6 */
+static void where_an_epoch_ends_is_answered_by_leaders_only(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_epoch_end end;
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    append(t, 10);
+    assert_int_equal(hw_replica_offset_for_leader_epoch(replica_of(t, 1), 0, 0, &end),
+                     HW_KAFKA_NONE);
+    assert_int_equal(end.epoch, 0);
+    assert_int_equal(end.end_offset, 10);
+    assert_int_equal(hw_replica_offset_for_leader_epoch(replica_of(t, 1), 0, 1, &end),
+                     HW_KAFKA_NONE);
+    assert_int_equal(end.epoch, -1);
+    assert_int_equal(end.end_offset, -1);
+
+    follow(t, 1, 2, 1);
+    assert_int_equal(hw_replica_offset_for_leader_epoch(replica_of(t, 1), 1, 0, &end),
+                     HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+    assert_int_equal(end.epoch, -1);
+    assert_int_equal(end.end_offset, -1);
+}
+
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_leader_accepts_its_own_epoch_and_none),
+        TEST(a_follower_compares_epochs_before_it_says_that_it_does_not_lead),
+        TEST(a_follower_is_not_fetched_from_by_followers),
+        TEST(consumers_read_from_leader_and_follower_by_the_same_epochs),
+        TEST(who_is_not_assigned_yet_is_told_to_ask_again),
+        TEST(a_topic_of_the_same_name_is_another_topic),
+        TEST(a_request_from_before_a_restart_is_refused),
+        TEST(a_request_from_before_a_restart_teaches_the_leader_nothing),
+        TEST(where_an_epoch_ends_is_answered_by_leaders_only),
+    };
+
+    return cmocka_run_group_tests_name("replication_gate", tests, NULL, NULL);
+}
