@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+enum { APPEND_PLAIN_SIZE_MAX = 1 << 28 }; /* Of one batch, decompressed: the log's limit too. */
+
 enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
                                            hw_epoch_t request_epoch, bool leader_required)
 {
@@ -52,8 +54,7 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
 /* Neither difference can overflow as unsigned. */
 static bool is_too_old(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t before_max_ms)
 {
-    return timestamp < now_ms &&
-           (uint64_t)now_ms - (uint64_t)timestamp > (uint64_t)before_max_ms;
+    return timestamp < now_ms && (uint64_t)now_ms - (uint64_t)timestamp > (uint64_t)before_max_ms;
 }
 
 static bool is_too_new(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t after_max_ms)
@@ -111,6 +112,18 @@ static bool append_has_limits(const struct hw_settings *settings)
                                            settings->message_timestamp_after_max_ms < INT64_MAX));
 }
 
+/* Whether the log refuses the batch before anybody looks at its records. */
+static bool append_is_refused_anyway(const struct hw_append_request *request,
+                                     struct hw_batch *batch)
+{
+    return hw_batch_parse(request->bytes, request->size_bytes, batch) != HW_BATCH_OK ||
+           hw_batch_size_bytes(batch) != request->size_bytes || batch->base_offset != 0 ||
+           !hw_batch_crc_ok(request->bytes, batch) ||
+           (batch->attributes & (HW_BATCH_CONTROL | HW_BATCH_LOG_APPEND_TIME)) != 0 ||
+           batch->last_offset_delta != batch->record_count - 1 ||
+           (batch->producer_id >= 0 && batch->base_sequence < 0);
+}
+
 /*
  * Check the records of a batch one by one. Comes after the checks of the header and of the checksum
  * in Kafka's order, which are the log's: a batch that fails one of those is left for the log to
@@ -127,11 +140,7 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
     struct hw_batch batch;
     enum hw_status status;
 
-    if (hw_batch_parse(request->bytes, request->size_bytes, &batch) != HW_BATCH_OK ||
-        hw_batch_size_bytes(&batch) != request->size_bytes || batch.base_offset != 0 ||
-        (batch.attributes & (HW_BATCH_CONTROL | HW_BATCH_LOG_APPEND_TIME)) != 0 ||
-        batch.last_offset_delta != batch.record_count - 1 ||
-        !hw_batch_crc_ok(request->bytes, &batch)) {
+    if (append_is_refused_anyway(request, &batch)) {
         return HW_OK;
     }
     hw_buffer_init(&scratch, replica->allocator);
