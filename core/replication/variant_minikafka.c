@@ -24,9 +24,15 @@ static void mini_publish(struct hw_partition *partition)
 
 static void mini_created(struct hw_partition *partition, const struct hw_step *step)
 {
-    struct hw_replica *leader = hw_partition_leader(partition);
+    /* A new partition starts at 0, the smallest log end; a loaded one where its logs know it. */
+    partition->shared_high_watermark = 0;
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_offset_t known = hw_log_high_watermark(partition->replicas[i]->log);
 
-    partition->shared_high_watermark = leader == NULL ? 0 : hw_log_high_watermark(leader->log);
+        if (known > partition->shared_high_watermark) {
+            partition->shared_high_watermark = known;
+        }
+    }
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
         struct hw_replica *replica =
             hw_partition_find(partition, partition->record.replicas.ids[i]);
@@ -168,6 +174,18 @@ static enum hw_status mini_may_append(struct hw_partition *partition, struct hw_
         return hw_error_refuse(error, HW_KAFKA_FENCED_LEADER_EPOCH,
                                "the produce names leader epoch %" PRId32 ", %s is at %" PRId32,
                                leader_epoch, partition->name, partition->record.leader_epoch);
+    }
+    /* The model does not lower min.insync.replicas to the number of replicas. */
+    if (acks == -1 && partition->record.isr.count < partition->settings->min_insync_replicas) {
+        char isr[HW_BROKER_LIST_TEXT_SIZE];
+
+        return hw_error_refuse(error, HW_KAFKA_NOT_ENOUGH_REPLICAS,
+                               "%s has %" PRId32
+                               " in-sync replica%s %s, min.insync.replicas is %" PRId32,
+                               partition->name, partition->record.isr.count,
+                               partition->record.isr.count == 1 ? "" : "s",
+                               hw_broker_list_format(&partition->record.isr, isr, sizeof isr),
+                               partition->settings->min_insync_replicas);
     }
     return hw_replica_may_append(leader, partition->settings, acks, error);
 }
@@ -323,15 +341,21 @@ static enum hw_status mini_fetch(struct hw_partition *partition, const struct hw
     return status == HW_OK ? mini_refresh_isr(partition, step, error) : status;
 }
 
+static enum hw_status mini_leave_isr(struct hw_partition *partition, const struct hw_step *step,
+                                     hw_broker_id_t id, struct hw_error *error)
+{
+    struct hw_broker_list isr = partition->record.isr;
+
+    (void)hw_broker_list_remove(&isr, id);
+    return mini_set_isr(partition, step, &isr, error);
+}
+
 static enum hw_status mini_remove_from_isr(struct hw_partition *partition,
                                            const struct hw_step *step, hw_broker_id_t id,
                                            struct hw_error *error)
 {
-    struct hw_broker_list isr = partition->record.isr;
-    enum hw_status status;
+    enum hw_status status = mini_leave_isr(partition, step, id, error);
 
-    (void)hw_broker_list_remove(&isr, id);
-    status = mini_set_isr(partition, step, &isr, error);
     mini_evaluate(partition);
     return status;
 }
@@ -381,7 +405,10 @@ static enum hw_status mini_rejoin(struct hw_partition *partition, const struct h
         return status;
     }
     partition->shared[mini_index(partition, follower->broker)].last_fetch_ms = step->now_ms;
-    return mini_remove_from_isr(partition, step, follower->broker, error);
+    /* Unlike a removal, a rejoin moves neither the high watermark nor the waiting acks. */
+    status = mini_leave_isr(partition, step, follower->broker, error);
+    mini_observe(partition);
+    return status;
 }
 
 static hw_offset_t mini_high_watermark(const struct hw_partition *partition,
