@@ -13,11 +13,13 @@ SQLITE_EXTENSION_INIT3
  * json_each() also takes arrays and lone values, and SQLite ends a text at an escaped NUL: both are
  * told apart here, by the text.
  */
-static enum hw_status check_object_text(const char *text, const char *what, struct hw_error *error)
+static enum hw_status check_text(const char *text, char opener, const char *what,
+                                 struct hw_error *error)
 {
-    if (text[strspn(text, " \t\r\n")] != '{') {
-        return ext_error_invalid(error, "%s must be a JSON object such as {\"name\":\"value\"}",
-                                 what);
+    if (text[strspn(text, " \t\r\n")] != opener) {
+        return ext_error_invalid(error, "%s must be a JSON %s", what,
+                                 opener == '{' ? "object such as {\"name\":\"value\"}"
+                                               : "array such as [1,2,3]");
     }
     if (strstr(text, "\\u0000") != NULL) {
         return ext_error_invalid(
@@ -61,11 +63,11 @@ static enum hw_status walk_rows(sqlite3 *db, sqlite3_stmt *statement, const char
     return status;
 }
 
-static enum hw_status walk_text(sqlite3 *db, const char *text, const char *what,
+static enum hw_status walk_text(sqlite3 *db, const char *text, char opener, const char *what,
                                 ext_json_visit *visit, void *context, struct hw_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    enum hw_status status = check_object_text(text, what, error);
+    enum hw_status status = check_text(text, opener, what, error);
     int code;
 
     if (status != HW_OK) {
@@ -85,19 +87,32 @@ static enum hw_status walk_text(sqlite3 *db, const char *text, const char *what,
     return status;
 }
 
-enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
-                             ext_json_visit *visit, void *context, struct hw_error *error)
+static enum hw_status walk_value(sqlite3 *db, sqlite3_value *value, char opener, const char *what,
+                                 ext_json_visit *visit, void *context, struct hw_error *error)
 {
     char described[EXT_VALUE_TEXT_SIZE];
     const char *text;
 
-    if (sqlite3_value_type(object) != SQLITE_TEXT) {
-        return ext_error_invalid(error, "%s must be a JSON object, not %s", what,
-                                 ext_value_describe(object, described));
+    if (sqlite3_value_type(value) != SQLITE_TEXT) {
+        return ext_error_invalid(error, "%s must be a JSON %s, not %s", what,
+                                 opener == '{' ? "object" : "array",
+                                 ext_value_describe(value, described));
     }
-    text = (const char *)sqlite3_value_text(object);
+    text = (const char *)sqlite3_value_text(value);
     return text == NULL ? hw_error_no_memory(error, what)
-                        : walk_text(db, text, what, visit, context, error);
+                        : walk_text(db, text, opener, what, visit, context, error);
+}
+
+enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
+                             ext_json_visit *visit, void *context, struct hw_error *error)
+{
+    return walk_value(db, object, '{', what, visit, context, error);
+}
+
+enum hw_status ext_json_walk_array(sqlite3 *db, sqlite3_value *array, const char *what,
+                                   ext_json_visit *visit, void *context, struct hw_error *error)
+{
+    return walk_value(db, array, '[', what, visit, context, error);
 }
 
 bool ext_json_integer(const struct ext_json_member *member, int64_t *number)
@@ -207,7 +222,7 @@ enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_mem
     enum hw_status status = HW_OK;
 
     if (strcmp(member->type, "null") != 0) {
-        status = walk_text(db, member->json, "headers", visit_header, &walk, error);
+        status = walk_text(db, member->json, '{', "headers", visit_header, &walk, error);
     }
     *count = walk.count;
     return status;

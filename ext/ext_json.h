@@ -31,6 +31,10 @@ typedef enum hw_status ext_json_visit(void *context, const struct ext_json_membe
 enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
                              ext_json_visit *visit, void *context, struct hw_error *error);
 
+/* The same for the elements of a JSON array; their names are their places, from "0" on. */
+enum hw_status ext_json_walk_array(sqlite3 *db, sqlite3_value *array, const char *what,
+                                   ext_json_visit *visit, void *context, struct hw_error *error);
+
 /*
  * Encode the members as headers of a record, behind what `headers` holds, and count them. A value
  * is text, a number or a boolean (as its text), null, or {"hex":"FF00"} for bytes.

@@ -39,4 +39,18 @@ void fn_rejoin(struct ext_call *call);
 void fn_crash(struct ext_call *call);
 void fn_restart(struct ext_call *call);
 
+/* functions_controller.c */
+void fn_cut(struct ext_call *call);
+void fn_heal(struct ext_call *call);
+void fn_elect(struct ext_call *call);
+void fn_shutdown_broker(struct ext_call *call);
+void fn_reassign(struct ext_call *call);
+
+/* functions_log.c */
+void fn_delete_records(struct ext_call *call);
+void fn_roll(struct ext_call *call);
+void fn_retention(struct ext_call *call);
+void fn_list_offsets(struct ext_call *call);
+void fn_epoch_end_offset(struct ext_call *call);
+
 #endif /* EXT_FUNCTIONS_H */

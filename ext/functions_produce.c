@@ -69,6 +69,14 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
         options->produce->leader_epoch = number;
         return HW_OK;
     }
+    if (strcmp(member->name, "broker") == 0) {
+        if (!ext_json_integer(member, &number)) {
+            return ext_error_invalid(error, "broker must be an integer, a broker's id");
+        }
+        options->produce->has_broker = true;
+        options->produce->broker = number;
+        return HW_OK;
+    }
     if (strcmp(member->name, "headers") == 0) {
         return ext_json_headers_of_member(options->db, member, options->headers,
                                           &record->header_count, error);
@@ -77,9 +85,10 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
         return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
                                "option producer: idempotent producers are not supported yet");
     }
-    return ext_error_invalid(
-        error, "produce(): no option named %.60s; there are timestamp, headers, leader_epoch",
-        member->name);
+    return ext_error_invalid(error,
+                             "produce(): no option named %.60s; there are timestamp, headers, "
+                             "leader_epoch, broker",
+                             member->name);
 }
 
 static void read_record(struct ext_call *call, struct hw_produce *produce,
