@@ -174,6 +174,8 @@ enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *ne
 {
     enum hw_status status = hw_log_write_epochs_of(log, next, error);
 
+    /* Even after an error the file may be the new one: the last step is to sync the directory. */
+    log->epochs_are_on_disk = false;
     if (status == HW_OK) {
         struct hw_epoch_cache old = log->epochs;
 

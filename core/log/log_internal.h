@@ -38,7 +38,7 @@ enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error
 
 /*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be
- * released. Errors: HW_NO_MEMORY, HW_IO (nothing changed).
+ * released. Errors: HW_NO_MEMORY, HW_IO (nothing changed; the file will be written again).
  */
 enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *next,
                                    struct hw_error *error);

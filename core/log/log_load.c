@@ -285,14 +285,36 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
     return status;
 }
 
+/*
+ * Whether the first batch has no epoch: the checkpoint was written for a log start that itself did
+ * not reach the disk (R7.17).
+ */
+static enum hw_status first_batch_lacks_epoch(const struct hw_log *log, bool *lacks,
+                                              struct hw_error *error)
+{
+    struct hw_segment *first = log->segments[hw_log_floor_segment(log, log->start)];
+    struct hw_batch batch;
+    int64_t position;
+    enum hw_status status = HW_OK;
+
+    *lacks = false;
+    if (log->epochs.count > 0 && log->epochs.entries[0].start_offset > log->start) {
+        status = hw_segment_find_batch(first, log->start, &batch, &position, error);
+        *lacks = status == HW_OK && position < hw_segment_size_bytes(first) &&
+                 batch.base_offset < log->epochs.entries[0].start_offset;
+    }
+    return status == HW_CORRUPT ? HW_OK : status;
+}
+
 /* Make the epochs again if there are none for the data, and fit them to the log's ends. */
 static enum hw_status settle_epochs(struct loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
+    bool lacks_first;
+    enum hw_status status = first_batch_lacks_epoch(log, &lacks_first, error);
     bool is_lost = loader->epochs_are_lost || log->epochs.count == 0;
-    enum hw_status status = HW_OK;
 
-    if (is_lost && loader->first_recovered > 0) {
+    if (status == HW_OK && (lacks_first || (is_lost && loader->first_recovered > 0))) {
         hw_epoch_cache_clear(&log->epochs);
         for (size_t i = 0; status == HW_OK && i < log->count; i++) {
             status = hw_segment_walk(log->segments[i], learn_epoch, log, error);

@@ -145,6 +145,7 @@ static void note_append(struct hw_segment *segment, const struct hw_segment_appe
     segment->next_offset = append->last_offset + 1;
     if (append->sync) {
         segment->synced_bytes = segment->size_bytes;
+        segment->cut_is_unsynced = false;
     }
 }
 
@@ -288,6 +289,7 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
 
     hw_segment_clear_marks(segment);
     segment->tail_is_dirty = false;
+    segment->cut_is_unsynced = segment->cut_is_unsynced || remains.size_bytes < segment->size_bytes;
     segment->size_bytes = remains.size_bytes;
     if (segment->synced_bytes > remains.size_bytes) {
         segment->synced_bytes = remains.size_bytes;
@@ -393,13 +395,14 @@ enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *erro
     }
     if (status == HW_OK) {
         segment->synced_bytes = segment->size_bytes;
+        segment->cut_is_unsynced = false;
     }
     return status;
 }
 
 bool hw_segment_is_synced(const struct hw_segment *segment)
 {
-    return segment->synced_bytes == segment->size_bytes;
+    return segment->synced_bytes == segment->size_bytes && !segment->cut_is_unsynced;
 }
 
 enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,

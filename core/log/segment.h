@@ -147,6 +147,11 @@ enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_seg
 enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
                                struct hw_error *error);
 
+/* The same with the batch's header, where there is one. */
+enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t offset,
+                                     struct hw_batch *batch, int64_t *position,
+                                     struct hw_error *error);
+
 /*
  * Append to `out` the batches from the one that hw_segment_find() finds on: whole ones that start
  * below `bound`, at most `max_bytes`, but with `first_batch_always` the first one in any case.

@@ -34,6 +34,7 @@ struct hw_segment {
     struct hw_segment_mark marks[HW_SEGMENT_MARKS];
     uint8_t mark_next;    /* The one to be replaced next. */
     bool tail_is_dirty;   /* A failed append left bytes behind size_bytes. */
+    bool cut_is_unsynced; /* A power loss may give back what was cut off. */
     bool sync_has_failed; /* The system may take bytes for written that are not. */
 };
 

@@ -195,6 +195,18 @@ enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, i
     return status;
 }
 
+enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t offset,
+                                     struct hw_batch *batch, int64_t *position,
+                                     struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    enum hw_status status = hw_segment_find(segment, offset, position, error);
+
+    return status == HW_OK && *position < segment->size_bytes
+               ? hw_segment_header_at(segment, &window, *position, batch, error)
+               : status;
+}
+
 enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
                                      struct hw_buffer *out, struct hw_error *error)
 {

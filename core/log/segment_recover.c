@@ -412,6 +412,7 @@ static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk
     if (status != HW_OK) {
         return status;
     }
+    segment->cut_is_unsynced = true;
     recovery->bytes_cut += file_size - walk->end;
     recovery->cut_at = walk->next_offset;
     if (recovery->detail[0] == '\0') {
