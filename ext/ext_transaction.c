@@ -120,7 +120,8 @@ int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab,
 {
     struct hw_error error;
 
-    /* Levels that are not marked were opened after COMMIT had failed: nothing was written since. */
+    /* Levels that are not marked were opened after COMMIT had failed: nothing was written since.
+     * Level -1 is a SAVEPOINT that began the transaction. */
     if (session->stage_state == EXT_STAGE_IDLE || session->marks <= level) {
         return SQLITE_OK;
     }
@@ -130,7 +131,11 @@ int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab,
         return ext_error_to_vtab(vtab, &error);
     }
     (void)ext_cluster_lock(session->cluster);
-    hw_stage_rollback_to(session->stage, level);
+    if (level < 0) {
+        hw_stage_rollback(session->stage);
+    } else {
+        hw_stage_rollback_to(session->stage, level);
+    }
     ext_cluster_unlock(session->cluster);
     session->marks = level + 1;
     return SQLITE_OK;

@@ -127,20 +127,28 @@ static int topic_disconnect(sqlite3_vtab *vtab)
 
 /* ----------------------------------------------------------------------- creating and dropping */
 
+/* 0: there is no such topic, or the transaction drops it. */
+static int32_t count_partitions(struct ext_cluster *cluster, const char *topic)
+{
+    int32_t partitions = 0;
+    bool found = hw_cluster_find_topic(ext_cluster_lock(cluster), topic, &partitions);
+
+    ext_cluster_unlock(cluster);
+    return found ? partitions : 0;
+}
+
 static enum hw_status open_existing(struct ext_session *session,
                                     const struct topic_arguments *arguments, struct hw_error *error)
 {
     struct ext_cluster *cluster = NULL;
-    int32_t partitions = 0;
     enum hw_status status = ext_session_cluster(session, &cluster, error);
-    bool found;
+    int32_t partitions;
 
     if (status != HW_OK) {
         return status;
     }
-    found = hw_cluster_find_topic(ext_cluster_lock(cluster), arguments->topic, &partitions);
-    ext_cluster_unlock(cluster);
-    if (!found) {
+    partitions = count_partitions(cluster, arguments->topic);
+    if (partitions == 0) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
                                "there is no topic \"%.249s\" to open; without topic= the table "
                                "creates its own",
@@ -183,7 +191,8 @@ static enum hw_status create_own(struct ext_session *session, const char *name,
     }
     status = hw_stage_create_topic(stage, &spec, error);
     ext_cluster_unlock(session->cluster);
-    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_TOPIC_ALREADY_EXISTS) {
+    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_TOPIC_ALREADY_EXISTS &&
+        count_partitions(session->cluster, name) > 0) {
         return hw_error_refuse(error, HW_KAFKA_TOPIC_ALREADY_EXISTS,
                                "there is a topic \"%.100s\" already; highwater(topic=\"%.100s\") "
                                "opens it",
@@ -300,16 +309,10 @@ static int topic_rename(sqlite3_vtab *vtab, const char *name)
 static bool has_one_partition(struct topic_table *table)
 {
     struct ext_cluster *cluster = NULL;
-    int32_t partitions = 0;
     struct hw_error error;
-    bool found;
 
-    if (ext_session_cluster(table->session, &cluster, &error) != HW_OK) {
-        return false;
-    }
-    found = hw_cluster_find_topic(ext_cluster_lock(cluster), table->topic, &partitions);
-    ext_cluster_unlock(cluster);
-    return found && partitions == 1;
+    return ext_session_cluster(table->session, &cluster, &error) == HW_OK &&
+           count_partitions(cluster, table->topic) == 1;
 }
 
 static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
