@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where is the high watermark? Follows Partition.maybeIncrementLeaderHW and
+ * UnifiedLog.updateHighWatermark.
+ */
+#include "tests/support_replica.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Row: C056. Semantics: R3.9, R3.10, R5.7, R5.9 */
+static void the_high_watermark_stays_within_the_log(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_log *log = log_of(t, 1);
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    append(t, 3);
+    expect_log(t, 1, 0, 0, 3);
+    assert_true(hw_log_maybe_increment_high_watermark(log, 1));
+    expect_log(t, 1, 0, 1, 3);
+    assert_true(hw_log_update_high_watermark(log, 5));
+    expect_log(t, 1, 0, 3, 3);
+    log_has(t, 1, "3@0 4@0 5@0");
+    assert_true(hw_log_update_high_watermark(log, 6));
+    expect_log(t, 1, 0, 6, 6);
+    assert_int_equal(hw_log_truncate_to(log, 3, &t->error), HW_OK);
+    expect_log(t, 1, 0, 3, 3);
+    log_has(t, 1, "3@0 4@0 5@0");
+    expect_log(t, 1, 0, 3, 6);
+    assert_int_equal(hw_log_truncate_fully_and_start_at(log, 4, HW_OFFSET_NONE, &t->error), HW_OK);
+    expect_log(t, 1, 4, 4, 4);
+}
+
+/* Row: C057. Semantics: R3.1 */
+static void a_log_begins_with_the_checkpointed_high_watermark(void **state)
+{
+    struct test_replicas *t = *state;
+
+    log_has(t, 1, "0-5@0");
+    test_replicas_reopen(t, 1, 4);
+    expect_log(t, 1, 0, 4, 6);
+    test_replicas_reopen(t, 1, 9);
+    expect_log(t, 1, 0, 6, 6);
+
+    /* Neither role resets it. */
+    test_replicas_reopen(t, 1, 4);
+    follow(t, 1, 2, 1);
+    expect_log(t, 1, 0, 4, 6);
+    lead(t, 1, 2, "[1,2]", "[1,2]");
+    expect_log(t, 1, 0, 4, 6);
+}
+
+/* Two replicas at 10, all committed; then the leader appends 10 and `left` has happened to the
+ * follower when the controller takes it out of the ISR. */
+static hw_offset_t high_watermark_without_member(struct test_replicas *t, bool fenced,
+                                                 bool shutting_down)
+{
+    struct hw_broker_list isr;
+
+    lead_at(t, 1, 5, 1, "[1,2]", "[1,2]");
+    append(t, 10);
+    fetch_by(t, 2, 10);
+    append(t, 10);
+    expect_log(t, 1, 0, 10, 20);
+
+    hw_controller_set_fenced(&t->controller, 2, fenced);
+    hw_controller_set_in_controlled_shutdown(&t->controller, 2, shutting_down);
+    lead_at(t, 1, 5, 2, "[1,2]", "[1]");
+    assert_false(t->changed);
+    isr = hw_replica_maximal_isr(replica_of(t, 1));
+    expect_list(&isr, "[1]");
+    assert_false(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings));
+    return hw_log_high_watermark(log_of(t, 1));
+}
+
+/* Row: C058. Semantics: R3.4, R3.5 */
+static void a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr(void **state)
+{
+    assert_int_equal(high_watermark_without_member(*state, false, false), 10);
+}
+
+/* Row: C058. Semantics: R3.5 */
+static void a_fenced_replica_is_not_waited_for(void **state)
+{
+    assert_int_equal(high_watermark_without_member(*state, true, false), 20);
+}
+
+/* Row: C058. Semantics: R3.5 */
+static void a_replica_that_shuts_down_is_not_waited_for(void **state)
+{
+    assert_int_equal(high_watermark_without_member(*state, false, true), 20);
+}
+
+/* Semantics: R3.5 */
+static void a_replica_that_lags_is_not_waited_for(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 5, "[1,2]", "[1]");
+    append(t, 10);
+    fetch_by(t, 2, 3);
+    append(t, 1);
+    expect_log(t, 1, 0, 11, 11);
+
+    /* A member is, until the shrink is committed. */
+    lead(t, 1, 5, "[1,2]", "[1,2]");
+    t->now_ms = t->settings.replica_lag_time_max_ms + 1;
+    append(t, 1);
+    expect_log(t, 1, 0, 11, 12);
+    assert_true(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings));
+    append(t, 1);
+    expect_log(t, 1, 0, 11, 13);
+    expect_proposal(t, "[1]");
+    accept_proposal(t, 3);
+    expect_log(t, 1, 0, 13, 13);
+}
+
+/* Row: C059. Semantics: R3.3 */
+static void below_the_minimum_nothing_is_committed(void **state)
+{
+    struct test_replicas *t = *state;
+
+    t->settings.min_insync_replicas = 3;
+    lead(t, 1, 5, "[1,2,3]", "[1,2]");
+    append(t, 10);
+    fetch_by(t, 2, 10);
+    expect_log(t, 1, 0, 0, 10);
+    fetch_by(t, 3, 10);
+    expect_log(t, 1, 0, 0, 10);
+    expect_isr(t, "[1,2]", "[1,2,3]");
+    expect_proposal(t, "[1,2,3]");
+    expect_proposal(t, NULL);
+
+    accept_proposal(t, 2);
+    expect_isr(t, "[1,2,3]", "[1,2,3]");
+    expect_log(t, 1, 0, 10, 10);
+}
+
+/* Semantics: R0.1 effective min ISR */
+static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
+{
+    struct test_replicas *t = *state;
+
+    t->settings.min_insync_replicas = 5;
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1), &t->settings), 2);
+    append(t, 1);
+    fetch_by(t, 2, 1);
+    expect_log(t, 1, 0, 1, 1);
+    t->settings.min_insync_replicas = 1;
+    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1), &t->settings), 1);
+}
+
+/* Row: C060. Case: A-10. Semantics: R4.3, R3.12 */
+static void who_has_not_reached_the_start_of_the_epoch_does_not_join(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 8, "[1,2,3]", "[1,3]");
+    append(t, 2);
+    append(t, 3);
+    fetch_by(t, 3, 0);
+    fetch_by(t, 3, 2);
+    expect_log(t, 1, 0, 2, 5);
+
+    follow(t, 1, 3, 9);
+    lead(t, 1, 10, "[1,2,3]", "[1,3]");
+    assert_int_equal(replica_of(t, 1)->epoch_start, 5);
+    append(t, 2);
+    fetch_by(t, 2, 0);
+    expect_isr(t, "[1,3]", "[1,3]");
+    fetch_by(t, 2, 2); /* Above the high watermark, but below what may have been committed. */
+    expect_isr(t, "[1,3]", "[1,3]");
+    expect_proposal(t, NULL);
+    fetch_by(t, 2, 5);
+    expect_isr(t, "[1,3]", "[1,3,2]");
+    expect_proposal(t, "[1,3,2]");
+}
+
+/* Semantics: R3.12, R3.8: the half of C061 to C063 that ListOffsets would show */
+static void a_new_leader_begins_with_what_it_had_heard(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 8, "[1,2,3]", "[1,3]");
+    append(t, 2);
+    append(t, 3);
+    fetch_by(t, 2, 0);
+    fetch_by(t, 3, 0);
+    expect_log(t, 1, 0, 0, 5);
+    fetch_by(t, 2, 2);
+    fetch_by(t, 3, 2);
+    expect_log(t, 1, 0, 2, 5);
+    expect_proposal(t, "[1,3,2]");
+    accept_proposal(t, 2);
+    expect_isr(t, "[1,3,2]", "[1,3,2]");
+
+    follow(t, 1, 3, 9);
+    lead(t, 1, 10, "[1,2,3]", "[1,3,2]");
+    expect_log(t, 1, 0, 2, 5);
+    fetch_by(t, 2, 5);
+    expect_log(t, 1, 0, 2, 5);
+    fetch_by(t, 3, 5);
+    expect_log(t, 1, 0, 5, 5);
+}
+
+/* Semantics: R3.4 */
+static void a_member_that_was_never_heard_of_blocks(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 0, "[1,2,3]", "[1,2,3]");
+    append(t, 1);
+    fetch_by(t, 2, 1);
+    expect_log(t, 1, 0, 0, 1);
+    fetch_by(t, 3, 1);
+    expect_log(t, 1, 0, 1, 1);
+}
+
+/* Semantics: R2.8, R3.8 */
+static void a_follower_that_was_cut_does_not_take_the_high_watermark_with_it(void **state)
+{
+    struct test_replicas *t = *state;
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    append(t, 4);
+    fetch_by(t, 2, 4);
+    expect_log(t, 1, 0, 4, 4);
+    fetch_by(t, 2, 1);
+    expect_known(t, 2, "end 1 start 0 caught up 0");
+    expect_log(t, 1, 0, 4, 4);
+}
+
+/* Row: C179. Semantics: R3.9 */
+static void a_follower_tells_whether_its_high_watermark_changed(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_log *log = log_of(t, 2);
+
+    log_has(t, 2, "0-99@0");
+    assert_true(hw_log_update_high_watermark(log, 99));
+    assert_int_equal(hw_log_high_watermark(log), 99);
+    assert_false(hw_log_update_high_watermark(log, 99));
+    assert_true(hw_log_update_high_watermark(log, 100));
+    assert_int_equal(hw_log_high_watermark(log), 100);
+    assert_false(hw_log_update_high_watermark(log, 100));
+    assert_false(hw_log_update_high_watermark(log, 101));
+    assert_int_equal(hw_log_high_watermark(log), 100);
+}
+
+/* Semantics: R3.9, R3.10 */
+static void a_follower_goes_down_with_its_leader(void **state)
+{
+    struct test_replicas *t = *state;
+
+    log_has(t, 2, "0@0 1@0 2@0");
+    follow(t, 2, 1, 0);
+    answered(t, 2, .high_watermark = 3);
+    expect_log(t, 2, 0, 3, 3);
+    answered(t, 2, .high_watermark = 1);
+    expect_log(t, 2, 0, 1, 3);
+    answered(t, 2, .high_watermark = 7, .batches = "3@0");
+    expect_log(t, 2, 0, 4, 4);
+}
+
+/* Row: C180. Semantics: R7.18, R3.15 */
+static void retention_leaves_what_is_not_committed(void **state)
+{
+    struct test_replicas *t = *state;
+    size_t segments;
+    int32_t deleted;
+    bool rolled;
+
+    t->now_ms = 1000;
+    for (hw_offset_t offset = 0; offset < 100; offset++) {
+        char batch[16];
+
+        (void)snprintf(batch, sizeof batch, "%d@0", (int)offset);
+        log_has(t, 1, batch);
+        if (offset % 7 == 6) {
+            assert_int_equal(hw_log_roll(log_of(t, 1), t->now_ms, &rolled, &t->error), HW_OK);
+        }
+    }
+    segments = hw_log_segment_count(log_of(t, 1));
+    t->log_config.retention_ms = 1;
+    hw_log_set_config(log_of(t, 1), &t->log_config);
+    assert_true(hw_log_update_high_watermark(log_of(t, 1), 25));
+    assert_int_equal(hw_log_high_watermark(log_of(t, 1)), 25);
+    t->now_ms = 2000;
+    assert_int_equal(hw_log_delete_old_segments(log_of(t, 1), t->now_ms, &deleted, &t->error),
+                     HW_OK);
+    assert_int_equal(deleted, 3);
+    assert_int_equal(hw_log_segment_count(log_of(t, 1)), segments - 3);
+    expect_log(t, 1, 21, 25, 100);
+}
+
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_high_watermark_stays_within_the_log),
+        TEST(a_log_begins_with_the_checkpointed_high_watermark),
+        TEST(a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr),
+        TEST(a_fenced_replica_is_not_waited_for),
+        TEST(a_replica_that_shuts_down_is_not_waited_for),
+        TEST(a_replica_that_lags_is_not_waited_for),
+        TEST(below_the_minimum_nothing_is_committed),
+        TEST(the_minimum_is_never_more_than_the_replicas_there_are),
+        TEST(who_has_not_reached_the_start_of_the_epoch_does_not_join),
+        TEST(a_new_leader_begins_with_what_it_had_heard),
+        TEST(a_member_that_was_never_heard_of_blocks),
+        TEST(a_follower_that_was_cut_does_not_take_the_high_watermark_with_it),
+        TEST(a_follower_tells_whether_its_high_watermark_changed),
+        TEST(a_follower_goes_down_with_its_leader),
+        TEST(retention_leaves_what_is_not_committed),
+    };
+
+    return cmocka_run_group_tests_name("replication_high_watermark", tests, NULL, NULL);
+}
