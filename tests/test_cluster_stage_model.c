@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stages against a plain array: a random walk of all that a transaction can do, and what is left
- * when one call of the store, or one allocation, fails. HW_SEED and HW_STEPS choose another walk.
+ * Stages against plain arrays: a random walk of all that a transaction can do, with preparations
+ * that fail. HW_SEED and HW_STEPS choose another walk.
  */
 #include "core/base/random.h"
 #include "core/cluster/stage.h"
@@ -61,8 +61,7 @@ static size_t fill_value(struct walk *w, uint32_t row, size_t size)
     return size;
 }
 
-/* -------------------------------------------------------------------------------------- checking
- */
+/* ------------------------------------------------------------------------------------ checking */
 
 static void expect_row(const struct hw_row *row, uint32_t expected)
 {
@@ -120,8 +119,7 @@ static void check_world(struct walk *w, const struct world *world)
     hw_cluster_check(w->topics.cluster);
 }
 
-/* ----------------------------------------------------------------------------------------- steps
- */
+/* --------------------------------------------------------------------------------------- steps */
 
 static bool is_touched(const struct walk *w, int topic, int partition)
 {
@@ -387,261 +385,11 @@ static void a_stage_that_spills_does_the_same(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------------------------- faults
- */
-
-/* Six rows on two partitions and one on a third, some of them large. */
-static enum hw_status add_rows(struct hw_stage *stage, const uint8_t *value, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (int i = 0; status == HW_OK && i < 7; i++) {
-        struct hw_produce produce = {.topic = "alpha",
-                                     .partition = i < 6 ? i % 2 : 2,
-                                     .record = {.timestamp = HW_TIMESTAMP_CLOCK,
-                                                .key_size = -1,
-                                                .value = value,
-                                                .value_size = i < 4 ? 500 : 5},
-                                     .acks = i < 5 ? HW_ACKS_ALL : 1,
-                                     .leader_epoch = -1};
-        struct hw_produced produced;
-
-        status = hw_stage_add(stage, &produce, &produced, error);
-    }
-    return status;
-}
-
-struct sweep {
-    struct test_topics topics;
-    struct hw_stage *stage;
-    uint8_t value[500];
-};
-
-static void sweep_begin(struct sweep *s)
-{
-    struct hw_error error;
-
-    memset(s, 0, sizeof *s);
-    test_topics_open(&s->topics, 2);
-    (void)test_topics_create(&s->topics, "alpha", 3, 2, NULL);
-    assert_ok(hw_cluster_configure(s->topics.cluster, "batch.size", "600", NULL, NULL, &error));
-    assert_ok(hw_stage_create(s->topics.cluster, &s->stage, &error));
-}
-
-static void sweep_end(struct sweep *s)
-{
-    hw_stage_destroy(s->stage);
-    test_topics_close(&s->topics);
-}
-
-static void expect_ends(struct sweep *s, hw_offset_t zero, hw_offset_t one, hw_offset_t two)
-{
-    assert_int_equal(hw_log_end(test_topics_log(&s->topics, "alpha", 0)), zero);
-    assert_int_equal(hw_log_end(test_topics_log(&s->topics, "alpha", 1)), one);
-    assert_int_equal(hw_log_end(test_topics_log(&s->topics, "alpha", 2)), two);
-    for (int32_t p = 0; p < 3; p++) {
-        /* The leader's epoch is noted at the start of its log in any case. */
-        const struct hw_epoch_cache *epochs =
-            hw_log_epochs(test_topics_log(&s->topics, "alpha", p));
-
-        assert_int_equal(epochs->count, 1);
-        assert_int_equal(epochs->entries[0].start_offset, 0);
-    }
-    hw_cluster_check(s->topics.cluster);
-}
-
-static int count_acks(struct sweep *s)
-{
-    struct hw_position position = {0};
-    struct hw_ack_view ack;
-    int count = 0;
-
-    while (hw_cluster_next_ack(s->topics.cluster, &position, &ack)) {
-        count++;
-    }
-    return count;
-}
-
-/* After a failed preparation nothing has changed, and the next one does it all. */
-static void expect_unprepared_then_commit(struct sweep *s)
-{
-    struct hw_error error;
-
-    expect_ends(s, 0, 0, 0);
-    assert_int_equal(count_acks(s), 0);
-    assert_ok(hw_stage_prepare(s->stage, &error));
-    hw_stage_commit(s->stage);
-    expect_ends(s, 3, 3, 1);
-    assert_int_equal(count_acks(s), 4);
-}
-
-static void a_preparation_that_cannot_write_changes_nothing(void **state)
-{
-    bool has_failed = true;
-    int failures = 0;
-
-    (void)state;
-    for (int fail_at = 0; has_failed; fail_at++) {
-        struct sweep s;
-        struct hw_error error;
-        enum hw_status status;
-
-        sweep_begin(&s);
-        assert_ok(add_rows(s.stage, s.value, &error));
-        s.topics.faults = (struct hw_faults){.fail_at = fail_at, .torn_bytes = 30};
-        status = hw_stage_prepare(s.stage, &error);
-        has_failed = status != HW_OK;
-        s.topics.faults.fail_at = -1;
-        if (has_failed) {
-            assert_int_equal(status, HW_IO);
-            failures++;
-            expect_unprepared_then_commit(&s);
-        }
-        sweep_end(&s);
-    }
-    assert_true(failures >= 5); /* At least one write for each batch. */
-}
-
-static void a_preparation_without_memory_changes_nothing(void **state)
-{
-    bool has_failed = true;
-    int failures = 0;
-
-    (void)state;
-    for (int fail_at = 0; has_failed; fail_at++) {
-        struct sweep s;
-        struct hw_error error;
-        enum hw_status status;
-
-        sweep_begin(&s);
-        assert_ok(add_rows(s.stage, s.value, &error));
-        s.topics.heap.fail_at = s.topics.heap.allocations + fail_at;
-        status = hw_stage_prepare(s.stage, &error);
-        has_failed = status != HW_OK;
-        s.topics.heap.fail_at = -1;
-        if (has_failed) {
-            assert_int_equal(status, HW_NO_MEMORY);
-            failures++;
-            expect_unprepared_then_commit(&s);
-        }
-        sweep_end(&s);
-    }
-    assert_true(failures >= 8);
-}
-
-/* Nothing that a commit or rollback does after its preparation needs memory or the store. */
-static void a_commit_and_a_rollback_cannot_fail(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct sweep s;
-        struct hw_error error;
-
-        sweep_begin(&s);
-        assert_ok(add_rows(s.stage, s.value, &error));
-        assert_ok(hw_stage_prepare(s.stage, &error));
-        if (i == 0) {
-            s.topics.heap.fail_at = s.topics.heap.allocations;
-            s.topics.faults = (struct hw_faults){.fail_at = 0, .fail_on = true};
-            hw_stage_commit(s.stage);
-        } else {
-            s.topics.heap.fail_at = s.topics.heap.allocations;
-            hw_stage_rollback(s.stage);
-        }
-        s.topics.heap.fail_at = -1;
-        s.topics.faults = (struct hw_faults){.fail_at = -1};
-        expect_ends(&s, i == 0 ? 3 : 0, i == 0 ? 3 : 0, i == 0 ? 1 : 0);
-        assert_int_equal(count_acks(&s), i == 0 ? 4 : 0);
-        sweep_end(&s);
-    }
-}
-
-/* All of a transaction but its end, which the sweeps above look at. */
-static enum hw_status run_story(struct test_topics *t, const uint8_t *value)
-{
-    struct hw_topic_spec spec = {.name = "new", .partitions = 20, .replication_factor = 1};
-    struct hw_stage *stage = NULL;
-    struct hw_error error;
-    enum hw_status status = hw_stage_create(t->cluster, &stage, &error);
-
-    if (status == HW_OK) {
-        status = hw_stage_mark(stage, 0, &error);
-    }
-    if (status == HW_OK) {
-        status = add_rows(stage, value, &error);
-    }
-    if (status == HW_OK) {
-        status = hw_stage_create_topic(stage, &spec, &error);
-    }
-    for (int i = 0; status == HW_OK && i < 64; i++) {
-        struct hw_produce produce = {.topic = "new",
-                                     .partition = i % 20,
-                                     .record = {.timestamp = HW_TIMESTAMP_CLOCK,
-                                                .key_size = -1,
-                                                .value = value,
-                                                .value_size = 100000},
-                                     .acks = 1,
-                                     .leader_epoch = -1};
-        struct hw_produced produced;
-
-        status = hw_stage_mark(stage, 1 + i % 5, &error);
-        if (status == HW_OK) {
-            status = hw_stage_add(stage, &produce, &produced, &error);
-        }
-    }
-    if (status == HW_OK) {
-        status = hw_stage_delete_topic(stage, "alpha", &error);
-    }
-    if (status == HW_OK) {
-        status = hw_stage_prepare(stage, &error);
-    }
-    hw_stage_destroy(stage);
-    return status;
-}
-
-static void every_allocation_and_every_call_of_the_store_can_fail(void **state)
-{
-    uint8_t *value = calloc(1, 100000);
-
-    (void)state;
-    assert_non_null(value);
-    for (int kind = 0; kind < 2; kind++) {
-        enum hw_status status = HW_MISUSE;
-
-        for (int fail_at = 0; status != HW_OK; fail_at++) {
-            struct test_topics t;
-            int32_t partitions;
-
-            test_topics_open(&t, 1);
-            (void)test_topics_create(&t, "alpha", 3, 1, NULL);
-            if (kind == 0) {
-                t.heap.fail_at = t.heap.allocations + fail_at;
-            } else {
-                t.faults = (struct hw_faults){.fail_at = fail_at, .torn_bytes = 10};
-            }
-            status = run_story(&t, value);
-            assert_true(status == HW_OK || status == (kind == 0 ? HW_NO_MEMORY : HW_IO));
-            t.heap.fail_at = -1;
-            t.faults.fail_at = -1;
-            assert_true(hw_cluster_find_topic(t.cluster, "alpha", &partitions));
-            assert_false(hw_cluster_find_topic(t.cluster, "new", &partitions));
-            assert_int_equal(hw_log_end(test_topics_log(&t, "alpha", 0)), 0);
-            hw_cluster_check(t.cluster);
-            test_topics_close(&t);
-        }
-    }
-    free(value);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stage_does_what_copies_of_arrays_do),
         cmocka_unit_test(a_stage_that_spills_does_the_same),
-        cmocka_unit_test(a_preparation_that_cannot_write_changes_nothing),
-        cmocka_unit_test(a_preparation_without_memory_changes_nothing),
-        cmocka_unit_test(a_commit_and_a_rollback_cannot_fail),
-        cmocka_unit_test(every_allocation_and_every_call_of_the_store_can_fail),
     };
 
     return cmocka_run_group_tests_name("cluster_stage_model", tests, NULL, NULL);

@@ -52,6 +52,7 @@ static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *e
     struct hw_reader_place place;
     struct hw_log *log;
     hw_offset_t from;
+    hw_offset_t bound;
     enum hw_status status = hw_reader_find(reader->cluster, &reader->options, &place, error);
 
     reader->chunk.size = 0;
@@ -67,18 +68,22 @@ static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *e
     }
     log = place.replica->log;
     reader->end = place.end < reader->end ? place.end : reader->end;
-    from = reader->first > hw_log_start(log) ? reader->first : hw_log_start(log);
-    if (from >= reader->end) {
+    reader->bottom = hw_log_start(log);
+    from = reader->first > reader->bottom ? reader->first : reader->bottom;
+    bound = reader->end;
+    if (reader->options.mode == HW_READ_LOG && reader->first < from && bound <= from) {
+        bound = from + 1; /* The batch that holds the log start may begin below all bounds. */
+    }
+    if (from >= bound) {
         return HW_OK;
     }
     if (reader->options.descending) {
-        status = hw_log_read_before(log, reader->end, reader->chunk_bytes, &reader->chunk, error);
+        status = hw_log_read_before(log, bound, reader->chunk_bytes, &reader->chunk, error);
         if (status == HW_OK) {
             status = reader_list_batches(reader, error);
         }
     } else {
-        status =
-            hw_log_read(log, from, reader->end, reader->chunk_bytes, true, &reader->chunk, error);
+        status = hw_log_read(log, from, bound, reader->chunk_bytes, true, &reader->chunk, error);
     }
     if (reader->chunk_bytes < READER_CHUNK_BYTES_MAX) {
         reader->chunk_bytes *= READER_CHUNK_GROWTH;
@@ -153,6 +158,9 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     reader->high = reader->end < next_offset ? reader->end : next_offset;
     if (reader->options.descending) {
         reader->end = batch->base_offset < reader->end ? batch->base_offset : reader->end;
+        if (batch->base_offset <= reader->bottom) {
+            reader->first = reader->end; /* The lowest one. */
+        }
     } else {
         reader->first = next_offset > reader->first ? next_offset : reader->first;
         reader->at = start + hw_batch_size_bytes(batch);

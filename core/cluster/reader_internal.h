@@ -33,6 +33,7 @@ struct hw_reader {
     /* Offsets that were not entered yet are in [first, end). */
     hw_offset_t first;
     hw_offset_t end;
+    hw_offset_t bottom; /* Log start when the chunk was read. */
     /* As at the start; for the visibility of rows. */
     hw_offset_t log_start;
     hw_offset_t high_watermark;

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a stage makes of its rows: batches, answers, and room on disk. What happens between its
+ * preparation and its commit or rollback.
+ */
+#include "tests/support_stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---------------------------------------------------------------------------- batches, answers */
+
+/* Semantics: R1.33, DelayedProduce: one answer for a request and partition */
+static void each_partition_has_one_answer_for_what_was_written_with_the_same_acks(void **state)
+{
+    struct test_stage *f = *state;
+    int64_t rounds;
+    struct hw_error error;
+
+    configure(f, "batch.size", "0", NULL);
+    ok(f, stage_add_acks(f, "a", HW_ACKS_ALL));
+    ok(f, stage_add_acks(f, "b", HW_ACKS_ALL));
+    ok(f, stage_add_acks(f, "c", 1));
+    ok(f, stage_add_acks(f, "d", 0));
+    assert_false(f->produced.answered);
+    ok(f, stage_add_acks(f, "e", HW_ACKS_ALL));
+    ok(f, stage_add_to(f, "wide", 0, NULL));
+    expect_acks(f, "");
+    stage_commit(f);
+    expect_acks(f, "-1:0-1:pending 1:2-2:acknowledged 0:3-3:unanswered -1:4-4:pending "
+                   "-1:0-0:pending");
+    assert_ok(hw_cluster_replicate(f->topics.cluster, NULL, -1, &rounds, &error));
+    expect_acks(f, "-1:0-1:acknowledged 1:2-2:acknowledged 0:3-3:unanswered "
+                   "-1:4-4:acknowledged -1:0-0:acknowledged");
+}
+
+static void a_single_replica_commits_at_once(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    (void)test_topics_create(&f->topics, "single", 1, 1, NULL);
+    ok(f, stage_add_to(f, "single", 0, NULL));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    assert_int_equal(hw_log_high_watermark(test_topics_log(&f->topics, "single", 0)), 0);
+    hw_stage_commit(f->stage);
+    assert_int_equal(hw_log_high_watermark(test_topics_log(&f->topics, "single", 0)), 1);
+    expect_acks(f, "-1:0-0:acknowledged");
+}
+
+static void batches_are_as_few_as_batch_size_allows(void **state)
+{
+    struct test_stage *f = *state;
+    size_t largest;
+
+    configure(f, "batch.size", "1000", NULL);
+    for (int i = 0; i < 90; i++) {
+        ok(f, stage_add_big(f, "orders", 0, 91)); /* 98 or 99 bytes in a batch: 9 fit. */
+    }
+    ok(f, stage_add_big(f, "orders", 0, 5000)); /* Larger than a batch: alone. */
+    stage_commit(f);
+    assert_int_equal(test_stage_count_batches(f, "orders", 0, &largest), 11);
+    assert_in_range(largest, 5061, 5100);
+
+    configure(f, "batch.size", "0", NULL);
+    for (int i = 0; i < 3; i++) {
+        ok(f, stage_add_to(f, "wide", 0, NULL));
+    }
+    stage_commit(f);
+    assert_int_equal(test_stage_count_batches(f, "wide", 0, &largest), 3);
+
+    configure(f, "batch.size", "100000", NULL);
+    configure(f, "max.message.bytes", "700", "wide");
+    for (int i = 0; i < 100; i++) {
+        ok(f, stage_add_big(f, "wide", 1, 60));
+    }
+    stage_commit(f);
+    (void)test_stage_count_batches(f, "wide", 1, &largest);
+    assert_in_range(largest, 600, 700);
+    configure(f, "segment.bytes", "500", "wide");
+    for (int i = 0; i < 100; i++) {
+        ok(f, stage_add_big(f, "wide", 2, 60));
+    }
+    stage_commit(f);
+    (void)test_stage_count_batches(f, "wide", 2, &largest);
+    assert_in_range(largest, 400, 500);
+}
+
+static void times_of_rows_are_those_of_the_statement(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_reader_options options = {.topic = "orders", .mode = HW_READ_LOG, .end = INT64_MAX};
+    struct hw_reader *reader;
+    struct hw_row row;
+    struct hw_error error;
+    hw_time_ms_t now_ms;
+    bool found;
+
+    options.replica = -1;
+    assert_ok(hw_cluster_tick(f->topics.cluster, 70, &now_ms, &error));
+    ok(f, stage_add(f, "a"));
+    assert_ok(hw_cluster_tick(f->topics.cluster, 5, &now_ms, &error));
+    ok(f, stage_add(f, "b"));
+    stage_commit(f);
+    assert_ok(hw_reader_open(f->topics.cluster, &options, &reader, &error));
+    assert_ok(hw_reader_next(reader, &row, &found, &error));
+    assert_int_equal(row.record.timestamp, 70);
+    assert_ok(hw_reader_next(reader, &row, &found, &error));
+    assert_int_equal(row.record.timestamp, 75);
+    hw_reader_close(reader);
+}
+
+static void headers_and_nulls_come_through(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_produce produce = test_produce_of("orders", 0, "", "");
+    struct hw_header header = {(const uint8_t *)"h", 1, NULL, -1};
+    struct hw_reader_options options = {.topic = "orders", .mode = HW_READ_LOG, .end = INT64_MAX};
+    struct hw_reader *reader;
+    struct hw_row row;
+    struct hw_buffer headers;
+    struct hw_error error;
+    bool found;
+
+    options.replica = -1;
+    hw_buffer_init(&headers, &hw_allocator_libc);
+    assert_ok(hw_header_append(&headers, &header, &error));
+    produce.record.headers = headers.bytes;
+    produce.record.headers_size = (int32_t)headers.size;
+    produce.record.header_count = 1;
+    assert_ok(hw_stage_add(f->stage, &produce, &f->produced, &error));
+    produce.record.key_size = -1;
+    produce.record.value_size = -1;
+    produce.record.header_count = 0;
+    produce.record.headers_size = 0;
+    assert_ok(hw_stage_add(f->stage, &produce, &f->produced, &error));
+    stage_commit(f);
+    assert_ok(hw_reader_open(f->topics.cluster, &options, &reader, &error));
+    assert_ok(hw_reader_next(reader, &row, &found, &error));
+    assert_int_equal(row.record.key_size, 0);
+    assert_int_equal(row.record.value_size, 0);
+    assert_int_equal(row.record.header_count, 1);
+    assert_int_equal(row.record.headers_size, headers.size);
+    assert_memory_equal(row.record.headers, headers.bytes, headers.size);
+    assert_ok(hw_reader_next(reader, &row, &found, &error));
+    assert_int_equal(row.record.key_size, -1);
+    assert_int_equal(row.record.value_size, -1);
+    assert_int_equal(row.record.header_count, 0);
+    hw_reader_close(reader);
+    hw_buffer_release(&headers);
+}
+
+/* ---------------------------------------------------------------------- after the preparation */
+
+static void a_rollback_after_the_preparation_cuts_the_logs_back(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    ok(f, stage_add(f, "a"));
+    stage_commit(f);
+    ok(f, stage_add(f, "b"));
+    ok(f, stage_add_to(f, "wide", 1, NULL));
+    assert_false(hw_stage_is_prepared(f->stage));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    assert_ok(hw_stage_prepare(f->stage, &error)); /* Only the first call does something. */
+    assert_true(hw_stage_is_prepared(f->stage));
+    expect_orders(f, "a@0 b@1");
+    hw_stage_rollback(f->stage);
+    expect_orders(f, "a@0");
+    expect_log(f, "wide", 1, "");
+    expect_acks(f, "-1:0-0:pending");
+    assert_int_equal(produce_now(f, "orders", 0), HW_OK);
+    assert_int_equal(f->produced.offset, 1);
+}
+
+/* Semantics: R5.7 takes the entry of an epoch without records, but the leader is still in it */
+static void a_leader_keeps_its_epoch_when_its_log_is_cut_back(void **state)
+{
+    struct test_stage *f = *state;
+    const struct hw_epoch_cache *epochs = hw_log_epochs(test_topics_log(&f->topics, "orders", 0));
+    struct hw_error error;
+
+    assert_int_equal(epochs->count, 1);
+    assert_int_equal(epochs->entries[0].epoch, 0);
+    ok(f, stage_add(f, "a"));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    hw_stage_rollback(f->stage);
+    assert_int_equal(epochs->count, 1);
+    assert_int_equal(epochs->entries[0].epoch, 0);
+    assert_int_equal(epochs->entries[0].start_offset, 0);
+}
+
+/* The leader of orders-0 is another one, or has a new epoch, from now on. */
+static void replace_leader(struct test_stage *f)
+{
+    struct hw_partition *partition = &hw_cluster_topic(f->topics.cluster, "orders")->partitions[0];
+
+    hw_partition_leader(partition)->leader_epoch++;
+    partition->record.leader_epoch++;
+}
+
+/* Semantics: R1.39 */
+static void a_leader_that_went_after_the_preparation_cannot_acknowledge(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    ok(f, stage_add_acks(f, "a", HW_ACKS_ALL));
+    ok(f, stage_add_acks(f, "b", 0));
+    ok(f, stage_add_acks(f, "c", 1));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    replace_leader(f);
+    hw_stage_commit(f->stage);
+    expect_acks(f, "-1:0-0:NOT_LEADER_OR_FOLLOWER 0:1-1:unanswered 1:2-2:NOT_LEADER_OR_FOLLOWER");
+    ok(f, produce_now(f, "orders", 0));
+}
+
+static void a_rollback_does_not_cut_what_another_leader_took_over(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    ok(f, stage_add(f, "a"));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    replace_leader(f);
+    hw_stage_rollback(f->stage);
+    expect_orders(f, "a@0");
+    expect_acks(f, "");
+}
+
+static void a_rollback_does_not_cut_what_is_committed(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    ok(f, stage_add(f, "a"));
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    (void)hw_log_update_high_watermark(test_topics_log(&f->topics, "orders", 0), 1);
+    hw_stage_rollback(f->stage);
+    expect_orders(f, "a@0");
+}
+
+/* ---------------------------------------------------------------------------- size of a stage */
+
+static bool has_spill_file(struct test_stage *f)
+{
+    bool exists;
+    struct hw_error error;
+
+    assert_ok(hw_store_exists(f->topics.memory, "cluster/stage-1.tmp", &exists, &error));
+    return exists;
+}
+
+static void a_large_stage_needs_little_memory(void **state)
+{
+    struct test_stage *f = *state;
+    size_t before;
+    struct hw_error error;
+
+    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    before = f->topics.heap.bytes_in_use;
+    for (int i = 0; i < 400; i++) {
+        ok(f, stage_add_big(f, "wide", i % 4, 100000));
+        assert_in_range(f->topics.heap.bytes_in_use - before, 0, 8 * 1024 * 1024);
+    }
+    assert_true(has_spill_file(f));
+    stage_commit(f);
+    assert_false(has_spill_file(f));
+    for (int32_t p = 0; p < 4; p++) {
+        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", p)), 100);
+    }
+}
+
+static void a_spilled_stage_can_go_back_into_its_file(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    for (int i = 0; i < 60; i++) { /* 6 MB: the mark lies in the first spill. */
+        if (i == 10) {
+            assert_ok(hw_stage_mark(f->stage, 0, &error));
+        }
+        ok(f, stage_add_big(f, "orders", 0, 100000));
+    }
+    assert_true(has_spill_file(f));
+    hw_stage_rollback_to(f->stage, 0);
+    ok(f, stage_add(f, "small"));
+    assert_int_equal(f->produced.offset, 10);
+    for (int i = 0; i < 50; i++) {
+        ok(f, stage_add_big(f, "orders", 0, 100001));
+    }
+    stage_commit(f);
+    assert_int_equal(hw_log_end(test_topics_log(&f->topics, "orders", 0)), 61);
+    hw_stage_rollback(f->stage);
+    assert_false(has_spill_file(f));
+}
+
+static void two_large_stages_have_files_of_their_own(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_stage *stages[2] = {f->stage, f->other};
+
+    for (int i = 0; i < 100; i++) {
+        f->stage = stages[i % 2];
+        ok(f, stage_add_big(f, "wide", i % 2, 100000));
+    }
+    for (int i = 0; i < 2; i++) {
+        f->stage = stages[i];
+        stage_commit(f);
+        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", i)), 50);
+    }
+    f->stage = stages[0];
+    f->other = stages[1];
+}
+
+/* Batches for all partitions at once would need more memory than is allowed: several walks. */
+static void large_batches_for_many_partitions_are_built_in_turns(void **state)
+{
+    struct test_stage *f = *state;
+    size_t largest;
+    struct hw_error error;
+
+    configure(f, "batch.size", "10000000", NULL);
+    configure(f, "max.message.bytes", "10000000", "wide");
+    for (int i = 0; i < 72; i++) {
+        ok(f, stage_add_big(f, "wide", i % 4, 100000 + (size_t)i));
+    }
+    stage_commit(f);
+    for (int32_t p = 0; p < 4; p++) {
+        assert_int_equal(test_stage_count_batches(f, "wide", p, &largest), 1);
+        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", p)), 18);
+    }
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    hw_stage_commit(f->stage); /* An empty one. */
+}
+
+static void many_partitions_are_found_again(void **state)
+{
+    struct test_stage *f = *state;
+
+    (void)test_topics_create(&f->topics, "many", 300, 1, NULL);
+    for (int round = 0; round < 3; round++) {
+        for (int32_t p = 0; p < 300; p++) {
+            ok(f, stage_add_to(f, "many", (p * 7) % 300, NULL));
+            assert_int_equal(f->produced.offset, round);
+        }
+    }
+    stage_commit(f);
+    expect_log(f, "many", 0, "v@0 v@1 v@2");
+    expect_log(f, "many", 299, "v@0 v@1 v@2");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, test_stage_setup, test_stage_teardown)
+    const struct CMUnitTest tests[] = {
+        T(each_partition_has_one_answer_for_what_was_written_with_the_same_acks),
+        T(a_single_replica_commits_at_once),
+        T(batches_are_as_few_as_batch_size_allows),
+        T(times_of_rows_are_those_of_the_statement),
+        T(headers_and_nulls_come_through),
+        T(a_rollback_after_the_preparation_cuts_the_logs_back),
+        T(a_leader_keeps_its_epoch_when_its_log_is_cut_back),
+        T(a_leader_that_went_after_the_preparation_cannot_acknowledge),
+        T(a_rollback_does_not_cut_what_another_leader_took_over),
+        T(a_rollback_does_not_cut_what_is_committed),
+        T(a_large_stage_needs_little_memory),
+        T(a_spilled_stage_can_go_back_into_its_file),
+        T(two_large_stages_have_files_of_their_own),
+        T(large_batches_for_many_partitions_are_built_in_turns),
+        T(many_partitions_are_found_again),
+    };
+#undef T
+
+    return cmocka_run_group_tests_name("cluster_stage_commit", tests, NULL, NULL);
+}
