@@ -128,6 +128,7 @@ static void defaults_are_those_of_kafka(void **state)
         /* Ours. */
         {"batch.size", "262144"},
         {"check.invariants", "false"},
+        {"controller.auto.elect", "false"},
         {"protocol", "kafka"},
         {"replica.lag.max.messages", "10000"},
         {"replication", "manual"},

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "core/base/buffer.h"
+#include "core/base/bytes.h"
+#include "core/base/crc32c.h"
 #include "core/cluster/shown_file.h"
 #include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
@@ -183,12 +185,12 @@ static void a_damaged_slot_is_unknown_and_its_neighbours_are_not(void **state)
 static void a_negative_number_with_a_good_checksum_is_unknown(void **state)
 {
     struct fixture *t = *state;
-    /* -1; the checksum of eight bytes ff is c44ff94d. */
-    static const uint8_t slot[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-                                     0xc4, 0x4f, 0xf9, 0x4d, 0,    0,    0,    0};
+    uint8_t slot[16] = {0};
     struct hw_error error;
     struct hw_file *file;
 
+    hw_put_i64(slot, -2);
+    hw_put_u32(slot + 8, hw_crc32c(slot, 8));
     assert_ok(hw_store_open(t->store, "file", HW_OPEN_OR_CREATE, &file, &error));
     assert_ok(hw_file_write_at(file, 0, slot, sizeof slot, &error));
     hw_file_close(file);

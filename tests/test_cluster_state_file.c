@@ -142,6 +142,12 @@ static struct hw_cluster *make_example(struct fixture *t)
     broker->state = HW_BROKER_SHUTDOWN;
     hw_controller_set_in_controlled_shutdown(&cluster->controller, 7, true);
 
+    cluster->links.count = 2;
+    cluster->links.cut[0].a = 2;
+    cluster->links.cut[0].b = HW_CONTROLLER;
+    cluster->links.cut[1].a = 7;
+    cluster->links.cut[1].b = 1;
+
     hw_config_values_init(&configs, cluster->allocator);
     set_config(&configs, "min.insync.replicas", "2");
     set_config(&configs, "cleanup.policy", "compact,delete");
@@ -169,7 +175,7 @@ static struct hw_cluster *make_example(struct fixture *t)
     return cluster;
 }
 
-/* What it looks like, but for the last line. Line 10 is a.b_c-D. */
+/* What it looks like, but for the last line. */
 static const char example[] = "highwater 1\n"
                               "clock 120\n"
                               "random 00c0ffee00c0ffee\n"
@@ -180,6 +186,8 @@ static const char example[] = "highwater 1\n"
                               "broker 1 running 1 active - - -\n"
                               "broker 2 crashed 2 fenced 90 =r%201 =/disk%202/b\n"
                               "broker 7 shutdown 3 leaving - = -\n"
+                              "cut 2 controller\n"
+                              "cut 7 1\n"
                               "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1 0\n"
                               "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0]\n"
                               "topic orders AQIDBAUGBwgJCgsMDQ4PEA 2 3 1\n"
@@ -225,6 +233,7 @@ static void expect_same_brokers(const struct hw_cluster *a, const struct hw_clus
 
         assert_int_equal(a->brokers[i]->id, b->brokers[i]->id);
         assert_int_equal(a->brokers[i]->state, b->brokers[i]->state);
+        assert_int_equal(a->brokers[i]->is_unregistered, b->brokers[i]->is_unregistered);
         assert_int_equal(a->brokers[i]->down_since_ms, b->brokers[i]->down_since_ms);
         assert_int_equal(a->brokers[i]->is_dir_given, b->brokers[i]->is_dir_given);
         expect_same_text(a->brokers[i]->rack, b->brokers[i]->rack);
@@ -267,6 +276,11 @@ static void expect_same(const struct hw_cluster *a, const struct hw_cluster *b)
     assert_int_equal(a->next_slot, b->next_slot);
     expect_same_configs(&a->configs, &b->configs);
     expect_same_brokers(a, b);
+    assert_int_equal(a->links.count, b->links.count);
+    for (int32_t i = 0; i < a->links.count; i++) {
+        assert_int_equal(a->links.cut[i].a, b->links.cut[i].a);
+        assert_int_equal(a->links.cut[i].b, b->links.cut[i].b);
+    }
     assert_int_equal(a->topic_count, b->topic_count);
     for (size_t i = 0; i < a->topic_count; i++) {
         expect_same_topic(a->topics[i], b->topics[i]);
@@ -494,7 +508,9 @@ static void random_clusters_are_read_as_they_were_written(void **state)
             struct hw_broker *broker = add_broker(cluster, i * 3, NULL, NULL);
 
             broker->state = (enum hw_broker_state)hw_random_below(&random, 3);
-            if (broker->state != HW_BROKER_RUNNING) {
+            broker->is_unregistered =
+                broker->state == HW_BROKER_RUNNING && hw_random_below(&random, 3) == 0;
+            if (hw_random_below(&random, 2) == 0) {
                 broker->down_since_ms =
                     (int64_t)hw_random_below(&random, (uint64_t)cluster->now_ms + 1);
             }
@@ -508,6 +524,51 @@ static void random_clusters_are_read_as_they_were_written(void **state)
         expect_round_trip(t, cluster);
         hw_cluster_abandon(cluster);
     }
+}
+
+/* It registers anew when it is started, so nothing is lost. */
+static void that_a_broker_had_not_registered_is_forgotten_when_it_stops(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_cluster *cluster = make_cluster(t);
+    struct hw_error error;
+    struct hw_broker *broker = add_broker(cluster, 1, NULL, NULL);
+
+    broker->is_unregistered = true;
+    broker->down_since_ms = 0;
+    assert_ok(hw_state_file_write(cluster, &error));
+    (void)get(t);
+    assert_non_null(strstr(t->text, "broker 1 unregistered 1 active 0 - -\n"));
+    broker->state = HW_BROKER_CRASHED;
+    assert_ok(hw_state_file_write(cluster, &error));
+    (void)get(t);
+    assert_non_null(strstr(t->text, "broker 1 crashed 1 active 0 - -\n"));
+    hw_cluster_abandon(cluster);
+}
+
+static void as_many_links_as_there_may_be_are_read_and_no_more(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_cluster *cluster = make_cluster(t);
+    struct hw_error error;
+    size_t size;
+
+    for (hw_broker_id_t id = 0; id < HW_BROKERS_MAX; id++) {
+        (void)add_broker(cluster, id, NULL, NULL);
+    }
+    for (hw_broker_id_t a = 0; a < HW_BROKERS_MAX; a++) {
+        for (hw_broker_id_t b = 0; b < a && cluster->links.count < HW_CUT_LINKS_MAX; b++) {
+            cluster->links.cut[cluster->links.count].a = a;
+            cluster->links.cut[cluster->links.count].b = b;
+            cluster->links.count++;
+        }
+    }
+    expect_round_trip(t, cluster);
+    size = get(t) - 16;
+    size += (size_t)snprintf(t->text + size, TEXT_SIZE - size, "cut 1 controller\n");
+    put(t, t->text, size);
+    assert_status(read_new(t, &error), HW_CORRUPT);
+    hw_cluster_abandon(cluster);
 }
 
 static void a_missing_file_is_not_found(void **state)
@@ -567,6 +628,19 @@ static void what_follows_the_checksum_is_corrupt(void **state)
     assert_string_equal(error.message,
                         PATH ": the line with the checksum is missing at the end, the file was"
                              " cut");
+}
+
+static void a_last_line_without_its_end_is_corrupt(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_error error;
+
+    for (size_t size = strlen(example) - 1; size > 0; size -= size > 40 ? 40 : 1) {
+        put(t, example, example[size - 1] == '\n' ? size - 1 : size);
+        assert_status(read_new(t, &error), HW_CORRUPT);
+    }
+    put(t, "", 0);
+    assert_status(read_new(t, &error), HW_CORRUPT);
 }
 
 static void a_file_of_another_version_says_so(void **state)
@@ -629,7 +703,7 @@ static void a_line_out_of_bounds_is_named(void **state)
         {4, "controller 0"},
         {4, "controller 3"}, /* Line 10 has broker epoch 3. */
         {5, "slots 0"},
-        {5, "slots 4"}, /* Line 17 has slot 4. */
+        {5, "slots 4"}, /* Line 19 has slot 4. */
         {5, "slots 281474976710657"},
         {6, "config acks"},
         {6, "config acks 2"},
@@ -650,7 +724,6 @@ static void a_line_out_of_bounds_is_named(void **state)
         {8, "broker 1 running 0 active - - -"},
         {8, "broker 1 running 4 active - - -"},
         {8, "broker 1 running 1 alive - - -"},
-        {8, "broker 1 running 1 active 5 - -"},
         {8, "broker 1 running 1 active - r -"},
         {8, "broker 1 running 1 active - =% -"},
         {8, "broker 1 running 1 active - - =%00"},
@@ -660,76 +733,93 @@ static void a_line_out_of_bounds_is_named(void **state)
         {9, "broker 2 crashed 2 fenced 121 - -"},
         {9, "broker 2 crashed 2 fenced -1 - -"},
         {9, NULL}, /* Broker 2 has partitions. */
-        {11, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1"},
-        {11, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1 0 0"},
-        {11, "topic  CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "topic . CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "topic .. CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "topic a/b CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "topic a%20b CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PE 1 1 0"},
-        {11, "topic a AAAAAAAAAAAAAAAAAAAAAA 1 1 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 0 1 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 2 1 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 100000 1 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 0 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 17 0"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 1 1"},
-        {11, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 1 -1"},
-        {11, "topic orders CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"}, /* Line 13 has it too. */
-        {11, "topic zebra CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {11, "subject a CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
-        {12, NULL},
-        {12, "partition 1 7 0 0 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] []"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0] -"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0] - -"},
-        {12, "partition 0 -1 0 0 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 -1 0 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 2147483648 0 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 -1 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 2147483648 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 yes [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 - 0 0 recovered [] [] [] [] [] [] []"},
-        {12, "partition 0 7 0 0 recovered 7 [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7 [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7]] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7]x [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] 7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] ] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [ [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [,] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7,] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [,7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7,7] [7] [] [] [] [] [0,0]"},
-        {12, "partition 0 7 0 0 recovered [7,-1] [7] [] [] [] [] [0,0]"},
-        {12, "partition 0 7 0 0 recovered [7,2147483648] [7] [] [] [] [] [0,0]"},
-        {12, "partition 0 7 0 0 recovered [7,3] [7] [] [] [] [] [0,0]"}, /* No broker 3. */
-        {12, "partition 0 7 0 0 recovered [" L16 ",17] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [" L16 ",17] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] []"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0,0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [5]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [-1]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0"},
+        {11, "cut"},
+        {11, "cut 2"},
+        {11, "cut 2 1 7"},
+        {11, "cut 2 2"},
+        {11, "cut controller controller"},
+        {11, "cut 2 3"}, /* No broker 3. */
+        {11, "cut 2 -2"},
+        {11, "cut 2 controllers"},
+        {11, "cut 1 7"}, /* Line 12 has it the other way round. */
+        {12, "cut 2 controller"},
+        {12, "broker 8 running 1 active - - -"},
+        {13, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1"},
+        {13, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1 0 0"},
+        {13, "topic  CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "topic . CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "topic .. CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "topic a/b CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "topic a%20b CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PE 1 1 0"},
+        {13, "topic a AAAAAAAAAAAAAAAAAAAAAA 1 1 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 0 1 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 2 1 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 100000 1 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 0 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 17 0"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 1 1"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 1 1 -1"},
+        {13, "topic orders CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"}, /* Line 15 has it too. */
+        {13, "topic zebra CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {13, "subject a CQIDBAUGBwgJCgsMDQ4PEA 1 1 0"},
+        {14, NULL},
+        {14, "partition 1 7 0 0 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] []"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0] -"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0] - -"},
+        {14, "partition 0 -1 0 0 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 -1 0 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 2147483648 0 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 -1 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 2147483648 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 yes [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 - 0 0 recovered [] [] [] [] [] [] []"},
+        {14, "partition 0 7 0 0 recovered 7 [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7 [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7]] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7]x [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] 7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] ] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [ [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [,] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7,] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [,7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7,7] [7] [] [] [] [] [0,0]"},
+        {14, "partition 0 7 0 0 recovered [7,7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7,7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered x7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7;1] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7]  [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] "},
+        {14, "partition 0 7 0 0 recovered [7,-1] [7] [] [] [] [] [0,0]"},
+        {14, "partition 0 7 0 0 recovered [7,2147483648] [7] [] [] [] [] [0,0]"},
+        {14, "partition 0 7 0 0 recovered [7,3] [7] [] [] [] [] [0,0]"}, /* No broker 3. */
+        {14, "partition 0 7 0 0 recovered [" L16 ",17] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [" L16 ",17] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] []"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0,0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [5]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [-1]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [] [0"},
         /* Lists that contradict each other. */
-        {12, "partition 0 1 0 0 recovered [7] [7] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7,1] [] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [1] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [7] [] [] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [1] [] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [] [1] [0]"},
-        {12, "partition 0 7 0 0 recovered [7] [7] [] [] [7] [7] [0]"},
-        {13, "partition 1 7 0 0 recovered [7] [7] [] [] [] [] [0]"},
-        {14, "topic-config acks all"}, /* Not a setting of topics. */
-        {14, "topic-config min.insync.replicas 2"},
-        {14, "config cleanup.policy delete"},
-        {15, "topic-config min.insync.replicas 0"},
-        {16, NULL},
-        {17, NULL},
-        {17, "partition 2 - 1 0 recovered [2,1] [] [] [] [] [] [0,4]"},
-        {17, ""},
+        {14, "partition 0 1 0 0 recovered [7] [7] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7,1] [] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [1] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [7] [] [] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [1] [] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [] [1] [0]"},
+        {14, "partition 0 7 0 0 recovered [7] [7] [] [] [7] [7] [0]"},
+        {15, "partition 1 7 0 0 recovered [7] [7] [] [] [] [] [0]"},
+        {16, "topic-config acks all"}, /* Not a setting of topics. */
+        {16, "topic-config min.insync.replicas 2"},
+        {16, "config cleanup.policy delete"},
+        {17, "topic-config min.insync.replicas 0"},
+        {18, NULL},
+        {19, NULL},
+        {19, "partition 2 - 1 0 recovered [2,1] [] [] [] [] [] [0,4]"},
+        {19, ""},
     };
     struct fixture *t = *state;
 
@@ -762,9 +852,11 @@ static void the_number_of_the_bad_line_and_the_reason_are_told(void **state)
               " (SELECT name FROM hw_config lists all)"},
         {9, "broker 1 crashed 2 fenced 90 - -",
          PATH ": line 9: too many brokers, or not in order of id"},
-        {16, "partition 0 1 3 5 recovering [1,2,7] [7] [] [] [] [] [1,3,0]",
-         PATH ": line 16: the lists of brokers contradict each other"},
-        {17, NULL, PATH ": line 17: expected \"partition\" and 12 words"},
+        {13, "topic a CQIDBAUGBwgJCgsMDQ4PEA 100 1 0",
+         PATH ": line 13: a field of the topic is out of range"}, /* No file of that size. */
+        {18, "partition 0 1 3 5 recovering [1,2,7] [7] [] [] [] [] [1,3,0]",
+         PATH ": line 18: the lists of brokers contradict each other"},
+        {19, NULL, PATH ": line 19: expected \"partition\" and 12 words"},
     };
     struct fixture *t = *state;
 
@@ -960,10 +1052,13 @@ int main(void)
         TEST(a_hidden_topic_is_written_like_any_other),
         TEST(racks_and_directories_may_hold_any_character),
         TEST(random_clusters_are_read_as_they_were_written),
+        TEST(that_a_broker_had_not_registered_is_forgotten_when_it_stops),
+        TEST(as_many_links_as_there_may_be_are_read_and_no_more),
         TEST(a_missing_file_is_not_found),
         TEST(a_file_that_was_cut_anywhere_is_corrupt),
         TEST(a_file_with_any_bit_changed_is_corrupt),
         TEST(what_follows_the_checksum_is_corrupt),
+        TEST(a_last_line_without_its_end_is_corrupt),
         TEST(a_file_of_another_version_says_so),
         TEST(a_line_out_of_bounds_is_named),
         TEST(the_number_of_the_bad_line_and_the_reason_are_told),

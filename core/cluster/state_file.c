@@ -16,10 +16,13 @@ const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS] = {
     [HW_BROKER_RUNNING] = "running",
     [HW_BROKER_CRASHED] = "crashed",
     [HW_BROKER_SHUTDOWN] = "shutdown",
+    [HW_STATE_UNREGISTERED] = "unregistered",
 };
 
 const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS] = {
     "active", "fenced", "leaving", "fenced-leaving"};
+
+const char hw_state_controller_word[] = "controller";
 
 const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS] = {"recovered", "recovering"};
 
@@ -85,14 +88,17 @@ static enum hw_status append_broker(struct hw_buffer *out, const struct hw_clust
 {
     const struct hw_registration *registration =
         hw_metadata_find(&cluster->controller.metadata, broker->id);
+    size_t state = broker->state == HW_BROKER_RUNNING && broker->is_unregistered
+                       ? (size_t)HW_STATE_UNREGISTERED
+                       : (size_t)broker->state;
+    size_t flags;
     enum hw_status status;
 
     HW_ASSERT(registration != NULL);
-    status = hw_buffer_append_format(
-        out, error, "broker %" PRId32 " %s %" PRId64 " %s ", broker->id,
-        hw_state_broker_words[broker->state], registration->epoch,
-        hw_state_registration_words[registration->fenced +
-                                    2 * registration->in_controlled_shutdown]);
+    flags = (registration->fenced ? 1U : 0U) + (registration->in_controlled_shutdown ? 2U : 0U);
+    status = hw_buffer_append_format(out, error, "broker %" PRId32 " %s %" PRId64 " %s ",
+                                     broker->id, hw_state_broker_words[state], registration->epoch,
+                                     hw_state_registration_words[flags]);
     if (status == HW_OK) {
         status = broker->down_since_ms == HW_TIME_NEVER
                      ? hw_buffer_append(out, "-", 1, error)
@@ -105,6 +111,34 @@ static enum hw_status append_broker(struct hw_buffer *out, const struct hw_clust
         status = append_text(out, broker->is_dir_given ? broker->dir : NULL, error);
     }
     return status == HW_OK ? hw_buffer_append(out, "\n", 1, error) : status;
+}
+
+static enum hw_status append_link_end(struct hw_buffer *out, hw_broker_id_t end,
+                                      struct hw_error *error)
+{
+    return end == HW_CONTROLLER
+               ? hw_buffer_append_format(out, error, " %s", hw_state_controller_word)
+               : hw_buffer_append_format(out, error, " %" PRId32, end);
+}
+
+static enum hw_status append_links(struct hw_buffer *out, const struct hw_links *links,
+                                   struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (int32_t i = 0; status == HW_OK && i < links->count; i++) {
+        status = hw_buffer_append(out, "cut", 3, error);
+        if (status == HW_OK) {
+            status = append_link_end(out, links->cut[i].a, error);
+        }
+        if (status == HW_OK) {
+            status = append_link_end(out, links->cut[i].b, error);
+        }
+        if (status == HW_OK) {
+            status = hw_buffer_append(out, "\n", 1, error);
+        }
+    }
+    return status;
 }
 
 static enum hw_status append_slots(struct hw_buffer *out, const size_t *slots, int32_t count,
@@ -177,6 +211,9 @@ static enum hw_status append_cluster(struct hw_buffer *out, const struct hw_clus
     }
     for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
         status = append_broker(out, cluster, cluster->brokers[i], error);
+    }
+    if (status == HW_OK) {
+        status = append_links(out, &cluster->links, error);
     }
     for (size_t i = 0; status == HW_OK && i < cluster->topic_count; i++) {
         status = append_topic(out, cluster->topics[i], error);

@@ -11,6 +11,7 @@
  *     config replica.lag.time.max.ms 10000  name and value; for each that is set
  *     broker 1 running 1 active - - -       id, state, broker epoch, registration, down since,
  *     broker 2 crashed 2 fenced 90 =r1 -    rack, directory; for each in order of id
+ *     cut 2 controller                      for each link that is cut: its ends
  *     topic orders 22_characters_of_an_id 1 2 0        name, id, partitions, replication factor,
  *                                                      sticky partition; for each in order of name
  *     topic-config min.insync.replicas 2               for each that is set
@@ -20,8 +21,9 @@
  *                                                      elr, adding, removing, slots
  *     crc32c 1a2b3c4d                       of all bytes before this line
  *
- * "-" is none. Text that may be none has "=" before it. In text, whatever is not a letter, a digit
- * or one of -._/ is %XX.
+ * States of a broker are running, crashed, shutdown, and unregistered: it runs, but restarted while
+ * it was cut off from the controller. "-" is none. Text that may be none has "=" before it. In
+ * text, whatever is not a letter, a digit or one of -._/ is %XX.
  *
  * The file is only ever replaced as a whole, and a file that was cut or changed is noticed by its
  * last line. The parser still takes nothing for granted: every number is checked against its range,
@@ -39,11 +41,18 @@ enum {
     HW_STATE_LISTS = 6           /* Of a partition: replicas to removing. */
 };
 
-/* Words of the file. Registrations: by fenced + 2 * in_controlled_shutdown. */
-enum { HW_STATE_BROKER_WORDS = 3, HW_STATE_REGISTRATION_WORDS = 4, HW_STATE_RECOVERY_WORDS = 2 };
+/* Words of the file. Brokers: by enum hw_broker_state, and one more for those that run
+ * unregistered. Registrations: by fenced + 2 * in_controlled_shutdown. */
+enum {
+    HW_STATE_UNREGISTERED = HW_BROKER_SHUTDOWN + 1,
+    HW_STATE_BROKER_WORDS = 4,
+    HW_STATE_REGISTRATION_WORDS = 4,
+    HW_STATE_RECOVERY_WORDS = 2
+};
 extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
 extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
 extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
+extern const char hw_state_controller_word[];
 
 /* Errors: HW_MISUSE if the path is too long. */
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],

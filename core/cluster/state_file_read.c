@@ -137,7 +137,6 @@ static bool parse_broker(const struct hw_cluster *cluster, const struct hw_state
            hw_state_parse_name(words[4], hw_state_registration_words, HW_STATE_REGISTRATION_WORDS,
                                &line->registration) &&
            (never || hw_state_parse_number(words[5], 0, cluster->now_ms, &line->down_since_ms)) &&
-           (never || line->state != HW_BROKER_RUNNING) &&
            hw_state_parse_text(words[6], &line->rack) &&
            hw_state_parse_text(words[7], &line->dir) &&
            (line->dir == NULL || strlen(line->dir) < HW_PATH_MAX);
@@ -165,13 +164,50 @@ static enum hw_status read_broker(struct hw_cluster *cluster, struct hw_state_re
     if (status != HW_OK) {
         return status;
     }
-    broker->state = (enum hw_broker_state)line.state;
+    broker->is_unregistered = line.state == HW_STATE_UNREGISTERED;
+    broker->state = broker->is_unregistered ? HW_BROKER_RUNNING : (enum hw_broker_state)line.state;
     broker->down_since_ms = line.down_since_ms;
     metadata->registrations[metadata->count++] =
         (struct hw_registration){.id = line.id,
                                  .epoch = line.epoch,
                                  .fenced = (line.registration & 1) != 0,
                                  .in_controlled_shutdown = (line.registration & 2) != 0};
+    return hw_state_next_line(reader);
+}
+
+/* An end of a link: a broker that there is, or the controller. */
+static bool parse_link_end(const struct hw_metadata *metadata, const char *word,
+                           hw_broker_id_t *end)
+{
+    if (strcmp(word, hw_state_controller_word) == 0) {
+        *end = HW_CONTROLLER;
+        return true;
+    }
+    return hw_state_parse_int32(word, 0, INT32_MAX, end) &&
+           hw_metadata_find(metadata, *end) != NULL;
+}
+
+static enum hw_status read_link(struct hw_cluster *cluster, struct hw_state_reader *reader)
+{
+    const struct hw_metadata *metadata = &cluster->controller.metadata;
+    struct hw_links *links = &cluster->links;
+    hw_broker_id_t a;
+    hw_broker_id_t b;
+    enum hw_status status = hw_state_expect(reader, "cut", 3);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (!parse_link_end(metadata, reader->words[1], &a) ||
+        !parse_link_end(metadata, reader->words[2], &b) || a == b) {
+        return hw_state_malformed(reader, "there is no such link");
+    }
+    if (links->count == HW_CUT_LINKS_MAX || !hw_links_connected(links, a, b)) {
+        return hw_state_malformed(reader, "too many links are cut, or one of them twice");
+    }
+    links->cut[links->count].a = a;
+    links->cut[links->count].b = b;
+    links->count++;
     return hw_state_next_line(reader);
 }
 
@@ -389,6 +425,9 @@ static enum hw_status read_content(struct hw_cluster *cluster, struct hw_state_r
     }
     while (status == HW_OK && hw_state_is_at(reader, "broker")) {
         status = read_broker(cluster, reader);
+    }
+    while (status == HW_OK && hw_state_is_at(reader, "cut")) {
+        status = read_link(cluster, reader);
     }
     while (status == HW_OK && reader->word_count > 0) {
         status = read_topic(cluster, reader);

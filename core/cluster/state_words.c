@@ -158,14 +158,17 @@ bool hw_state_parse_text(char *word, char **text)
 
 bool hw_state_next_in_list(char **at, int64_t maximum, int64_t *number)
 {
-    char *start = *at + 1;
-    size_t size = strcspn(start, ",]");
-    char separator = start[size];
+    char *start;
+    size_t size;
+    char separator;
     bool found;
 
-    if ((**at != '[' && **at != ',') || separator == '\0') {
+    if (**at != '[' && **at != ',') {
         return false;
     }
+    start = *at + 1;
+    size = strcspn(start, ",]");
+    separator = start[size];
     start[size] = '\0';
     found = hw_state_parse_number(start, 0, maximum, number);
     start[size] = separator;
