@@ -89,13 +89,15 @@ static int table_make(sqlite3 *db, struct ext_session *session, const char *cons
     return SQLITE_OK;
 }
 
+static const char foreign_words[] =
+    "a topic's table works in main and temp only: open the attached "
+    "database itself to use it";
+
 int topic_foreign_error(struct topic_table *table)
 {
     struct hw_error error;
 
-    (void)ext_error_invalid(&error,
-                            "a topic's table works in main and temp only: open the attached "
-                            "database itself to use it");
+    (void)ext_error_invalid(&error, "%s", foreign_words);
     return ext_error_to_vtab(&table->base, &error);
 }
 
@@ -273,6 +275,14 @@ static enum hw_status delete_own(struct topic_table *table, struct hw_error *err
     return status;
 }
 
+/* SQLite does not take the words of a failed xDestroy: the code has to say the most, and the words
+ * go to the application's log. */
+static int destroy_error(int code, const char *words)
+{
+    sqlite3_log(code, "DROP TABLE: %s", words);
+    return code;
+}
+
 static int topic_destroy(sqlite3_vtab *vtab)
 {
     struct topic_table *table = (struct topic_table *)vtab;
@@ -280,12 +290,13 @@ static int topic_destroy(sqlite3_vtab *vtab)
     enum hw_status status;
 
     if (table->is_foreign) {
-        return topic_foreign_error(table);
+        return destroy_error(SQLITE_READONLY, foreign_words);
     }
     if (table->owns_topic) {
         status = delete_own(table, &error);
         if (status != HW_OK && !is_gone(status, &error)) {
-            return ext_error_to_vtab(vtab, &error);
+            return destroy_error(status == HW_IO ? SQLITE_CANTOPEN : ext_error_code(&error),
+                                 error.message);
         }
     }
     table_free(table);
