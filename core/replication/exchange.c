@@ -86,10 +86,9 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
 
 /* ------------------------------------------------------------------- follower and leader */
 
-/* The replica that `follower` takes for the leader, if a message gets there. */
-static struct hw_replica *exchange_reach_leader(const struct hw_partition *partition,
-                                                const struct hw_step *step,
-                                                const struct hw_replica *follower)
+struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition,
+                                            const struct hw_step *step,
+                                            const struct hw_replica *follower)
 {
     struct hw_replica *leader = follower->leader == HW_BROKER_ID_NONE
                                     ? NULL
@@ -129,7 +128,7 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                             const struct hw_step *step, struct hw_replica *follower,
                                             struct hw_error *error)
 {
-    struct hw_replica *leader = exchange_reach_leader(partition, step, follower);
+    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     hw_epoch_t epoch =
         partition->variant->sends_epochs ? follower->fetch.current_leader_epoch : HW_EPOCH_NONE;
 
@@ -150,7 +149,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
                                        enum hw_fetch_attempt attempt, int64_t *records,
                                        struct hw_error *error)
 {
-    struct hw_replica *leader = exchange_reach_leader(partition, step, follower);
+    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     struct hw_fetch_response response;
     bool out_of_range = false;
     int64_t appended = 0;
@@ -333,20 +332,21 @@ enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct h
     enum hw_status status = exchange_tell_late(partition, step, error);
     int64_t records;
     hw_offset_t before;
+    hw_epoch_t epoch;
 
     /* Also one that had given up asks again. */
     if (follower->fetch.phase == HW_PHASE_FAILED) {
-        follower->fetch.phase = HW_PHASE_FETCHING;
-        follower->fetch.fetch_offset = hw_log_end(follower->log);
-        follower->fetch.last_fetched_epoch =
-            hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log));
+        hw_replica_start_fetching(follower, partition->variant->starts_truncating);
     }
     /* Fetch until an answer cuts nothing: each cut lowers the latest epoch, so this ends. */
     do {
         before = hw_log_end(follower->log);
+        epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log));
         if (status == HW_OK) {
             status = hw_exchange_fetch(partition, step, follower, &records, error);
         }
-    } while (status == HW_OK && hw_log_end(follower->log) < before);
+    } while (status == HW_OK &&
+             (hw_log_end(follower->log) < before ||
+              hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log)) < epoch));
     return status;
 }

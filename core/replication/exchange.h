@@ -18,6 +18,12 @@ enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_
 enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
                                      struct hw_replica *leader, struct hw_error *error);
 
+/* The replica on the broker that `follower` takes for its leader, or NULL where a message does not
+ * get there. */
+struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition,
+                                            const struct hw_step *step,
+                                            const struct hw_replica *follower);
+
 /* Implementations of struct hw_variant shared by Kafka's variants. */
 enum hw_status hw_exchange_fetch_round(struct hw_partition *partition, const struct hw_step *step,
                                        int64_t *records, struct hw_error *error);

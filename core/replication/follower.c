@@ -203,3 +203,24 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
     replica->changes++;
     return HW_OK;
 }
+
+enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                          const struct hw_settings *settings,
+                                          enum hw_kafka_error refused, hw_epoch_t leader_epoch,
+                                          struct hw_epoch_end end, struct hw_error *error)
+{
+    struct hw_fetch_state *fetch = &replica->fetch;
+    bool is_complete;
+    hw_offset_t offset;
+
+    if (replica->role != HW_ROLE_FOLLOWER || fetch->phase != HW_PHASE_TRUNCATING) {
+        return HW_OK;
+    }
+    if (refused != HW_KAFKA_NONE) {
+        follower_refused(replica, now_ms, settings, refused, leader_epoch);
+        return HW_OK;
+    }
+    fetch->delay_until_ms = HW_TIME_NEVER;
+    offset = hw_truncation_offset(replica->log, end, fetch->fetch_offset, &is_complete);
+    return hw_replica_truncate_follower(replica, offset, is_complete, error);
+}

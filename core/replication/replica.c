@@ -151,20 +151,19 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     return HW_OK;
 }
 
-/* Where a follower starts to fetch: at its log end; at its high watermark if its log has no epochs,
- * since then nothing can be compared (R2.20, R2.21). */
-static void replica_start_fetching(struct hw_replica *replica, bool starts_truncating)
+void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncating)
 {
     const struct hw_epoch_cache *epochs = hw_log_epochs(replica->log);
-    bool has_epochs = epochs->count > 0;
+    bool fetches_first = epochs->count > 0 && !starts_truncating;
 
-    replica->fetch = (struct hw_fetch_state){
-        .phase = has_epochs && !starts_truncating ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING,
-        .fetch_offset = has_epochs ? hw_log_end(replica->log) : hw_log_high_watermark(replica->log),
-        .current_leader_epoch = replica->leader_epoch,
-        .last_fetched_epoch = hw_epoch_cache_latest_epoch(epochs),
-        .lag = -1,
-        .delay_until_ms = HW_TIME_NEVER};
+    replica->fetch =
+        (struct hw_fetch_state){.phase = fetches_first ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING,
+                                .fetch_offset = fetches_first ? hw_log_end(replica->log)
+                                                              : hw_log_high_watermark(replica->log),
+                                .current_leader_epoch = replica->leader_epoch,
+                                .last_fetched_epoch = hw_epoch_cache_latest_epoch(epochs),
+                                .lag = -1,
+                                .delay_until_ms = HW_TIME_NEVER};
 }
 
 void hw_replica_become_follower(struct hw_replica *replica,
@@ -188,7 +187,7 @@ void hw_replica_become_follower(struct hw_replica *replica,
     replica->is_proposal_unsent = false;
     replica->assignment = record->replicas;
     if (*epoch_rose) {
-        replica_start_fetching(replica, starts_truncating);
+        hw_replica_start_fetching(replica, starts_truncating);
         hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
     }
     replica->changes++;

@@ -134,6 +134,14 @@ void hw_replica_become_follower(struct hw_replica *replica,
                                 const struct hw_partition_record *record, bool starts_truncating,
                                 bool *epoch_rose);
 
+/*
+ * Let a follower begin its fetching anew: at its log end; or, in phase Truncating, at its high
+ * watermark, if its log has no epochs, since then nothing can be compared, or if the variant
+ * reconciles first, since that is how far it goes back where the leader knows nothing (R2.20,
+ * R2.21, R5.14).
+ */
+void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncating);
+
 struct hw_remote_replica *hw_replica_find_remote(struct hw_replica *replica, hw_broker_id_t broker);
 
 /* Assert every invariant of the replica and its log. */
@@ -300,6 +308,17 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
                                              enum hw_kafka_error refused, hw_epoch_t leader_epoch,
                                              hw_offset_t leader_log_end,
                                              hw_offset_t leader_log_start, struct hw_error *error);
+
+/*
+ * The answer to OffsetsForLeaderEpoch, which a follower in phase Truncating asked: `refused`, or
+ * where the epoch ends. Cuts by R5.14; where that does not complete it, the follower asks again. A
+ * refusal is reacted to as in a fetch that named `leader_epoch` (R5.11); a follower that is no
+ * longer truncating ignores the answer (R5.16). Errors: as hw_replica_truncate_follower().
+ */
+enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                          const struct hw_settings *settings,
+                                          enum hw_kafka_error refused, hw_epoch_t leader_epoch,
+                                          struct hw_epoch_end end, struct hw_error *error);
 
 /* The request could not be delivered: delay (R2.27). */
 void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,

@@ -4,9 +4,8 @@
 #include <string.h>
 
 static const struct hw_variant *const variants[] = {
-    &hw_variant_kafka,
-    &hw_variant_hw_truncation,
-    &hw_variant_minikafka,
+    &hw_variant_kafka,   &hw_variant_hw_truncation, &hw_variant_kip_101,
+    &hw_variant_kip_279, &hw_variant_minikafka,
 };
 
 const struct hw_variant *hw_variant_at(size_t index)

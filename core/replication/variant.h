@@ -5,6 +5,8 @@
  *
  *     kafka            today's rules, R1 to R10                  variant_kafka.c
  *     hw-truncation    until 0.10: followers cut to their HW     variant_hw_truncation.c
+ *     kip-101          0.11: they ask where their epoch ends     variant_kip_101.c
+ *     kip-279          2.0: and back to the last common one      variant_kip_279.c
  *     minikafka        the teaching model                        variant_minikafka.c
  */
 #ifndef HW_REPLICATION_VARIANT_H
@@ -73,6 +75,8 @@ struct hw_variant {
 
 extern const struct hw_variant hw_variant_kafka;
 extern const struct hw_variant hw_variant_hw_truncation;
+extern const struct hw_variant hw_variant_kip_101;
+extern const struct hw_variant hw_variant_kip_279;
 extern const struct hw_variant hw_variant_minikafka;
 
 /* The variant of this name, or NULL. hw_variant_at() lists them: NULL behind the last one. */

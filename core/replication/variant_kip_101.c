@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kafka 0.11 to 1.1 (KIP-101): a new follower asks where its latest leader epoch ends, instead of
+ * trusting its own high watermark. The answer is only an offset, so that a follower whose latest
+ * epoch the leader never had cannot know how far they agree: after fast changes of the leader logs
+ * can still differ (R5.19, scenario S3).
+ */
+#include "core/replication/epoch_truncation.h"
+#include "core/replication/exchange.h"
+#include "core/replication/variant_kafka.h"
+
+/* The log end for the leader's latest epoch, else where the first larger one starts; nothing for
+ * an epoch above all or below all that it knows. Source: LeaderEpochFileCache.endOffsetFor of 0.11.
+ */
+static enum hw_kafka_error kip_101_answer(const struct hw_replica *leader,
+                                          hw_epoch_t current_leader_epoch, hw_epoch_t epoch,
+                                          struct hw_epoch_end *end)
+{
+    const struct hw_epoch_cache *epochs = hw_log_epochs(leader->log);
+    enum hw_kafka_error refused =
+        hw_replica_offset_for_leader_epoch(leader, current_leader_epoch, epoch, end);
+
+    end->epoch = HW_EPOCH_NONE;
+    if (epochs->count > 0 && epoch < epochs->entries[0].epoch) {
+        end->end_offset = HW_OFFSET_NONE;
+    }
+    return refused;
+}
+
+static enum hw_status kip_101_truncate(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_replica *follower, struct hw_error *error)
+{
+    return hw_epoch_truncation(partition, step, follower, kip_101_answer, error);
+}
+
+const struct hw_variant hw_variant_kip_101 = {
+    .name = "kip-101",
+    .summary = "Kafka 0.11 to 1.1: a new follower asks for the end offset of its latest epoch",
+    .sends_epochs = false,
+    .starts_truncating = true,
+    .truncates_when_told = false,
+    .has_controller = true,
+    .has_timeouts = true,
+    .default_acks = -1,
+    .created = hw_kafka_created,
+    .may_append = hw_kafka_may_append,
+    .appended = hw_kafka_appended,
+    .expire = hw_kafka_expire,
+    .fetch_round = hw_exchange_fetch_round,
+    .fetch = hw_exchange_fetch,
+    .truncate = kip_101_truncate,
+    .refresh_isr = hw_exchange_refresh_isr,
+    .next_isr_change = hw_exchange_next_isr_change,
+    .remove_from_isr = hw_exchange_remove_from_isr,
+    .promote = hw_exchange_promote,
+    .rejoin = hw_exchange_rejoin,
+    .high_watermark = hw_kafka_high_watermark,
+};

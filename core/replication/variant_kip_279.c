@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kafka 2.0 (KIP-279): the answer to a new follower's question names the epoch that it is about, so
+ * that the follower goes back, question by question, to the last epoch that both logs have (R5.14,
+ * R5.19).
+ *
+ * Requests do not carry the current leader epoch, since Kafka's did so only from 2.1 on (KIP-320):
+ * a follower that has missed elections can still take a leader of a later epoch for its own
+ * (scenario S4).
+ */
+#include "core/replication/epoch_truncation.h"
+#include "core/replication/exchange.h"
+#include "core/replication/variant_kafka.h"
+
+static enum hw_status kip_279_truncate(struct hw_partition *partition, const struct hw_step *step,
+                                       struct hw_replica *follower, struct hw_error *error)
+{
+    return hw_epoch_truncation(partition, step, follower, hw_replica_offset_for_leader_epoch,
+                               error);
+}
+
+const struct hw_variant hw_variant_kip_279 = {
+    .name = "kip-279",
+    .summary = "Kafka 2.0: a new follower asks back until it finds the last epoch that both have",
+    .sends_epochs = false,
+    .starts_truncating = true,
+    .truncates_when_told = false,
+    .has_controller = true,
+    .has_timeouts = true,
+    .default_acks = -1,
+    .created = hw_kafka_created,
+    .may_append = hw_kafka_may_append,
+    .appended = hw_kafka_appended,
+    .expire = hw_kafka_expire,
+    .fetch_round = hw_exchange_fetch_round,
+    .fetch = hw_exchange_fetch,
+    .truncate = kip_279_truncate,
+    .refresh_isr = hw_exchange_refresh_isr,
+    .next_isr_change = hw_exchange_next_isr_change,
+    .remove_from_isr = hw_exchange_remove_from_isr,
+    .promote = hw_exchange_promote,
+    .rejoin = hw_exchange_rejoin,
+    .high_watermark = hw_kafka_high_watermark,
+};
