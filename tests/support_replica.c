@@ -335,7 +335,11 @@ void test_replicas_answered(struct test_replicas *t, hw_broker_id_t broker,
                                          .log_start = answer.log_start,
                                          .diverging_epoch = {HW_EPOCH_NONE, HW_OFFSET_NONE}};
     struct hw_fetch_request request;
+    struct hw_step step = step_of(t);
 
+    if (follower->fetch.phase == HW_PHASE_TRUNCATING) {
+        must(t, t->partition.variant->truncate(&t->partition, &step, follower, &t->error));
+    }
     if (answer.diverging) {
         response.diverging_epoch = (struct hw_epoch_end){answer.epoch, answer.end};
     }
