@@ -29,16 +29,13 @@ static const char *quote(const char *text, char quoted[QUOTED_SIZE])
     return quoted;
 }
 
-/* Letters of both cases are equal, and so are the separators that other systems use. */
-static char fold(char c)
+static char lower(char c)
 {
-    if (c >= 'A' && c <= 'Z') {
-        return (char)(c - 'A' + 'a');
-    }
-    return c == '_' || c == '-' ? '.' : c;
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Letters to insert, remove or change until `a` is `b`; both have less than NAME_MAX_SIZE. */
+/* Letters to insert, remove or change until `a` is `b`, which has less than NAME_MAX_SIZE; capitals
+ * count as small letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_SIZE];
@@ -52,7 +49,7 @@ static size_t edit_distance(const char *a, const char *b)
 
         row[0] = i + 1;
         for (size_t j = 0; j < columns; j++) {
-            size_t changed = diagonal + (fold(a[i]) != fold(b[j]) ? 1 : 0);
+            size_t changed = diagonal + (lower(a[i]) != lower(b[j]) ? 1 : 0);
             size_t moved = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
 
             diagonal = row[j + 1];
