@@ -480,7 +480,8 @@ static void a_refused_value_tells_what_is_allowed(void **state)
     REFUSED(t, "cleanup.policy", "delete,", NULL);
     REFUSED(t, "cleanup.policy", "delete compact", NULL);
     REFUSED(t, "protocol", "raft",
-            "protocol cannot be \"raft\", it has to be one of kafka, hw-truncation, minikafka");
+            "protocol cannot be \"raft\", it has to be one of kafka, hw-truncation, kip-101,"
+            " kip-279, minikafka");
     REFUSED(t, "protocol", "", NULL);
 }
 
