@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/journal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allocator,
+                     const hw_time_ms_t *now_ms)
+{
+    *journal = (struct hw_journal){.allocator = allocator, .now_ms = now_ms, .next_seq = 1};
+}
+
+void hw_journal_release(struct hw_journal *journal)
+{
+    for (size_t i = 0; i < journal->topic_count; i++) {
+        hw_text_free(journal->allocator, journal->topics[i]);
+    }
+    hw_free(journal->allocator, journal->topics, journal->topic_capacity * sizeof *journal->topics);
+    hw_free(journal->allocator, journal->events, journal->capacity * sizeof *journal->events);
+    hw_journal_init(journal, journal->allocator, journal->now_ms);
+}
+
+const char *hw_event_name(enum hw_event_kind kind)
+{
+    switch (kind) {
+#define HW_EVENT_CASE(NAME, TEXT)                                                                  \
+    case HW_EVENT_##NAME:                                                                          \
+        return TEXT;
+        HW_EVENT_MAP(HW_EVENT_CASE)
+#undef HW_EVENT_CASE
+    }
+    return "unknown";
+}
+
+uint32_t hw_journal_topic(struct hw_journal *journal, const char *name)
+{
+    struct hw_error unused;
+    char *copy;
+
+    for (size_t i = 0; i < journal->topic_count; i++) {
+        if (strcmp(journal->topics[i], name) == 0) {
+            return (uint32_t)i + 1;
+        }
+    }
+    if (hw_array_reserve(journal->allocator, (void **)&journal->topics, &journal->topic_capacity,
+                         journal->topic_count + 1, sizeof *journal->topics, &unused) != HW_OK) {
+        return 0;
+    }
+    copy = hw_text_copy(journal->allocator, name);
+    if (copy == NULL) {
+        return 0;
+    }
+    journal->topics[journal->topic_count++] = copy;
+    return (uint32_t)journal->topic_count;
+}
+
+const char *hw_journal_topic_name(const struct hw_journal *journal, uint32_t topic)
+{
+    return topic == 0 || topic > journal->topic_count ? NULL : journal->topics[topic - 1];
+}
+
+struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind)
+{
+    return (struct hw_event){.time_ms = journal == NULL ? 0 : *journal->now_ms,
+                             .kind = kind,
+                             .partition = -1,
+                             .broker = HW_BROKER_ID_NONE,
+                             .peer = HW_BROKER_ID_NONE,
+                             .leader_epoch = HW_EPOCH_NONE,
+                             .offset = HW_OFFSET_NONE,
+                             .end_offset = HW_OFFSET_NONE,
+                             .high_watermark = HW_OFFSET_NONE};
+}
+
+/* Where the next event goes; NULL if there is no memory. */
+static struct hw_event *journal_slot(struct hw_journal *journal)
+{
+    struct hw_error unused;
+
+    if (journal->count < HW_JOURNAL_EVENTS_MAX) {
+        if (hw_array_reserve(journal->allocator, (void **)&journal->events, &journal->capacity,
+                             journal->count + 1, sizeof *journal->events, &unused) != HW_OK) {
+            return NULL;
+        }
+        return &journal->events[journal->count++];
+    }
+    journal->oldest = (journal->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
+    return &journal->events[(journal->oldest + HW_JOURNAL_EVENTS_MAX - 1) % HW_JOURNAL_EVENTS_MAX];
+}
+
+void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
+{
+    struct hw_event *slot;
+    va_list args;
+
+    if (journal == NULL) {
+        return;
+    }
+    event.seq = journal->next_seq++;
+    slot = journal_slot(journal);
+    if (slot == NULL) {
+        return;
+    }
+    event.detail[0] = '\0';
+    if (detail != NULL) {
+        va_start(args, detail);
+        (void)vsnprintf(event.detail, sizeof event.detail, detail, args);
+        va_end(args);
+    }
+    *slot = event;
+}
+
+const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)
+{
+    return index >= journal->count
+               ? NULL
+               : &journal->events[(journal->oldest + index) % HW_JOURNAL_EVENTS_MAX];
+}

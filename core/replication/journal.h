@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What has happened, as a ring of the last few thousand events. Everything that moves writes one
+ * line of numbers here; nothing reads it but the table hw_journal. An event costs a copy of the
+ * struct.
+ *
+ * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
+ */
+#ifndef HW_REPLICATION_JOURNAL_H
+#define HW_REPLICATION_JOURNAL_H
+
+#include "core/base/memory.h"
+#include "core/base/types.h"
+
+enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 96 };
+
+#define HW_EVENT_MAP(X)                                                                            \
+    X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \
+    X(ACK, "ack")                       /* A produce was answered. */                              \
+    X(FETCH_REQUEST, "fetch_request")   /* broker asks peer at offset. */                          \
+    X(FETCH_RESPONSE, "fetch_response") /* peer answers broker: [offset, end_offset), its hw. */   \
+    X(APPEND, "append")                 /* A follower appended [offset, end_offset). */            \
+    X(HIGH_WATERMARK, "high_watermark") /* It moved from offset to hw. */                          \
+    X(LOG_START, "log_start")           /* It rose to offset. */                                   \
+    X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
+    X(ROLE, "role")                     /* The broker leads or follows now. */                     \
+    X(ISR, "isr")                       /* The record's ISR changed. */                            \
+    X(ELECTION, "election")             /* The record's leader or its epoch changed. */            \
+    X(REPLICAS, "replicas")             /* The record's replica list changed. */                   \
+    X(BROKER, "broker")                 /* Started, crashed, fenced, shut down. */                 \
+    X(RECOVERY, "recovery")             /* Opening a log found damage, or read it anew. */         \
+    X(NETWORK, "network")               /* A link was cut or healed. */                            \
+    X(TOPIC, "topic")                   /* Created or deleted. */
+
+enum hw_event_kind {
+#define HW_EVENT_ENUM(NAME, TEXT) HW_EVENT_##NAME,
+    HW_EVENT_MAP(HW_EVENT_ENUM)
+#undef HW_EVENT_ENUM
+};
+
+/* Fields that do not apply are -1; `topic` and `detail` may be empty. */
+struct hw_event {
+    int64_t seq; /* From 1 on; set by hw_journal_add(). */
+    hw_time_ms_t time_ms;
+    enum hw_event_kind kind;
+    uint32_t topic; /* Place of the topic's name, from hw_journal_topic(); 0: none. */
+    int32_t partition;
+    hw_broker_id_t broker;
+    hw_broker_id_t peer;
+    hw_epoch_t leader_epoch;
+    hw_offset_t offset;
+    hw_offset_t end_offset;
+    hw_offset_t high_watermark;
+    char detail[HW_EVENT_DETAIL_SIZE];
+};
+
+struct hw_journal {
+    const struct hw_allocator *allocator;
+    const hw_time_ms_t *now_ms; /* The cluster's clock; borrowed. */
+    struct hw_event *events;    /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
+    size_t count;
+    size_t capacity;
+    size_t oldest; /* Where the ring begins. */
+    int64_t next_seq;
+    char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
+    size_t topic_count;
+    size_t topic_capacity;
+};
+
+void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allocator,
+                     const hw_time_ms_t *now_ms);
+void hw_journal_release(struct hw_journal *journal);
+
+/* Text of a kind ("fetch_request"). Never NULL; static storage. */
+const char *hw_event_name(enum hw_event_kind kind);
+
+/* The place of a topic's name; 0 if there is no memory for it. */
+uint32_t hw_journal_topic(struct hw_journal *journal, const char *name);
+
+/* NULL for place 0. */
+const char *hw_journal_topic_name(const struct hw_journal *journal, uint32_t topic);
+
+/* An event of this kind, now, with every number -1. */
+struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind);
+
+/* Note it. `detail` is printf's; NULL: none. A NULL journal is allowed and notes nothing. */
+void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The event at place `index`, from the oldest kept one on; NULL behind the last. */
+const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);
+
+#endif /* HW_REPLICATION_JOURNAL_H */
