@@ -7,46 +7,15 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
-/* Row: C056. Semantics: R3.9, R3.10, R5.7, R5.9 */
-static void the_high_watermark_stays_within_the_log(void **state)
-{
-    struct test_replicas *t = *state;
-    struct hw_log *log = log_of(t, 1);
-
-    lead(t, 1, 0, "[1,2]", "[1,2]");
-    append(t, 3);
-    expect_log(t, 1, 0, 0, 3);
-    assert_true(hw_log_maybe_increment_high_watermark(log, 1));
-    expect_log(t, 1, 0, 1, 3);
-    assert_true(hw_log_update_high_watermark(log, 5));
-    expect_log(t, 1, 0, 3, 3);
-    log_has(t, 1, "3@0 4@0 5@0");
-    assert_true(hw_log_update_high_watermark(log, 6));
-    expect_log(t, 1, 0, 6, 6);
-    assert_int_equal(hw_log_truncate_to(log, 3, &t->error), HW_OK);
-    expect_log(t, 1, 0, 3, 3);
-    log_has(t, 1, "3@0 4@0 5@0");
-    expect_log(t, 1, 0, 3, 6);
-    assert_int_equal(hw_log_truncate_fully_and_start_at(log, 4, HW_OFFSET_NONE, &t->error), HW_OK);
-    expect_log(t, 1, 4, 4, 4);
-}
-
-/* Row: C057. Semantics: R3.1 */
-static void a_log_begins_with_the_checkpointed_high_watermark(void **state)
+/* Semantics: R3.1 */
+static void no_role_resets_the_checkpointed_high_watermark(void **state)
 {
     struct test_replicas *t = *state;
 
     log_has(t, 1, "0-5@0");
-    test_replicas_reopen(t, 1, 4);
-    expect_log(t, 1, 0, 4, 6);
-    test_replicas_reopen(t, 1, 9);
-    expect_log(t, 1, 0, 6, 6);
-
-    /* Neither role resets it. */
     test_replicas_reopen(t, 1, 4);
     follow(t, 1, 2, 1);
     expect_log(t, 1, 0, 4, 6);
@@ -235,23 +204,6 @@ static void a_follower_that_was_cut_does_not_take_the_high_watermark_with_it(voi
     expect_log(t, 1, 0, 4, 4);
 }
 
-/* Row: C179. Semantics: R3.9 */
-static void a_follower_tells_whether_its_high_watermark_changed(void **state)
-{
-    struct test_replicas *t = *state;
-    struct hw_log *log = log_of(t, 2);
-
-    log_has(t, 2, "0-99@0");
-    assert_true(hw_log_update_high_watermark(log, 99));
-    assert_int_equal(hw_log_high_watermark(log), 99);
-    assert_false(hw_log_update_high_watermark(log, 99));
-    assert_true(hw_log_update_high_watermark(log, 100));
-    assert_int_equal(hw_log_high_watermark(log), 100);
-    assert_false(hw_log_update_high_watermark(log, 100));
-    assert_false(hw_log_update_high_watermark(log, 101));
-    assert_int_equal(hw_log_high_watermark(log), 100);
-}
-
 /* Semantics: R3.9, R3.10 */
 static void a_follower_goes_down_with_its_leader(void **state)
 {
@@ -267,45 +219,13 @@ static void a_follower_goes_down_with_its_leader(void **state)
     expect_log(t, 2, 0, 4, 4);
 }
 
-/* Row: C180. Semantics: R7.18, R3.15 */
-static void retention_leaves_what_is_not_committed(void **state)
-{
-    struct test_replicas *t = *state;
-    size_t segments;
-    int32_t deleted;
-    bool rolled;
-
-    t->now_ms = 1000;
-    for (hw_offset_t offset = 0; offset < 100; offset++) {
-        char batch[16];
-
-        (void)snprintf(batch, sizeof batch, "%d@0", (int)offset);
-        log_has(t, 1, batch);
-        if (offset % 7 == 6) {
-            assert_int_equal(hw_log_roll(log_of(t, 1), t->now_ms, &rolled, &t->error), HW_OK);
-        }
-    }
-    segments = hw_log_segment_count(log_of(t, 1));
-    t->log_config.retention_ms = 1;
-    hw_log_set_config(log_of(t, 1), &t->log_config);
-    assert_true(hw_log_update_high_watermark(log_of(t, 1), 25));
-    assert_int_equal(hw_log_high_watermark(log_of(t, 1)), 25);
-    t->now_ms = 2000;
-    assert_int_equal(hw_log_delete_old_segments(log_of(t, 1), t->now_ms, &deleted, &t->error),
-                     HW_OK);
-    assert_int_equal(deleted, 3);
-    assert_int_equal(hw_log_segment_count(log_of(t, 1)), segments - 3);
-    expect_log(t, 1, 21, 25, 100);
-}
-
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_high_watermark_stays_within_the_log),
-        TEST(a_log_begins_with_the_checkpointed_high_watermark),
+        TEST(no_role_resets_the_checkpointed_high_watermark),
         TEST(a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr),
         TEST(a_fenced_replica_is_not_waited_for),
         TEST(a_replica_that_shuts_down_is_not_waited_for),
@@ -316,9 +236,7 @@ int main(void)
         TEST(a_new_leader_begins_with_what_it_had_heard),
         TEST(a_member_that_was_never_heard_of_blocks),
         TEST(a_follower_that_was_cut_does_not_take_the_high_watermark_with_it),
-        TEST(a_follower_tells_whether_its_high_watermark_changed),
         TEST(a_follower_goes_down_with_its_leader),
-        TEST(retention_leaves_what_is_not_committed),
     };
 
     return cmocka_run_group_tests_name("replication_high_watermark", tests, NULL, NULL);
