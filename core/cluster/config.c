@@ -25,6 +25,9 @@ static const char *quote(const char *text, char quoted[QUOTED_SIZE])
 
         quoted[size] = c < ' ' || c == 0x7f ? '?' : text[size];
     }
+    while (text[size] != '\0' && size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80) {
+        size--; /* Not in the middle of a character of UTF-8. */
+    }
     memcpy(quoted + size, text[size] == '\0' ? "" : "...", text[size] == '\0' ? 1 : 4);
     return quoted;
 }
