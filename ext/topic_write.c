@@ -37,7 +37,7 @@ static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
 
     (void)ext_error_invalid(
         &error, is_delete ? "a log only grows: instead of DELETE, INSERT the key with a "
-                            "NULL value (a tombstone), or DROP TABLE to delete the topic"
+                            "NULL value (a tombstone), or call delete_records()"
                           : "a log only grows: instead of UPDATE, INSERT a new record "
                             "with the same key");
     return ext_error_to_vtab(vtab, &error);
