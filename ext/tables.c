@@ -50,6 +50,14 @@ const struct ext_table ext_tables[] = {
      9, 0, 1, 2, fill_segments, true, "hw_segments", "the segment files of each replica",
      "SELECT broker, base_offset, size_bytes FROM hw_segments;"},
 
+    {"hw_journal",
+     "seq INTEGER, time_ms INTEGER, event TEXT, topic TEXT, \"partition\" INTEGER,"
+     " broker INTEGER, peer INTEGER, leader_epoch INTEGER, \"offset\" INTEGER,"
+     " end_offset INTEGER, hw INTEGER, detail TEXT",
+     12, 3, 4, 5, fill_journal, true, "hw_journal",
+     "the last 4096 events: produces, fetches, high watermarks, ISR changes, elections, crashes",
+     "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"},
+
     {"hw_config",
      "name TEXT, value TEXT, default_value TEXT, scope TEXT, topic TEXT, description TEXT", 6, 4,
      -1, -1, fill_config, true, "hw_config",

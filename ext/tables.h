@@ -52,5 +52,6 @@ void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows);
 
 #endif /* EXT_TABLES_H */

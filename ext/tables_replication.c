@@ -131,3 +131,26 @@ void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows)
         }
     }
 }
+
+void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view view;
+
+    while (hw_cluster_next_event(cluster, &position, &view)) {
+        if (ext_rows_wants(rows, view.topic, view.partition, view.broker)) {
+            ext_rows_integer(rows, view.seq);
+            ext_rows_integer(rows, view.time_ms);
+            ext_rows_text(rows, view.event);
+            ext_rows_text(rows, view.topic);
+            ext_rows_integer_unless(rows, view.partition, -1);
+            ext_rows_integer_unless(rows, view.broker, HW_BROKER_ID_NONE);
+            ext_rows_integer_unless(rows, view.peer, HW_BROKER_ID_NONE);
+            ext_rows_integer_unless(rows, view.leader_epoch, HW_EPOCH_NONE);
+            ext_rows_integer_unless(rows, view.offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.end_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.high_watermark, HW_OFFSET_NONE);
+            ext_rows_text(rows, view.detail);
+        }
+    }
+}

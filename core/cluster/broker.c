@@ -68,6 +68,14 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     return HW_OK;
 }
 
+void hw_broker_note(struct hw_cluster *cluster, const struct hw_broker *broker, const char *what)
+{
+    struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_BROKER);
+
+    event.broker = broker->id;
+    hw_journal_add(&cluster->journal, event, "%s", what);
+}
+
 void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker)
 {
     hw_text_free(cluster->allocator, broker->dir);
@@ -155,6 +163,24 @@ static enum hw_status checkpoints_load(struct hw_cluster *cluster, const struct 
     return status;
 }
 
+static void broker_note_recovery(const struct hw_replica *replica,
+                                 const struct hw_log_recovery *recovery)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_RECOVERY);
+
+    if (!recovery->recovered && recovery->detail[0] == '\0') {
+        return;
+    }
+    event.offset = recovery->cut_at;
+    event.end_offset = hw_log_end(replica->log);
+    if (recovery->detail[0] != '\0') {
+        hw_journal_add(replica->journal, event, "%s", recovery->detail);
+    } else {
+        hw_journal_add(replica->journal, event, "read %" PRId64 " bytes, cut %" PRId64,
+                       recovery->bytes_read, recovery->bytes_cut);
+    }
+}
+
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_topic *topic, struct hw_partition *partition,
                                       const struct hw_broker_checkpoints *checkpoints,
@@ -190,6 +216,10 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         hw_log_close(log);
         return status;
     }
+    replica->journal = &cluster->journal;
+    replica->journal_topic = partition->journal_topic;
+    replica->journal_partition = index;
+    broker_note_recovery(replica, &recovery);
     hw_partition_attach(partition, replica);
     return HW_OK;
 }

@@ -40,6 +40,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_controller_init(&made->controller);
     hw_config_values_init(&made->configs, made->allocator);
     hw_acks_init(&made->acks, made->allocator);
+    hw_journal_init(&made->journal, made->allocator, &made->now_ms);
     hw_shown_file_init(&made->shown, made->allocator);
     hw_buffer_init(&made->scratch, made->allocator);
     made->directory = hw_text_copy(made->allocator, options->directory);
@@ -86,6 +87,7 @@ static void cluster_restore_shown(struct hw_cluster *cluster, struct hw_topic *t
     size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
 
     partition->placed = partition->record.replicas;
+    partition->noted = partition->record;
     for (int32_t i = 0; i < partition->placed.count; i++) {
         struct hw_replica *replica = hw_partition_find(partition, partition->placed.ids[i]);
         int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
@@ -234,6 +236,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_free(allocator, cluster->brokers, cluster->broker_capacity * sizeof *cluster->brokers);
     hw_config_values_release(&cluster->configs);
     hw_acks_release(&cluster->acks);
+    hw_journal_release(&cluster->journal);
     hw_shown_file_release(&cluster->shown);
     hw_buffer_release(&cluster->scratch);
     hw_file_close(cluster->lock);
@@ -271,7 +274,11 @@ void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *pa
 
     for (int32_t i = 0; i < partition->replica_count; i++) {
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
+            struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
+
             hw_acks_resolve(&cluster->acks, id, answer, cluster->now_ms);
+            hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
+                           hw_kafka_error_name(answer));
         }
     }
 }
@@ -299,6 +306,7 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     if (partition->is_record_dirty) {
         cluster->is_state_dirty = true;
         partition->is_record_dirty = false;
+        hw_partition_note_record(partition);
         status = hw_cluster_place_replicas(cluster, topic, partition, error);
     }
     for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {

@@ -392,6 +392,24 @@ struct hw_segment_row {
 bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_segment_row *row);
 
+/* One event of the journal, from the oldest kept one on. Numbers that do not apply are -1. */
+struct hw_journal_view {
+    int64_t seq;
+    hw_time_ms_t time_ms;
+    const char *event;
+    const char *topic; /* NULL: none. */
+    int32_t partition;
+    hw_broker_id_t broker;
+    hw_broker_id_t peer;
+    hw_epoch_t leader_epoch;
+    hw_offset_t offset;
+    hw_offset_t end_offset;
+    hw_offset_t high_watermark;
+    const char *detail;
+};
+bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_journal_view *view);
+
 /* The configs that a topic sets itself, as name and value, in order of name. False at the end. */
 bool hw_cluster_next_topic_config(const struct hw_cluster *cluster, const char *topic,
                                   struct hw_position *position, struct hw_config_pair *pair);

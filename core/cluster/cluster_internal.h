@@ -73,6 +73,7 @@ struct hw_cluster {
     size_t topic_count;
     size_t topic_capacity;
     struct hw_acks acks;
+    struct hw_journal journal;
     struct hw_shown_file shown;
     size_t next_slot;         /* Of the shown file. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
@@ -209,6 +210,9 @@ enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
 
 /* Copy the controller's registrations to all running brokers that it reaches. */
 void hw_cluster_publish_metadata(struct hw_cluster *cluster);
+
+/* Note in the journal what became of the broker. */
+void hw_broker_note(struct hw_cluster *cluster, const struct hw_broker *broker, const char *what);
 
 void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker);
 

@@ -38,6 +38,7 @@ static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t
 enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error)
 {
+    hw_broker_note(cluster, broker, "fenced");
     hw_controller_set_fenced(&cluster->controller, broker->id, true);
     return elections_apply(cluster, broker->id, hw_controller_broker_fenced, error);
 }
@@ -158,6 +159,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     }
     hw_cluster_break_connections(cluster, found);
     hw_broker_drop_replicas(cluster, found);
+    hw_broker_note(cluster, found, "shut down");
     found->state = HW_BROKER_SHUTDOWN;
     found->down_since_ms = HW_TIME_NEVER;
     status = hw_cluster_fence(cluster, found, error);

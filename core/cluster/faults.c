@@ -85,6 +85,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     if (status != HW_OK) {
         return status;
     }
+    hw_broker_note(cluster, found, power_loss ? "lost power" : "crashed");
     hw_cluster_break_connections(cluster, found);
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
@@ -161,6 +162,7 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
     }
     found->state = HW_BROKER_RUNNING;
     found->checkpointed = 0;
+    hw_broker_note(cluster, found, "started");
     *state = state_running;
     cluster->is_state_dirty = true;
     if (!hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {

@@ -30,6 +30,17 @@ static enum hw_status network_find_link(const struct hw_cluster *cluster, int64_
     return status;
 }
 
+static void network_note(struct hw_cluster *cluster, int64_t a, int64_t b, const char *what)
+{
+    struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_NETWORK);
+    bool is_to_controller = a == HW_CLUSTER_CONTROLLER || b == HW_CLUSTER_CONTROLLER;
+
+    event.broker = (hw_broker_id_t)(a == HW_CLUSTER_CONTROLLER ? b : a);
+    event.peer = is_to_controller ? HW_BROKER_ID_NONE : (hw_broker_id_t)b;
+    hw_journal_add(&cluster->journal, event, "link%s %s",
+                   is_to_controller ? " to the controller" : "", what);
+}
+
 /* The broker at the other end of a link to the controller, or NULL. */
 static struct hw_broker *network_cut_off(int64_t a, int64_t b, struct hw_broker *first,
                                          struct hw_broker *second)
@@ -57,6 +68,7 @@ enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, 
         links->cut[links->count].a = (hw_broker_id_t)a;
         links->cut[links->count].b = (hw_broker_id_t)b;
         links->count++;
+        network_note(cluster, a, b, "cut");
         cut_off = network_cut_off(a, b, first, second);
         if (cut_off != NULL && cut_off->state == HW_BROKER_RUNNING) {
             cut_off->down_since_ms = cluster->now_ms;
@@ -119,6 +131,7 @@ static enum hw_status network_healed(struct hw_cluster *cluster, hw_broker_id_t 
     if (status != HW_OK) {
         return status;
     }
+    network_note(cluster, a, b, "healed");
     cut_off = network_cut_off(a, b, first, second);
     return cut_off != NULL && cut_off->state == HW_BROKER_RUNNING
                ? network_reconnect(cluster, cut_off, error)

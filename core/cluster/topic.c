@@ -102,7 +102,12 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
         struct hw_partition *partition = &made->partitions[p];
 
         (void)snprintf(partition->name, sizeof partition->name, "%s-%" PRId32, name, p);
+        partition->number = p;
+        partition->noted.leader = HW_BROKER_ID_NONE;
+        partition->noted.leader_epoch = HW_EPOCH_NONE;
         partition->topic_id = *id;
+        partition->journal = &cluster->journal;
+        partition->journal_topic = hw_journal_topic(&cluster->journal, name);
         partition->settings = &made->settings;
     }
     hw_cluster_resolve_settings(cluster, made);
@@ -226,6 +231,14 @@ static enum hw_status topic_check_counts(int64_t partitions, int64_t replication
     return HW_OK;
 }
 
+static void topic_note(struct hw_cluster *cluster, const char *name, const char *what)
+{
+    struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_TOPIC);
+
+    event.topic = hw_journal_topic(&cluster->journal, name);
+    hw_journal_add(&cluster->journal, event, "%s", what);
+}
+
 static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct hw_topic *topic,
                                              int32_t index, const hw_broker_id_t *live,
                                              int32_t live_count, struct hw_error *error)
@@ -241,6 +254,7 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     status =
         hw_controller_create_partition(&cluster->controller, &replicas, &partition->record, error);
     if (status == HW_OK) {
+        hw_partition_note_record(partition);
         status = hw_cluster_place_replicas(cluster, topic, partition, error);
     }
     if (status == HW_OK) {
@@ -315,6 +329,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
         cluster->is_state_dirty = true;
         status = hw_cluster_finish_step(cluster, error);
     }
+    topic_note(cluster, spec->name, status == HW_OK ? "created" : "not created");
     if (status != HW_OK) {
         topic_remove_files(cluster, *topic);
         hw_cluster_remove_topic(cluster, *topic);
@@ -359,6 +374,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         }
         hw_cluster_collect_acks(cluster, partition);
     }
+    topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);
     topic_destroy(cluster, topic);
     return HW_OK;

@@ -309,6 +309,31 @@ bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_positio
     return false;
 }
 
+bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_journal_view *view)
+{
+    const struct hw_event *event = hw_journal_at(&cluster->journal, position->item);
+
+    if (event == NULL) {
+        return false;
+    }
+    position->item++;
+    *view =
+        (struct hw_journal_view){.seq = event->seq,
+                                 .time_ms = event->time_ms,
+                                 .event = hw_event_name(event->kind),
+                                 .topic = hw_journal_topic_name(&cluster->journal, event->topic),
+                                 .partition = event->partition,
+                                 .broker = event->broker,
+                                 .peer = event->peer,
+                                 .leader_epoch = event->leader_epoch,
+                                 .offset = event->offset,
+                                 .end_offset = event->end_offset,
+                                 .high_watermark = event->high_watermark,
+                                 .detail = event->detail};
+    return true;
+}
+
 /* First the cluster's rows, one for each setting; then what topics set themselves. */
 bool hw_cluster_next_config(const struct hw_cluster *cluster, struct hw_position *position,
                             struct hw_config_view *view)

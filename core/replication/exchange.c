@@ -141,6 +141,37 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
+static void exchange_note_request(const struct hw_replica *follower,
+                                  const struct hw_fetch_request *request)
+{
+    struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_REQUEST);
+
+    event.peer = follower->leader;
+    event.offset = request->fetch_offset;
+    hw_journal_add(follower->journal, event, "last fetched epoch %" PRId32,
+                   request->last_fetched_epoch);
+}
+
+static void exchange_note_response(const struct hw_replica *follower,
+                                   const struct hw_fetch_request *request,
+                                   const struct hw_fetch_response *response)
+{
+    struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_RESPONSE);
+
+    event.peer = follower->leader;
+    event.leader_epoch = response->leader_epoch;
+    event.offset = request->fetch_offset;
+    event.high_watermark = response->high_watermark;
+    if (response->error != HW_KAFKA_NONE) {
+        hw_journal_add(follower->journal, event, "%s", hw_kafka_error_name(response->error));
+    } else if (response->diverging_epoch.end_offset != HW_OFFSET_NONE) {
+        hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
+                       response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
+    } else {
+        hw_journal_add(follower->journal, event, "%zu bytes", response->records.size);
+    }
+}
+
 /* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.
  */
 static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
@@ -155,6 +186,9 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     int64_t appended = 0;
     enum hw_status status;
 
+    if (attempt != HW_FETCH_ANSWER) {
+        exchange_note_request(follower, request);
+    }
     if (leader == NULL) {
         hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
         return HW_OK;
@@ -165,6 +199,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         follower->fetch.request = *request;
         follower->fetch.is_request_waiting = true;
     } else if (status == HW_OK) {
+        exchange_note_response(follower, request, &response);
         status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request,
                                         &response, &appended, &out_of_range, error);
         *records += appended;

@@ -90,6 +90,33 @@ static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time
     return status == HW_REFUSED ? HW_OK : status;
 }
 
+static void follower_note_append(const struct hw_replica *replica,
+                                 const struct hw_log_append_info *info)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_APPEND);
+
+    event.peer = replica->leader;
+    event.offset = info->first_offset;
+    event.end_offset = info->last_offset + 1;
+    hw_journal_add(replica->journal, event, NULL);
+}
+
+/* Down as well as up: the leader's word counts (R3.9). */
+static void follower_take_high_watermark(struct hw_replica *replica, hw_offset_t high_watermark)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_HIGH_WATERMARK);
+
+    if (!hw_log_update_high_watermark(replica->log, high_watermark)) {
+        return;
+    }
+    replica->changes++;
+    event.peer = replica->leader;
+    event.offset = event.high_watermark;
+    event.high_watermark = hw_log_high_watermark(replica->log);
+    event.end_offset = hw_log_end(replica->log);
+    hw_journal_add(replica->journal, event, NULL);
+}
+
 /* R2.25, R2.26: append, then the leader's high watermark, then its log start. */
 static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now_ms,
                                     const struct hw_settings *settings,
@@ -114,11 +141,10 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
             replica->fetch.last_fetched_epoch = last_epoch;
             replica->changes++;
             lag_changes = true;
+            follower_note_append(replica, &info);
         }
     }
-    if (hw_log_update_high_watermark(replica->log, response->high_watermark)) {
-        replica->changes++;
-    }
+    follower_take_high_watermark(replica, response->high_watermark);
     status = hw_log_maybe_increment_log_start(replica->log, response->log_start, &log_start_changed,
                                               error);
     if (status != HW_OK) {

@@ -168,6 +168,14 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
                                          replica->leader_epoch, now_ms, info, error);
     }
     if (status == HW_OK) {
+        struct hw_event event = hw_replica_event(replica, HW_EVENT_PRODUCE);
+
+        event.offset = info->first_offset;
+        event.end_offset = info->last_offset + 1;
+        hw_journal_add(replica->journal, event, "acks=%s",
+                       request->acks == -1  ? "all"
+                       : request->acks == 0 ? "0"
+                                            : "1");
         replica->changes++;
     }
     return status;

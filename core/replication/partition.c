@@ -58,6 +58,43 @@ struct hw_replica *hw_partition_leader(const struct hw_partition *partition)
                : hw_partition_find(partition, partition->record.leader);
 }
 
+static struct hw_event partition_event(const struct hw_partition *partition,
+                                       enum hw_event_kind kind)
+{
+    struct hw_event event = hw_event_of(partition->journal, kind);
+
+    event.topic = partition->journal_topic;
+    event.partition = partition->number;
+    event.broker = partition->record.leader;
+    event.leader_epoch = partition->record.leader_epoch;
+    return event;
+}
+
+void hw_partition_note_record(struct hw_partition *partition)
+{
+    const struct hw_partition_record *record = &partition->record;
+    const struct hw_partition_record *noted = &partition->noted;
+    char text[HW_BROKER_LIST_TEXT_SIZE];
+
+    if (record->leader != noted->leader || record->leader_epoch != noted->leader_epoch) {
+        struct hw_event event = partition_event(partition, HW_EVENT_ELECTION);
+
+        event.peer = noted->leader;
+        hw_journal_add(partition->journal, event, "isr %s%s",
+                       hw_broker_list_format(&record->isr, text, sizeof text),
+                       record->recovering ? ", unclean" : "");
+    }
+    if (!hw_broker_list_equal(&record->isr, &noted->isr)) {
+        hw_journal_add(partition->journal, partition_event(partition, HW_EVENT_ISR), "%s",
+                       hw_broker_list_format(&record->isr, text, sizeof text));
+    }
+    if (!hw_broker_list_equal(&record->replicas, &noted->replicas)) {
+        hw_journal_add(partition->journal, partition_event(partition, HW_EVENT_REPLICAS), "%s",
+                       hw_broker_list_format(&record->replicas, text, sizeof text));
+    }
+    partition->noted = *record;
+}
+
 struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition)
 {
     struct hw_broker_list dead = {0};

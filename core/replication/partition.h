@@ -16,14 +16,19 @@ enum { HW_PARTITION_NAME_SIZE = HW_TOPIC_NAME_MAX + 12 }; /* "<topic>-<number>" 
 
 struct hw_partition {
     char name[HW_PARTITION_NAME_SIZE];
+    int32_t number;
     struct hw_uuid topic_id;
     struct hw_partition_record record;
     bool is_record_dirty; /* Changed since the cluster last wrote it. */
     const struct hw_variant *variant;
     const struct hw_settings *settings; /* The topic's; borrowed. */
 
-    struct hw_broker_list
-        placed; /* record.replicas as of when directories were last made for it. */
+    struct hw_journal *journal; /* Borrowed, as the replicas'. */
+    uint32_t journal_topic;
+    struct hw_partition_record noted; /* The record as it was last noted in the journal. */
+
+    /* record.replicas as of when directories were last made for it. */
+    struct hw_broker_list placed;
 
     /* Replicas on running brokers, in order of broker id. */
     int32_t replica_count;
@@ -67,6 +72,9 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
 
 /* The replica that the controller's record names as leader, if its broker runs; else NULL. */
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
+
+/* Note in the journal what has changed in the record since the last time. */
+void hw_partition_note_record(struct hw_partition *partition);
 
 /* Brokers of the replica list that do not run. */
 struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);

@@ -33,6 +33,30 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
     return HW_OK;
 }
 
+struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind)
+{
+    struct hw_event event = hw_event_of(replica->journal, kind);
+
+    event.topic = replica->journal_topic;
+    event.partition = replica->journal_partition;
+    event.broker = replica->broker;
+    event.leader_epoch = replica->leader_epoch;
+    event.high_watermark = hw_log_high_watermark(replica->log);
+    return event;
+}
+
+static void replica_note_role(const struct hw_replica *replica)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_ROLE);
+
+    event.peer = replica->leader;
+    event.end_offset = hw_log_end(replica->log);
+    hw_journal_add(replica->journal, event, "%s",
+                   replica->role == HW_ROLE_LEADER        ? "leader"
+                   : replica->leader == HW_BROKER_ID_NONE ? "follower without a leader"
+                                                          : "follower");
+}
+
 void hw_replica_destroy(struct hw_replica *replica)
 {
     if (replica == NULL) {
@@ -138,6 +162,7 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     if (record->leader_epoch > replica->leader_epoch) {
         replica->leader_epoch = record->leader_epoch;
         replica->epoch_start = log_end;
+        replica_note_role(replica);
         for (int32_t i = 0; i < replica->remote_count; i++) {
             remote_reset(&replica->remotes[i], was_leader,
                          hw_broker_list_contains(&record->isr, replica->remotes[i].broker), log_end,
@@ -187,6 +212,7 @@ void hw_replica_become_follower(struct hw_replica *replica,
     replica->is_proposal_unsent = false;
     replica->assignment = record->replicas;
     if (*epoch_rose) {
+        replica_note_role(replica);
         hw_replica_start_fetching(replica, starts_truncating);
         hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
     }

@@ -19,6 +19,7 @@
 #define HW_REPLICATION_REPLICA_H
 
 #include "core/log/log.h"
+#include "core/replication/journal.h"
 #include "core/replication/messages.h"
 #include "core/replication/partition_record.h"
 #include "core/replication/settings.h"
@@ -70,7 +71,10 @@ struct hw_replica {
     hw_broker_id_t broker;
     const struct hw_metadata *metadata; /* Registrations as this broker knows them; borrowed. */
     struct hw_uuid topic_id;
-    struct hw_log *log; /* Owned. */
+    struct hw_log *log;         /* Owned. */
+    struct hw_journal *journal; /* Borrowed; NULL: nothing is noted. */
+    uint32_t journal_topic;
+    int32_t journal_partition;
 
     enum hw_role role;
     hw_broker_id_t leader; /* As last told; HW_BROKER_ID_NONE: no leader. */
@@ -107,6 +111,10 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
                                  hw_broker_id_t broker, const struct hw_metadata *metadata,
                                  const struct hw_uuid *topic_id, struct hw_log *log,
                                  struct hw_replica **replica, struct hw_error *error);
+
+/* An event of this replica, now: its partition, broker, leader epoch and high watermark filled in.
+ */
+struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind);
 
 /* Release it and close its log, writing nothing. NULL is allowed. */
 void hw_replica_destroy(struct hw_replica *replica);

@@ -36,6 +36,7 @@ hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end l
 enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,
                                             bool is_complete, struct hw_error *error)
 {
+    hw_offset_t log_end = hw_log_end(replica->log);
     enum hw_status status = hw_log_truncate_to(replica->log, offset, error);
 
     if (status != HW_OK) {
@@ -43,6 +44,14 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
             replica->fetch.phase = HW_PHASE_FAILED; /* R5.17 */
         }
         return status;
+    }
+    if (offset < log_end) {
+        struct hw_event event = hw_replica_event(replica, HW_EVENT_TRUNCATE);
+
+        event.peer = replica->leader;
+        event.offset = offset;
+        event.end_offset = log_end;
+        hw_journal_add(replica->journal, event, NULL);
     }
     replica->fetch.fetch_offset = offset;
     replica->fetch.last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
