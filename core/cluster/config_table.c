@@ -37,7 +37,8 @@ static const struct hw_config_entry entries[] = {
      "Check all invariants of the cluster after every call: true or false.",
      CLUSTER, BOOLEAN},
     {"cleanup.policy", "delete",
-     "What happens to old records: delete, compact or both.",
+     "What happens to old records: delete, compact or both. Logs are not compacted: with compact "
+     "records need a key, that is all.",
      TOPIC, CHOICES("compact|delete"), .broker_name = "log.cleanup.policy"},
     {"compression.type", "producer",
      "Codec in which the leader stores batches: producer (as they came), uncompressed, gzip, "
