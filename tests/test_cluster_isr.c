@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When does a follower leave the ISR, and when does it come back? As users see it, by the clock and
+ * the calls that they have. Follows Partition.maybeShrinkIsr and maybeExpandIsr.
+ */
+#include "tests/support_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void cut(struct test_cluster *t, int64_t a, int64_t b)
+{
+    TEST_VERB(t, hw_cluster_cut(t->cluster, a, b, &t->result, &t->error));
+    expect_done(t);
+}
+
+static void heal(struct test_cluster *t, int64_t a, int64_t b)
+{
+    TEST_VERB(t, hw_cluster_heal(t->cluster, a, b, &t->result, &t->error));
+    expect_done(t);
+}
+
+static struct hw_partition_view partition_view(const struct test_cluster *t)
+{
+    struct hw_position position = {0};
+    struct hw_partition_view view;
+
+    assert_true(hw_cluster_next_partition(t->cluster, &position, &view));
+    return view;
+}
+
+/* Semantics: R4.5: checked every 15 s, so gone between 30 and 45 s after the last catch-up */
+static void a_silent_follower_leaves_at_the_first_check_after_its_time(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    tick(t, 1000);
+    fetch(t, 2);
+    produce(t, "b");
+    fetch(t, 2);
+    fetch(t, 2);
+    fetch(t, 3); /* Takes "b", and is not heard of again. */
+    tick(t, 29000);
+    expect_isr(t, "[1,2,3]");
+    tick(t, 14999);
+    expect_isr(t, "[1,2,3]");
+    expect_high_watermark(t, 1, 1);
+    tick(t, 1);
+    expect_isr(t, "[1,2]");
+    expect_high_watermark(t, 1, 2);
+}
+
+/* Semantics: R4.2 */
+static void who_has_everything_stays_however_long_nothing_happens(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    tick(t, 1000000000);
+    expect_isr(t, "[1,2,3]");
+    produce(t, "b");
+    tick(t, 15000);
+    expect_isr(t, "[1]");
+}
+
+/* Case: A-09. Semantics: R3.6, R4.5 */
+static void when_the_last_follower_leaves_what_waited_is_committed(void **state)
+{
+    struct test_cluster *t = *state;
+
+    test_cluster_renew(t, 2, NULL, NULL);
+    configure(t, "replica.lag.time.max.ms", "10000");
+    configure(t, "request.timeout.ms", "60000");
+    for (int i = 0; i < 10; i++) {
+        produce_acks(t, "a", 1);
+    }
+    promote(t, 1);
+    produce(t, "b");
+    cut(t, 1, 2);
+    tick(t, 10000);
+    expect_high_watermark(t, 1, 0);
+    expect_ack(t, t->produced.ack_id, "pending");
+    tick(t, 5000);
+    expect_isr(t, "[1]");
+    expect_high_watermark(t, 1, 11);
+    expect_ack(t, t->produced.ack_id, "acknowledged");
+}
+
+/* Semantics: R4.1, R4.7: the leader that cannot reach the controller shrinks nothing */
+static void without_the_controller_nobody_leaves(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "broker.session.timeout.ms", "1000000");
+    produce(t, "a");
+    cut(t, 1, 3);
+    fetch(t, 2);
+    fetch(t, 2);
+    cut(t, 1, HW_CLUSTER_CONTROLLER);
+    tick(t, 60000);
+    expect_isr(t, "[1,2,3]");
+    expect_high_watermark(t, 1, 0);
+    heal(t, 1, HW_CLUSTER_CONTROLLER);
+    expect_isr(t, "[1,2]");
+    expect_high_watermark(t, 1, 1);
+}
+
+/* Case: A-11. Semantics: R2.8 */
+static void a_follower_that_always_trails_by_one_append_stays(void **state)
+{
+    struct test_cluster *t = *state;
+
+    for (int i = 0; i < 20; i++) {
+        produce_acks(t, "a", 1);
+        fetch(t, 2);
+        fetch(t, 3);
+        tick(t, 14000);
+        expect_isr(t, "[1,2,3]");
+    }
+    expect_high_watermark(t, 1, 19);
+}
+
+/* Case: A-10. Semantics: R4.3 */
+static void who_is_behind_the_start_of_the_epoch_stays_outside(void **state)
+{
+    struct test_cluster *t = *state;
+
+    remove_from_isr(t, 2);
+    expect_isr(t, "[1,3]");
+    cut(t, 1, 2);
+    configure(t, "replica.fetch.max.bytes", "1"); /* One batch a fetch. */
+    for (int i = 0; i < 5; i++) {
+        produce(t, "a");
+    }
+    for (int i = 0; i < 3; i++) {
+        fetch(t, 3);
+    }
+    expect_high_watermark(t, 1, 2);
+    promote(t, 1);
+    produce(t, "b");
+    produce(t, "b");
+    heal(t, 1, 2);
+    for (hw_offset_t offset = 1; offset <= 5; offset++) {
+        fetch(t, 2);
+        expect_log_end(t, 2, offset);
+        expect_isr(t, "[1,3]");
+    }
+    fetch(t, 2);
+    expect_isr(t, "[1,3,2]");
+}
+
+/* Semantics: R4.3, R4.15 */
+static void who_was_taken_out_comes_back_with_its_next_fetch(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    remove_from_isr(t, 3);
+    expect_isr(t, "[1,2]");
+    produce(t, "b");
+    fetch(t, 2);
+    fetch(t, 2);
+    expect_high_watermark(t, 1, 1); /* Broker 3 keeps up, and is waited for (R3.5). */
+    fetch(t, 3);
+    expect_isr(t, "[1,2,3]");
+    fetch(t, 3);
+    expect_high_watermark(t, 1, 2);
+}
+
+/* Semantics: R6.14, R6.19 */
+static void a_broker_that_died_leaves_when_its_session_ends(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    crash(t, 3);
+    produce(t, "b");
+    fetch(t, 2);
+    fetch(t, 2);
+    tick(t, 8999);
+    expect_isr(t, "[1,2,3]");
+    expect_high_watermark(t, 1, 1);
+    tick(t, 1);
+    expect_isr(t, "[1,2]");
+    expect_high_watermark(t, 1, 2);
+
+    /* What it fetched before it died does not count. */
+    restart(t, 3);
+    expect_isr(t, "[1,2]");
+    fetch(t, 3);
+    expect_isr(t, "[1,2]");
+    fetch(t, 3);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* Row: C080. Semantics: R4.15, R4.16 */
+static void a_partition_tells_that_it_has_too_few_replicas(void **state)
+{
+    static const char *const configs[] = {"min.insync.replicas", "2", NULL};
+    struct test_cluster *t = *state;
+
+    test_cluster_renew(t, 3, NULL, configs);
+    assert_false(partition_view(t).under_replicated);
+    assert_false(partition_view(t).under_min_isr);
+    remove_from_isr(t, 3);
+    assert_true(partition_view(t).under_replicated);
+    assert_false(partition_view(t).under_min_isr);
+    remove_from_isr(t, 2);
+    assert_true(partition_view(t).under_min_isr);
+    produce(t, "a");
+    expect_refused(t, NOT_ENOUGH_REPLICAS);
+    replicate(t);
+    expect_isr(t, "[1,2,3]");
+    assert_false(partition_view(t).under_replicated);
+    assert_false(partition_view(t).under_min_isr);
+}
+
+/* Semantics: R4.10 */
+static void changes_of_the_isr_do_not_make_a_leader_epoch(void **state)
+{
+    struct test_cluster *t = *state;
+    int32_t before = partition_view(t).partition_epoch;
+
+    remove_from_isr(t, 3);
+    fetch(t, 3);
+    expect_isr(t, "[1,2,3]");
+    expect_leader_epoch(t, 0);
+    assert_int_equal(partition_view(t).partition_epoch, before + 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_silent_follower_leaves_at_the_first_check_after_its_time),
+        TEST(who_has_everything_stays_however_long_nothing_happens),
+        TEST(when_the_last_follower_leaves_what_waited_is_committed),
+        TEST(without_the_controller_nobody_leaves),
+        TEST(a_follower_that_always_trails_by_one_append_stays),
+        TEST(who_is_behind_the_start_of_the_epoch_stays_outside),
+        TEST(who_was_taken_out_comes_back_with_its_next_fetch),
+        TEST(a_broker_that_died_leaves_when_its_session_ends),
+        TEST(a_partition_tells_that_it_has_too_few_replicas),
+        TEST(changes_of_the_isr_do_not_make_a_leader_epoch),
+    };
+
+    return cmocka_run_group_tests_name("cluster_isr", tests, NULL, NULL);
+}
