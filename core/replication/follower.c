@@ -28,6 +28,12 @@ bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t 
     return true;
 }
 
+bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_t now_ms)
+{
+    return replica->throttles_as_follower && replica->quotas != NULL && replica->fetch.lag != 0 &&
+           hw_quota_is_exceeded(&replica->quotas->follower, now_ms);
+}
+
 /* A partition that is delayed already does not get a longer delay by a second error (R2.29). */
 static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms,
                            const struct hw_settings *settings)
@@ -151,6 +157,9 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
         return follower_append_failed(replica, now_ms, settings, status, error);
     }
     replica->changes += log_start_changed ? 1 : 0;
+    if (replica->throttles_as_follower && replica->quotas != NULL) {
+        hw_quota_record(&replica->quotas->follower, (int64_t)response->records.size, now_ms);
+    }
     if (lag_changes) {
         replica->fetch.lag = response->high_watermark > replica->fetch.fetch_offset
                                  ? response->high_watermark - replica->fetch.fetch_offset

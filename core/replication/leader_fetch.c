@@ -55,8 +55,20 @@ static enum hw_kafka_error fetch_compare_epochs(const struct hw_replica *replica
     return HW_KAFKA_NONE;
 }
 
+/* R8.4: a follower that is not in sync gets no records while this leader sends too fast. Who is in
+ * sync goes on, whatever it uses up. */
+static bool fetch_is_throttled(const struct hw_replica *replica,
+                               const struct hw_fetch_request *request, hw_time_ms_t now_ms)
+{
+    return replica->throttles_as_leader && replica->quotas != NULL &&
+           is_follower_request(request) &&
+           !hw_broker_list_contains(&replica->isr, request->replica_id) &&
+           hw_quota_is_exceeded(&replica->quotas->leader, now_ms);
+}
+
 /* R2.14 to R2.16. Followers read to the log end, consumers to the high watermark. */
-static enum hw_status fetch_read(struct hw_replica *replica, const struct hw_fetch_request *request,
+static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                 const struct hw_fetch_request *request,
                                  enum hw_fetch_attempt attempt, struct hw_fetch_response *response,
                                  struct hw_error *error)
 {
@@ -71,11 +83,12 @@ static enum hw_status fetch_read(struct hw_replica *replica, const struct hw_fet
         response->error = HW_KAFKA_OFFSET_OUT_OF_RANGE;
         return HW_OK;
     }
-    if (attempt == HW_FETCH_RECEIVE || request->fetch_offset >= bound) {
+    if (attempt == HW_FETCH_RECEIVE || request->fetch_offset >= bound ||
+        fetch_is_throttled(replica, request, now_ms)) {
         return HW_OK;
     }
     status = hw_log_read(replica->log, request->fetch_offset, bound, limit < 0 ? 0 : (size_t)limit,
-                         true, &response->records, error);
+                         !request->has_data, &response->records, error);
     if (status == HW_REFUSED) {
         response->error = error->kafka_error;
         return HW_OK;
@@ -176,7 +189,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         refused = fetch_compare_epochs(replica, request, &response->diverging_epoch);
     }
     if (refused == HW_KAFKA_NONE && response->diverging_epoch.end_offset == HW_OFFSET_NONE) {
-        enum hw_status status = fetch_read(replica, request, attempt, response, error);
+        enum hw_status status = fetch_read(replica, now_ms, request, attempt, response, error);
 
         if (status != HW_OK) {
             return status;
@@ -189,6 +202,11 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     }
     if (refused != HW_KAFKA_NONE) {
         response_fail(response, refused);
+    }
+    /* R8.6: what followers in sync are given counts too. */
+    if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL &&
+        is_follower_request(request)) {
+        hw_quota_record(&replica->quotas->leader, (int64_t)response->records.size, now_ms);
     }
     return HW_OK;
 }

@@ -20,7 +20,9 @@ struct hw_fetch_request {
         last_fetched_epoch; /* Epoch of the follower's last record; HW_EPOCH_NONE: not given. */
     hw_offset_t log_start;  /* The follower's. */
     int32_t partition_max_bytes; /* Soft: the first batch of an answer may pass both. */
-    int32_t max_bytes;
+    int32_t max_bytes; /* Of the whole request; for a later partition of it, what is left. */
+    bool has_data;     /* A partition before this one in the request has records already: a first
+                        * batch that passes the limits has to wait (R2.14). */
     int32_t min_bytes;
     int64_t max_wait_ms;
 };

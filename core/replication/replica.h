@@ -22,6 +22,7 @@
 #include "core/replication/journal.h"
 #include "core/replication/messages.h"
 #include "core/replication/partition_record.h"
+#include "core/replication/quota.h"
 #include "core/replication/settings.h"
 
 enum hw_role { HW_ROLE_NONE, HW_ROLE_LEADER, HW_ROLE_FOLLOWER };
@@ -75,6 +76,10 @@ struct hw_replica {
     struct hw_journal *journal; /* Borrowed; NULL: nothing is noted. */
     uint32_t journal_topic;
     int32_t journal_partition;
+    /* Of its broker; borrowed. NULL: this broker throttles nothing. */
+    struct hw_broker_quotas *quotas;
+    bool throttles_as_leader; /* The topic's lists name this replica (R8.1). */
+    bool throttles_as_follower;
 
     enum hw_role role;
     hw_broker_id_t leader; /* As last told; HW_BROKER_ID_NONE: no leader. */
@@ -265,7 +270,7 @@ enum hw_fetch_attempt {
  *
  *   1. epoch gate, membership (R2.4)
  *   2. snapshot of high watermark, log start, log end (R2.10)
- *   3. divergence (R2.5), range, read (R2.14 to R2.16)
+ *   3. divergence (R2.5), range, read (R2.14 to R2.16) unless throttled (R8.4)
  *   4. on the first attempt of a follower, without error or divergence: its state (R2.8), ISR
  *      expansion, high watermark (R2.9)
  *
@@ -291,6 +296,11 @@ enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
                             const struct hw_settings *settings, bool sends_epochs,
                             struct hw_fetch_request *request);
+
+/* Is this follower left out of the next request, since it takes too fast? Not one that is known to
+ * be where the leader's high watermark is. Source: RemoteLeaderEndPoint.shouldFollowerThrottle
+ * (R8.7). */
+bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_t now_ms);
 
 /*
  * Apply the leader's answer to `request`: append, then take over the high watermark, then the log
