@@ -7,11 +7,11 @@
  *     \__________ entries of a walk ________/\____ trailing bytes: no entry
  *
  * The size is taken once, when the file is opened. A batch counts if its header makes sense, its
- * checksum is right and its offsets lie between those of its neighbours. Everything else is a
- * damage entry, and the walk goes on at the next batch that counts; the bytes of a damaged batch
- * whose header still fits between its neighbours are one entry, so that nothing inside them is
- * taken for a batch. Bytes at the end of the file that are an unfinished batch, or only zeros, are
- * no damage.
+ * checksum is right. What does not is a damage entry, and the walk goes on at the next batch that
+ * counts; the bytes of a damaged batch whose header still fits between its neighbours are one
+ * entry, so that nothing inside them is taken for a batch. A batch with a right checksum and
+ * offsets that do not fit between its neighbours' is read, but is no measure for what follows.
+ * Bytes at the end of the file that are an unfinished batch, or only zeros, are no damage.
  *
  * Bytes go through a window that starts small and grows while the walk goes on straight ahead, so a
  * look at one batch reads a few KiB and a whole file comes in large reads.
@@ -29,7 +29,7 @@ struct hw_segment_file; /* Opaque. */
 enum hw_segment_fault {
     HW_FAULT_NONE,
     HW_FAULT_CHECKSUM, /* A header that fits, a checksum that does not. */
-    HW_FAULT_OFFSETS,  /* A right checksum, and offsets that cannot be. */
+    HW_FAULT_OFFSETS,  /* A right checksum, but offsets that do not fit: still to be read. */
     HW_FAULT_NO_BATCH  /* Bytes that are no batch. */
 };
 
@@ -45,17 +45,17 @@ struct hw_segment_entry {
      */
     struct hw_batch batch;
     /*
-     * The offsets that belong here. A batch's own; HW_OFFSET_NONE as the first one of a compressed
-     * entry of magic 0 or 1. In damage the offsets that may have been lost: the first one always,
-     * the last one HW_OFFSET_NONE if that is unknown or none is missing.
+     * The offsets that the header says; HW_OFFSET_NONE as the first one of a compressed entry of
+     * magic 0 or 1 whose checksum is right. Without a header the offsets that may have been lost:
+     * the first one always, the last one HW_OFFSET_NONE if that is unknown or none is missing.
      */
     hw_offset_t first_offset;
     hw_offset_t last_offset;
     /* For HW_FAULT_CHECKSUM: what the bytes have. */
     uint32_t crc_found;
-    /* For HW_FAULT_NO_BATCH: what stands where a header should be, and whether the walk goes on. */
-    int32_t size_found;
-    int8_t magic_found;
+    /* For HW_FAULT_NO_BATCH: what is wrong at its first byte, in static storage, and whether there
+     * is nothing good behind it. */
+    const char *reason;
     bool is_last;
 };
 
@@ -130,9 +130,7 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
 enum hw_status hw_segment_file_view(struct hw_segment_file *file, int64_t position, size_t size,
                                     const uint8_t **bytes, size_t *got, struct hw_error *error);
 
-/* The first and exclusive last offset of an entry that is no damage: the first one of a compressed
- * entry of magic 0 or 1 is not known, and its last one stands in. */
-bool hw_segment_entry_is_batch(const struct hw_segment_entry *entry);
+/* Whether the entry has a header of magic 0 or 1. */
 bool hw_segment_entry_is_legacy(const struct hw_segment_entry *entry);
 
 /* What is wrong with the entry, in one line that says where; empty if nothing is. Cut to fit. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Places to begin a walk, by the indexes as far as they can be believed. */
+#include "core/log/segment_scan_internal.h"
+
+/* Entries that are tried before the index is given up. */
+enum { TRIES_MAX = 16 };
+
+/* The position of entry `count` - 1 of the offset index, or of an earlier one, whichever is the
+ * first that the .log confirms; 0 if none of some is. */
+static enum hw_status confirmed_position(struct hw_segment_scan *scan, int64_t count,
+                                         int64_t *position, struct hw_error *error)
+{
+    hw_offset_t base = hw_segment_file_base_offset(scan->file);
+
+    *position = 0;
+    for (int64_t i = count - 1; i >= 0 && i >= count - TRIES_MAX; i--) {
+        struct hw_index_entry entry;
+        struct hw_batch batch;
+        bool is_good = false;
+        enum hw_status status = hw_index_file_get(&scan->offsets, i, &entry, error);
+
+        if (status == HW_OK && entry.key >= 0 && entry.value > 0) {
+            status = hw_segment_file_check(scan->file, entry.value, base + entry.key, &batch,
+                                           &is_good, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+        if (is_good) {
+            *position = entry.value;
+            return HW_OK;
+        }
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_segment_seek_offset(struct hw_segment_scan *scan, hw_offset_t offset,
+                                      int64_t *position, struct hw_error *error)
+{
+    hw_offset_t base = hw_segment_file_base_offset(scan->file);
+    int64_t count;
+    enum hw_status status;
+
+    *position = 0;
+    if (offset <= base) {
+        return HW_OK;
+    }
+    status = hw_index_file_count_up_to(&scan->offsets, offset - base, &count, error);
+    return status == HW_OK ? confirmed_position(scan, count, position, error) : status;
+}
+
+enum hw_status hw_segment_seek_before(struct hw_segment_scan *scan, int64_t end, int64_t back,
+                                      int64_t *position, struct hw_error *error)
+{
+    int64_t count;
+    enum hw_status status = hw_index_file_count_up_to_value(&scan->offsets, end - 1, &count, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    status = confirmed_position(scan, count - back + 1, position, error);
+    if (*position >= end) {
+        *position = 0; /* The positions are not sorted. */
+    }
+    return status;
+}
+
+/* The last time index entry below `timestamp`, if it is in order with both its neighbours. */
+static enum hw_status time_entry_below(struct hw_segment_scan *scan, hw_time_ms_t timestamp,
+                                       struct hw_index_entry *entry, bool *found,
+                                       struct hw_error *error)
+{
+    struct hw_index_entry neighbour;
+    int64_t count = 0;
+    enum hw_status status = HW_OK;
+
+    *found = false;
+    if (timestamp > INT64_MIN) {
+        status = hw_index_file_count_up_to(&scan->times, timestamp - 1, &count, error);
+    }
+    if (status != HW_OK || count == 0) {
+        return status;
+    }
+    status = hw_index_file_get(&scan->times, count - 1, entry, error);
+    *found = status == HW_OK && entry->value >= 0 && entry->key >= 0;
+    if (*found && count > 1) {
+        status = hw_index_file_get(&scan->times, count - 2, &neighbour, error);
+        *found = neighbour.key < entry->key && neighbour.value <= entry->value;
+    }
+    if (status == HW_OK && *found && count < scan->times.slots) {
+        status = hw_index_file_get(&scan->times, count, &neighbour, error);
+        *found = hw_index_entry_is_zero(HW_INDEX_TIME, count, neighbour) ||
+                 (neighbour.key > entry->key && neighbour.value >= entry->value);
+    }
+    return status;
+}
+
+/* Walk from `position` to the batch that holds `offset`, by headers only where possible; *found
+ * tells whether its largest timestamp is `timestamp`. */
+static enum hw_status find_batch(struct hw_segment_scan *scan, int64_t position, hw_offset_t offset,
+                                 hw_time_ms_t timestamp, bool *found, struct hw_error *error)
+{
+    struct hw_segment_filter filter = {.first_offset = offset, .timestamp_min = INT64_MIN};
+    struct hw_segment_entry entry;
+    enum hw_status status;
+
+    hw_segment_file_move(scan->file, position, INT64_MAX, hw_segment_file_base_offset(scan->file));
+    status = hw_segment_file_next(scan->file, &filter, &entry, found, error);
+    *found = status == HW_OK && *found && entry.fault == HW_FAULT_NONE &&
+             entry.first_offset <= offset && entry.last_offset >= offset &&
+             entry.batch.max_timestamp == timestamp;
+    return status;
+}
+
+enum hw_status hw_segment_seek_timestamp(struct hw_segment_scan *scan, hw_time_ms_t timestamp,
+                                         struct hw_segment_anchor *anchor, bool *found,
+                                         struct hw_error *error)
+{
+    struct hw_index_entry entry;
+    hw_offset_t offset;
+    int64_t position;
+    enum hw_status status = time_entry_below(scan, timestamp, &entry, found, error);
+
+    if (status != HW_OK || !*found) {
+        return status;
+    }
+    offset = hw_segment_file_base_offset(scan->file) + entry.value;
+    status = hw_segment_seek_offset(scan, offset, &position, error);
+    if (status == HW_OK) {
+        status = find_batch(scan, position, offset, entry.key, found, error);
+    }
+    *anchor = (struct hw_segment_anchor){.position = hw_segment_file_position(scan->file),
+                                         .expected = hw_segment_file_expected(scan->file)};
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of files on disk share: bytes of a .log made batch by batch, put into a store, and
+ * read back as text.
+ */
+#ifndef SUPPORT_SEGMENT_H
+#define SUPPORT_SEGMENT_H
+
+#include "core/base/buffer.h"
+#include "core/io/store.h"
+#include "core/log/segment_scan.h"
+#include "core/record/batch.h"
+#include "tests/support_heap.h"
+
+/* One batch to be made. What is left 0 gets a sensible value. */
+struct test_batch {
+    hw_offset_t base_offset;
+    int count;      /* Records; 0: one. */
+    int last_delta; /* Of the header; 0: count - 1. */
+    bool is_empty;  /* No records at all. */
+    hw_epoch_t epoch;
+    hw_time_ms_t timestamp; /* Of the first record; each next one is 1 later. */
+    int attributes;
+    int64_t producer_id; /* 0: none. */
+    int value_size;      /* Bytes of each value; 0: a short text with the offset. */
+};
+
+/* Append the batch's bytes. Values are "v" and the offset, keys null. */
+void test_put_batch(struct hw_buffer *log, const struct test_batch *batch);
+
+/* Append a marker that ends the producer's transaction. */
+void test_put_marker(struct hw_buffer *log, hw_offset_t offset, int64_t producer_id, bool commit);
+
+/* Append one message of magic 0 or 1 without compression, and a gzip wrapper around such. */
+void test_put_legacy(struct hw_buffer *log, int magic, hw_offset_t offset, hw_time_ms_t timestamp,
+                     const char *value);
+void test_put_wrapper(struct hw_buffer *log, int codec, hw_offset_t offset, hw_time_ms_t timestamp,
+                      int attributes, const int *inner_offsets, int count);
+
+/* Append `size` bytes of `byte`. */
+void test_put_bytes(struct hw_buffer *log, int byte, size_t size);
+
+/* Make the file hold these bytes. Fails the test if it cannot. */
+void test_put_file(struct hw_store *store, const char *path, const struct hw_buffer *content);
+
+/* Read all entries of the scan as text: "0-3 4 !5-9@210 6" - damage has a "!", the offsets that it
+ * may have taken ("?" for unknown) and its position. */
+void test_entries_text(struct hw_segment_scan *scan, char *text, size_t size);
+
+#endif /* SUPPORT_SEGMENT_H */
