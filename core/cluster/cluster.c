@@ -162,6 +162,8 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
     if (status == HW_OK) {
         cluster->is_on_disk = true;
         cluster->variant = hw_variant_find(hw_config_text(&cluster->configs, NULL, "protocol"));
+        cluster->controller.auto_elect =
+            hw_config_bool(&cluster->configs, NULL, "controller.auto.elect");
         for (size_t i = 0; i < cluster->topic_count; i++) {
             hw_cluster_resolve_settings(cluster, cluster->topics[i]);
         }
@@ -246,6 +248,18 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
 
 /* ------------------------------------------------------------------------------ writing it down */
 
+/* What a process left behind that was killed before it wrote the first cluster.state. */
+static enum hw_status cluster_forget_shown(struct hw_cluster *cluster, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/high-watermarks", cluster->directory);
+
+    if (status == HW_OK) {
+        status = hw_store_remove(cluster->store, path, error);
+    }
+    return status == HW_NOT_FOUND ? HW_OK : status;
+}
+
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error)
 {
     enum hw_status status;
@@ -256,6 +270,9 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
     status = hw_store_make_directory(cluster->store, cluster->directory, error);
     if (status == HW_OK && cluster->lock == NULL) {
         status = cluster_lock(cluster, error);
+    }
+    if (status == HW_OK) {
+        status = cluster_forget_shown(cluster, error);
     }
     if (status == HW_OK) {
         status = cluster_open_shown(cluster, error);
@@ -323,6 +340,9 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
 
 enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, struct hw_error *error)
 {
+    if (hw_config_bool(&cluster->configs, NULL, "check.invariants")) {
+        hw_cluster_check(cluster);
+    }
     if (!cluster->is_state_dirty || !cluster->is_on_disk) {
         return HW_OK;
     }

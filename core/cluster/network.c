@@ -73,9 +73,10 @@ enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, 
         if (cut_off != NULL && cut_off->state == HW_BROKER_RUNNING) {
             cut_off->down_since_ms = cluster->now_ms;
         }
+        cluster->is_state_dirty = true;
     }
     *links_cut = links->count;
-    return HW_OK;
+    return hw_cluster_finish_step(cluster, error);
 }
 
 /* A broker reaches the controller again: it gets the metadata and the records that it missed, and
@@ -131,6 +132,7 @@ static enum hw_status network_healed(struct hw_cluster *cluster, hw_broker_id_t 
     if (status != HW_OK) {
         return status;
     }
+    cluster->is_state_dirty = true;
     network_note(cluster, a, b, "healed");
     cut_off = network_cut_off(a, b, first, second);
     return cut_off != NULL && cut_off->state == HW_BROKER_RUNNING

@@ -208,16 +208,12 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
 bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *position,
                          struct hw_ack_view *view)
 {
-    const struct hw_acks *acks = &cluster->acks;
-    const struct hw_ack *ack;
+    const struct hw_ack *ack = hw_acks_after(&cluster->acks, (int64_t)position->item);
 
-    if (position->item < acks->head) {
-        position->item = acks->head;
-    }
-    if (position->item >= acks->count) {
+    if (ack == NULL) {
         return false;
     }
-    ack = &acks->rows[position->item++];
+    position->item = (size_t)ack->id;
     *view = (struct hw_ack_view){.id = ack->id,
                                  .time_ms = ack->time_ms,
                                  .topic = ack->topic,
