@@ -236,6 +236,10 @@ static void rows_without_a_key_stay_together_until_the_commit(void **state)
     ok(f, stage_add_to(f, "wide", -1, NULL));
     assert_int_equal(f->produced.partition, (first + 1) % 4);
     hw_stage_rollback_to(f->stage, 0);
+    ok(f, stage_add_to(f, "wide", (first + 1) % 4, NULL));
+    ok(f, hw_stage_mark(f->stage, 0, &f->error));
+    ok(f, stage_add_to(f, "wide", -1, NULL));
+    hw_stage_rollback_to(f->stage, 0);
     stage_commit(f);
     ok(f, stage_add_to(f, "wide", -1, NULL));
     assert_int_equal(f->produced.partition, (first + 1) % 4);

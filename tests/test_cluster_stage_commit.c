@@ -3,6 +3,7 @@
  * What a stage makes of its rows: batches, answers, and room on disk. What happens between its
  * preparation and its commit or rollback.
  */
+#include "core/base/random.h"
 #include "tests/support_stage.h"
 
 #include <setjmp.h>
@@ -303,15 +304,18 @@ static void two_large_stages_have_files_of_their_own(void **state)
 {
     struct test_stage *f = *state;
     struct hw_stage *stages[2] = {f->stage, f->other};
+    size_t largest;
 
+    configure(f, "batch.size", "0", NULL);
     for (int i = 0; i < 100; i++) {
         f->stage = stages[i % 2];
-        ok(f, stage_add_big(f, "wide", i % 2, 100000));
+        ok(f, stage_add_big(f, "wide", i % 2, i % 2 == 0 ? 100000 : 99000));
     }
     for (int i = 0; i < 2; i++) {
         f->stage = stages[i];
         stage_commit(f);
-        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", i)), 50);
+        assert_int_equal(test_stage_count_batches(f, "wide", i, &largest), 50);
+        assert_in_range(largest, i == 0 ? 100000 : 99000, i == 0 ? 100100 : 99100);
     }
     f->stage = stages[0];
     f->other = stages[1];
@@ -327,7 +331,7 @@ static void large_batches_for_many_partitions_are_built_in_turns(void **state)
     configure(f, "batch.size", "10000000", NULL);
     configure(f, "max.message.bytes", "10000000", "wide");
     for (int i = 0; i < 72; i++) {
-        ok(f, stage_add_big(f, "wide", i % 4, 100000 + (size_t)i));
+        ok(f, stage_add_big(f, "wide", i % 4, i == 20 ? 1500000 : 100000 + (size_t)i));
     }
     stage_commit(f);
     for (int32_t p = 0; p < 4; p++) {
@@ -341,17 +345,22 @@ static void large_batches_for_many_partitions_are_built_in_turns(void **state)
 static void many_partitions_are_found_again(void **state)
 {
     struct test_stage *f = *state;
+    hw_offset_t ends[1000] = {0};
+    struct hw_random random;
 
-    (void)test_topics_create(&f->topics, "many", 300, 1, NULL);
-    for (int round = 0; round < 3; round++) {
-        for (int32_t p = 0; p < 300; p++) {
-            ok(f, stage_add_to(f, "many", (p * 7) % 300, NULL));
-            assert_int_equal(f->produced.offset, round);
-        }
+    hw_random_init(&random, 1);
+    (void)test_topics_create(&f->topics, "many", 1000, 1, NULL);
+    for (int i = 0; i < 2000; i++) {
+        int32_t p = (int32_t)hw_random_below(&random, 1000);
+
+        ok(f, stage_add_to(f, "many", p, NULL));
+        assert_int_equal(f->produced.partition, p);
+        assert_int_equal(f->produced.offset, ends[p]++);
     }
     stage_commit(f);
-    expect_log(f, "many", 0, "v@0 v@1 v@2");
-    expect_log(f, "many", 299, "v@0 v@1 v@2");
+    for (int32_t p = 0; p < 1000; p++) {
+        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "many", p)), ends[p]);
+    }
 }
 
 int main(void)

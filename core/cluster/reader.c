@@ -20,7 +20,6 @@ enum {
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error)
 {
-    hw_offset_t log_end;
     enum hw_status status = hw_cluster_find_partition(cluster, options->topic, options->partition,
                                                       &place->topic, &place->partition, error);
 
@@ -33,13 +32,9 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     if (status != HW_OK) {
         return status;
     }
-    log_end = hw_log_end(place->replica->log);
     if (options->mode == HW_READ_LOG) {
         place->high_watermark = cluster->variant->high_watermark(place->partition, place->replica);
-        if (place->high_watermark > log_end) {
-            place->high_watermark = log_end;
-        }
-        place->end = log_end;
+        place->end = hw_log_end(place->replica->log);
         return HW_OK;
     }
     status = hw_cluster_show(cluster, place->topic, place->partition, place->replica,

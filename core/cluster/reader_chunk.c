@@ -165,7 +165,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
         reader->first = next_offset > reader->first ? next_offset : reader->first;
         reader->at = start + hw_batch_size_bytes(batch);
     }
-    if (reader->low >= reader->high || batch->record_count == 0 ||
+    if (reader->low >= reader->high ||
         (reader->options.mode != HW_READ_LOG && (batch->attributes & HW_BATCH_CONTROL) != 0)) {
         return HW_OK;
     }

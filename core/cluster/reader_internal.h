@@ -19,8 +19,8 @@ struct hw_reader_place {
     struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
-    hw_offset_t high_watermark; /* At most the log end. */
-    hw_offset_t end;            /* Rows end here: by the mode. */
+    hw_offset_t high_watermark;
+    hw_offset_t end; /* Rows end here: by the mode. At most the log end. */
 };
 
 struct hw_reader {
