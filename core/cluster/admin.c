@@ -21,6 +21,9 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     cluster->variant = variant;
     cluster->controller.auto_elect =
         hw_config_bool(&cluster->configs, NULL, "controller.auto.elect");
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        hw_broker_configure_quotas(cluster, cluster->brokers[i]);
+    }
     hw_cluster_schedule(cluster);
     /* A longer period starts after what was due already; a shorter one counts from now. */
     cluster->next_isr_check_ms =

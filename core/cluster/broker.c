@@ -52,6 +52,7 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     made->is_dir_given = dir != NULL;
     made->state = HW_BROKER_RUNNING;
     made->down_since_ms = HW_TIME_NEVER;
+    hw_broker_reset_quotas(cluster, made);
     made->dir = hw_text_copy(cluster->allocator, path);
     made->rack = rack == NULL ? NULL : hw_text_copy(cluster->allocator, rack);
     if (made->dir == NULL || (rack != NULL && made->rack == NULL)) {
@@ -216,6 +217,8 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         hw_log_close(log);
         return status;
     }
+    replica->quotas = &broker->quotas;
+    hw_cluster_mark_throttled(cluster, topic, index, replica);
     replica->journal = &cluster->journal;
     replica->journal_topic = partition->journal_topic;
     replica->journal_partition = index;
@@ -233,6 +236,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
 
+    hw_broker_reset_quotas(cluster, broker);
     if (cluster->is_on_disk) {
         status = hw_store_make_directory(cluster->store, broker->dir, error);
     }

@@ -33,6 +33,7 @@ struct hw_broker {
     struct hw_metadata metadata; /* As last told. */
     bool is_unregistered;        /* Restarted while cut off from the controller. */
     uint64_t checkpointed;       /* Digest of the high watermarks last written. */
+    struct hw_broker_quotas quotas;
 };
 
 struct hw_topic {
@@ -215,6 +216,17 @@ void hw_cluster_publish_metadata(struct hw_cluster *cluster);
 void hw_broker_note(struct hw_cluster *cluster, const struct hw_broker *broker, const char *what);
 
 void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* throttle.c: hand the throttling settings to a broker; a process that begins has counted nothing
+ * yet. */
+void hw_broker_configure_quotas(const struct hw_cluster *cluster, struct hw_broker *broker);
+void hw_broker_reset_quotas(const struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* throttle.c: tell a replica, or all of the topic, whether the lists of throttled replicas name it.
+ */
+void hw_cluster_mark_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic,
+                               int32_t partition, struct hw_replica *replica);
+void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic);
 
 /* The replica directory of a partition on a broker: "<dir>/<topic>-<partition>". */
 enum hw_status hw_broker_replica_path(const struct hw_broker *broker,

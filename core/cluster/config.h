@@ -26,7 +26,8 @@ enum hw_config_type {
     HW_CONFIG_BOOLEAN, /* true or false; 1 and 0 are taken too. */
     HW_CONFIG_CHOICE,  /* One of `choices`. */
     HW_CONFIG_CHOICES, /* One or more of `choices`, with commas; kept in the order of `choices`. */
-    HW_CONFIG_VARIANT  /* The name of a protocol variant. */
+    HW_CONFIG_VARIANT, /* The name of a protocol variant. */
+    HW_CONFIG_REPLICAS /* A list of throttled replicas (core/replication/quota.h). */
 };
 
 /* One row of the table. */

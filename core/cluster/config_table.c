@@ -8,6 +8,7 @@
 #include "core/cluster/config.h"
 
 #include "core/base/assert.h"
+#include "core/replication/quota.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #define CHOICES(names)     .type = HW_CONFIG_CHOICES, .choices = (names)
 #define BOOLEAN            .type = HW_CONFIG_BOOLEAN
 #define VARIANT            .type = HW_CONFIG_VARIANT
+#define REPLICAS           .type = HW_CONFIG_REPLICAS
 #define CLUSTER            .scope = HW_CONFIG_CLUSTER
 #define TOPIC              .scope = HW_CONFIG_TOPIC
 #define LONG_MAX_TEXT      "9223372036854775807"
@@ -53,9 +55,22 @@ static const struct hw_config_entry entries[] = {
     {"flush.messages", LONG_MAX_TEXT,
      "A replica's log is synced to disk after so many records; 1 or more.",
      TOPIC, INTEGER(1, INT64_MAX), .broker_name = "log.flush.interval.messages"},
+    {"follower.replication.throttled.rate", LONG_MAX_TEXT,
+     "Bytes a second above which a broker stops asking for throttled replicas that lag; 0 or more.",
+     CLUSTER, INTEGER(0, INT64_MAX)},
+    {"follower.replication.throttled.replicas", "",
+     "Replicas that are throttled as followers: partition:broker with commas between, or * for all.",
+     TOPIC, REPLICAS},
     {"index.interval.bytes", "4096",
      "Bytes of batches between two entries of an index; 0 or more.",
      TOPIC, INTEGER(0, INT32_MAX), .broker_name = "log.index.interval.bytes"},
+    {"leader.replication.throttled.rate", LONG_MAX_TEXT,
+     "Bytes a second above which a broker gives nothing to throttled replicas that are not in sync; "
+     "0 or more.",
+     CLUSTER, INTEGER(0, INT64_MAX)},
+    {"leader.replication.throttled.replicas", "",
+     "Replicas that are throttled as leaders: partition:broker with commas between, or * for all.",
+     TOPIC, REPLICAS},
     {"max.message.bytes", "1048588",
      "The largest batch that a leader takes, in bytes; 0 or more.",
      TOPIC, INTEGER(0, INT32_MAX), .broker_name = "message.max.bytes"},
@@ -105,6 +120,12 @@ static const struct hw_config_entry entries[] = {
     {"replication", "manual",
      "manual: records move when you say so. auto: every committed append is replicated at once.",
      CLUSTER, CHOICE("manual|auto")},
+    {"replication.quota.window.num", "11",
+     "Samples over which a throttled rate is measured; 1 to 31.",
+     CLUSTER, INTEGER(1, HW_QUOTA_WINDOWS_MAX)},
+    {"replication.quota.window.size.seconds", "1",
+     "Length of one such sample; 1 or more.",
+     CLUSTER, INTEGER(1, INT32_MAX)},
     {"request.timeout.ms", "30000",
      "A produce with acks=all waits so long for its answer; 0 or more.",
      CLUSTER, INTEGER(0, INT32_MAX)},
@@ -128,7 +149,6 @@ static const struct hw_config_entry entries[] = {
      TOPIC, BOOLEAN},
 };
 
-#define NOT_THROTTLED  "replication is not throttled"
 #define NO_COMPACTION  "logs are not compacted"
 #define NO_TRANSACTION "there are no transactions of Kafka's"
 #define NO_NETWORK     "brokers are in this process, there are no connections"
@@ -161,13 +181,9 @@ static const struct {
     {"fetch.min.bytes", CONSUMERS},
     {"file.delete.delay.ms", "files are deleted at once"},
     {"flush.ms", "logs are synced by flush() and flush.messages"},
-    {"follower.replication.throttled.rate", NOT_THROTTLED},
-    {"follower.replication.throttled.replicas", NOT_THROTTLED},
     {"isolation.level", "a SELECT says WHERE isolation = 'read_committed'"},
     {"leader.imbalance.check.interval.seconds", BY_HAND},
     {"leader.imbalance.per.broker.percentage", BY_HAND},
-    {"leader.replication.throttled.rate", NOT_THROTTLED},
-    {"leader.replication.throttled.replicas", NOT_THROTTLED},
     {"linger.ms", "a batch is sent when its SQL transaction commits"},
     {"log.cleaner.delete.retention.ms", NO_COMPACTION},
     {"log.cleaner.max.compaction.lag.ms", NO_COMPACTION},
@@ -205,8 +221,6 @@ static const struct {
     {"preallocate", "files are not preallocated"},
     {"producer.id.expiration.ms", "there are no idempotent producers"},
     {"replica.socket.timeout.ms", NO_NETWORK},
-    {"replication.quota.window.num", NOT_THROTTLED},
-    {"replication.quota.window.size.seconds", NOT_THROTTLED},
     {"retries", "a produce is not tried again"},
     {"segment.jitter.ms", "segments have no jitter, so that the same script gives the same files"},
     {"transaction.max.timeout.ms", NO_TRANSACTION},

@@ -193,6 +193,8 @@ bool hw_config_normalize(const struct hw_config_entry *entry, const char *value,
         return normalize_choices(entry->choices, trimmed, normal);
     case HW_CONFIG_VARIANT:
         return normalize_variant(trimmed, normal);
+    case HW_CONFIG_REPLICAS:
+        return hw_throttled_list_normalize(value, normal);
     }
     return false;
 }
@@ -247,6 +249,12 @@ const char *hw_config_allowed(const struct hw_config_entry *entry,
             allow(allowed, i == 0 ? " " : ", ",
                   (struct span){.text = variant->name, .size = strlen(variant->name)});
         }
+        break;
+    case HW_CONFIG_REPLICAS:
+        (void)snprintf(allowed, HW_CONFIG_ALLOWED_SIZE,
+                       "partition:broker, with commas between (at most %d bytes), or * for all, or"
+                       " nothing",
+                       HW_THROTTLED_LIST_MAX - 1);
         break;
     }
     return allowed;

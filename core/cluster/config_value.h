@@ -4,9 +4,11 @@
 #define HW_CLUSTER_CONFIG_VALUE_H
 
 #include "core/cluster/config.h"
+#include "core/replication/quota.h"
 
 enum {
-    HW_CONFIG_NORMAL_SIZE = 64,  /* Of a value in its normal form, with its NUL. */
+    /* Of a value in its normal form, with its NUL: lists of throttled replicas are the longest. */
+    HW_CONFIG_NORMAL_SIZE = HW_THROTTLED_LIST_MAX,
     HW_CONFIG_ALLOWED_SIZE = 200 /* Of what is allowed, with its NUL. */
 };
 

@@ -134,6 +134,7 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
             hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
         }
     }
+    hw_cluster_mark_all_throttled(cluster, topic);
 }
 
 /* ----------------------------------------------------------------------------------- creating */
