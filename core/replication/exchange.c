@@ -13,7 +13,9 @@ enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_
 {
     bool changed;
 
-    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker)) {
+    /* What it knows already is no news: a leader would forget its proposal in flight (R4.12). */
+    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker) ||
+        replica->partition_epoch == partition->record.partition_epoch) {
         return HW_OK;
     }
     if (partition->record.leader == replica->broker) {
