@@ -6,17 +6,25 @@
  *     high watermark          every replica.high.watermark.checkpoint.interval.ms (R3.2)
  *       checkpoints
  *     waiting produces        at their deadline (R1.38)
+ *     waiting fetches         when replica.fetch.wait.max.ms have passed (core/replication/
+ *                             fetch_round.h)
  *     sessions                broker.session.timeout.ms after a broker stopped answering (R6.14)
  *
  * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
  * milliseconds.
  */
 #include "core/cluster/cluster_internal.h"
+#include "core/replication/fetch_round.h"
 
 #include <inttypes.h>
 
 /* A tick may not bring the clock past it: sums of a time and any setting stay in range. */
 #define CLOCK_MS_MAX (INT64_MAX / 4)
+
+static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
+{
+    return a < b ? a : b;
+}
 
 static int64_t clock_isr_period(const struct hw_cluster *cluster)
 {
@@ -74,19 +82,16 @@ static hw_time_ms_t clock_next_deadline(const struct hw_cluster *cluster)
 {
     hw_time_ms_t earliest = INT64_MAX;
 
-    for (size_t t = 0; t < cluster->topic_count; t++) {
+    for (size_t t = 0; cluster->variant->has_timeouts && t < cluster->topic_count; t++) {
         const struct hw_topic *topic = cluster->topics[t];
 
         for (int32_t p = 0; p < topic->partition_count; p++) {
             const struct hw_partition *partition = &topic->partitions[p];
 
             for (int32_t r = 0; r < partition->replica_count; r++) {
-                hw_time_ms_t due = cluster->variant->has_timeouts
-                                       ? hw_waiting_next_deadline(partition->replicas[r])
-                                       : INT64_MAX;
-
-                earliest = due < earliest ? due : earliest;
+                earliest = earlier(earliest, hw_waiting_next_deadline(partition->replicas[r]));
             }
+            earliest = earlier(earliest, hw_fetch_round_next_expiry(partition));
         }
     }
     return earliest;
@@ -150,8 +155,10 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
     enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        cluster->variant->expire(partition, &step);
-        status = hw_cluster_settle(cluster, topic, partition, error);
+        status = cluster->variant->expire(partition, &step, error);
+        if (status == HW_OK) {
+            status = hw_cluster_settle(cluster, topic, partition, error);
+        }
     }
     return status;
 }
@@ -191,11 +198,6 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
         status = clock_checkpoint(cluster, error);
     }
     return status;
-}
-
-static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
-{
-    return a < b ? a : b;
 }
 
 enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,

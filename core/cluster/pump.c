@@ -9,26 +9,89 @@
 /* No exchange needs more rounds to come to rest; a rule that keeps moving is a bug, not a loop. */
 enum { PUMP_ROUNDS_MAX = 1000000 };
 
-enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
-                                      int64_t partition, int64_t *records, struct hw_error *error)
+/* The partitions of a selection, side by side: a request is about all of them. */
+struct gathered {
+    const struct hw_allocator *allocator;
+    struct hw_partition **partitions;
+    size_t count;
+    size_t capacity;
+};
+
+static void gathered_release(struct gathered *gathered)
 {
-    struct hw_step step = hw_cluster_step(cluster);
+    hw_free(gathered->allocator, gathered->partitions,
+            gathered->capacity * sizeof *gathered->partitions);
+}
+
+/* Nothing to release after an error. */
+static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                  struct gathered *gathered, struct hw_error *error)
+{
     struct hw_selection selection;
     struct hw_topic *t;
     struct hw_partition *p;
     enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
 
-    *records = 0;
+    *gathered = (struct gathered){.allocator = cluster->allocator};
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        int64_t appended = 0;
-
-        status = cluster->variant->fetch_round(p, &step, &appended, error);
-        *records += appended;
+        status = hw_array_reserve(cluster->allocator, (void **)&gathered->partitions,
+                                  &gathered->capacity, gathered->count + 1,
+                                  sizeof *gathered->partitions, error);
         if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, t, p, error);
+            gathered->partitions[gathered->count++] = p;
         }
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    if (status != HW_OK) {
+        gathered_release(gathered);
+    }
+    return status;
+}
+
+static uint64_t gathered_changes(const struct gathered *gathered)
+{
+    uint64_t changes = 0;
+
+    for (size_t i = 0; i < gathered->count; i++) {
+        changes += hw_partition_changes(gathered->partitions[i]);
+    }
+    return changes;
+}
+
+/* Also where rounds failed: what has moved before is settled all the same. */
+static enum hw_status pump_settle(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                  enum hw_status failed, struct hw_error *error)
+{
+    struct hw_selection selection;
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_error later;
+    struct hw_error *reason = failed == HW_OK ? error : &later;
+    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, reason);
+
+    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        status = hw_cluster_settle(cluster, t, p, reason);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_finish_step(cluster, reason);
+    }
+    return failed == HW_OK ? status : failed;
+}
+
+enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
+                                      int64_t partition, int64_t *records, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct gathered gathered;
+    enum hw_status status = pump_gather(cluster, topic, partition, &gathered, error);
+
+    *records = 0;
+    if (status != HW_OK) {
+        return status;
+    }
+    status =
+        cluster->variant->fetch_round(gathered.partitions, gathered.count, &step, records, error);
+    gathered_release(&gathered);
+    return pump_settle(cluster, topic, partition, status, error);
 }
 
 static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const char *topic,
@@ -69,53 +132,53 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
 }
 
-/* Rounds on one partition until nothing moves; the last, idle one is not counted. */
-static enum hw_status pump_replicate(struct hw_cluster *cluster, struct hw_topic *topic,
-                                     struct hw_partition *partition, int64_t *rounds,
-                                     struct hw_error *error)
+/* Rounds until nothing moves; the last, idle one is not counted. */
+static enum hw_status pump_run(struct hw_cluster *cluster, const struct gathered *gathered,
+                               int64_t *rounds, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = HW_OK;
 
     for (*rounds = 0; status == HW_OK && *rounds < PUMP_ROUNDS_MAX; (*rounds)++) {
-        uint64_t before = hw_partition_changes(partition);
+        uint64_t before = gathered_changes(gathered);
         int64_t records;
 
-        status = cluster->variant->fetch_round(partition, &step, &records, error);
-        if (status == HW_OK && hw_partition_changes(partition) == before) {
+        status = cluster->variant->fetch_round(gathered->partitions, gathered->count, &step,
+                                               &records, error);
+        if (status == HW_OK && gathered_changes(gathered) == before) {
             break;
         }
     }
-    return status == HW_OK ? hw_cluster_settle(cluster, topic, partition, error) : status;
+    return status;
 }
 
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
                                     int64_t partition, int64_t *rounds, struct hw_error *error)
 {
-    struct hw_selection selection;
-    struct hw_topic *t;
-    struct hw_partition *p;
-    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
+    struct gathered gathered;
+    enum hw_status status = pump_gather(cluster, topic, partition, &gathered, error);
 
     *rounds = 0;
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        int64_t used;
-
-        status = pump_replicate(cluster, t, p, &used, error);
-        *rounds = used > *rounds ? used : *rounds;
+    if (status != HW_OK) {
+        return status;
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    status = pump_run(cluster, &gathered, rounds, error);
+    gathered_release(&gathered);
+    return pump_settle(cluster, topic, partition, status, error);
 }
 
 enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,
                                     struct hw_partition *partition, struct hw_error *error)
 {
+    struct gathered one = {.partitions = &partition, .count = 1};
     int64_t rounds;
+    enum hw_status status;
 
     if (hw_config_text(&cluster->configs, NULL, "replication")[0] != 'a') {
         return HW_OK;
     }
-    return pump_replicate(cluster, topic, partition, &rounds, error);
+    status = pump_run(cluster, &one, &rounds, error);
+    return status == HW_OK ? hw_cluster_settle(cluster, topic, partition, error) : status;
 }
 
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,

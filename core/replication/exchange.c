@@ -47,9 +47,8 @@ enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct
     return status;
 }
 
-/* Brokers that have missed a change, since a link was cut or telling them failed, get it now. */
-static enum hw_status exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
-                                         struct hw_error *error)
+enum hw_status hw_exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -83,7 +82,7 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
         return HW_OK;
     }
     partition->is_record_dirty = true;
-    return exchange_tell_late(partition, step, error);
+    return hw_exchange_tell_late(partition, step, error);
 }
 
 /* ------------------------------------------------------------------- follower and leader */
@@ -119,6 +118,7 @@ static enum hw_status exchange_prepare(struct hw_partition *partition, const str
     }
     if (status == HW_OK) {
         *ready =
+            !hw_replica_is_fetch_throttled(follower, step->now_ms) &&
             hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
                                    partition->settings, partition->variant->sends_epochs, request);
     }
@@ -175,12 +175,12 @@ static void exchange_note_response(const struct hw_replica *follower,
 }
 
 /* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.
- */
+ * *size, *records: bytes of batches in the answer, records that were appended. */
 static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_replica *follower,
                                        const struct hw_fetch_request *request,
-                                       enum hw_fetch_attempt attempt, int64_t *records,
-                                       struct hw_error *error)
+                                       enum hw_fetch_attempt attempt, size_t *size,
+                                       int64_t *records, struct hw_error *error)
 {
     struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     struct hw_fetch_response response;
@@ -188,6 +188,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     int64_t appended = 0;
     enum hw_status status;
 
+    *size = 0;
     if (attempt != HW_FETCH_ANSWER) {
         exchange_note_request(follower, request);
     }
@@ -200,10 +201,12 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     if (status == HW_OK && attempt == HW_FETCH_RECEIVE) {
         follower->fetch.request = *request;
         follower->fetch.is_request_waiting = true;
+        follower->fetch.wait_until_ms = step->now_ms + request->max_wait_ms;
     } else if (status == HW_OK) {
         exchange_note_response(follower, request, &response);
         status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request,
                                         &response, &appended, &out_of_range, error);
+        *size = response.records.size;
         *records += appended;
     }
     hw_buffer_release(&response.records);
@@ -216,47 +219,29 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     return status;
 }
 
-/* The follower sends its next request, which the leader receives and keeps. */
-static enum hw_status exchange_send(struct hw_partition *partition, const struct hw_step *step,
-                                    struct hw_replica *follower, struct hw_error *error)
+enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *follower, struct hw_error *error)
 {
     struct hw_fetch_request request;
     bool ready;
+    size_t size;
     int64_t records = 0;
     enum hw_status status = exchange_prepare(partition, step, follower, &request, &ready, error);
 
     if (status == HW_OK && ready) {
-        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE, &records,
-                                  error);
+        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE, &size,
+                                  &records, error);
     }
     return status;
 }
 
-enum hw_status hw_exchange_fetch_round(struct hw_partition *partition, const struct hw_step *step,
-                                       int64_t *records, struct hw_error *error)
+enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_replica *follower,
+                                  const struct hw_fetch_request *request, size_t *size,
+                                  int64_t *records, struct hw_error *error)
 {
-    enum hw_status status = exchange_tell_late(partition, step, error);
-
-    *records = 0;
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
-        if (!partition->replicas[i]->fetch.is_request_waiting) {
-            status = exchange_send(partition, step, partition->replicas[i], error);
-        }
-    }
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
-        struct hw_replica *follower = partition->replicas[i];
-
-        if (follower->fetch.is_request_waiting) {
-            struct hw_fetch_request request = follower->fetch.request;
-
-            status = exchange_deliver(partition, step, follower, &request, HW_FETCH_ANSWER, records,
-                                      error);
-        }
-    }
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
-        status = exchange_send(partition, step, partition->replicas[i], error);
-    }
-    return status;
+    return exchange_deliver(partition, step, follower, request, HW_FETCH_ANSWER, size, records,
+                            error);
 }
 
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
@@ -265,15 +250,16 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
 {
     struct hw_fetch_request request;
     bool ready = false;
-    enum hw_status status = exchange_tell_late(partition, step, error);
+    size_t size;
+    enum hw_status status = hw_exchange_tell_late(partition, step, error);
 
     *records = 0;
     if (status == HW_OK) {
         status = exchange_prepare(partition, step, follower, &request, &ready, error);
     }
     if (status == HW_OK && ready) {
-        status =
-            exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE, records, error);
+        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE, &size,
+                                  records, error);
     }
     return status;
 }
@@ -283,7 +269,7 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
 enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_error *error)
 {
-    enum hw_status status = exchange_tell_late(partition, step, error);
+    enum hw_status status = hw_exchange_tell_late(partition, step, error);
 
     /* Every replica that takes itself for the leader checks, a deposed one that has not heard of it
      * too. */
@@ -366,7 +352,7 @@ enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct 
 enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct hw_step *step,
                                   struct hw_replica *follower, struct hw_error *error)
 {
-    enum hw_status status = exchange_tell_late(partition, step, error);
+    enum hw_status status = hw_exchange_tell_late(partition, step, error);
     int64_t records;
     hw_offset_t before;
     hw_epoch_t epoch;

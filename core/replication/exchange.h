@@ -2,6 +2,7 @@
 /*
  * Messages between the replicas of one partition, and between their brokers and the controller:
  * what Kafka's own variants have in common. Lost where a link is cut or a broker does not run.
+ * Rounds over several partitions, and requests that wait at the leader, are in fetch_round.h.
  */
 #ifndef HW_REPLICATION_EXCHANGE_H
 #define HW_REPLICATION_EXCHANGE_H
@@ -14,6 +15,10 @@ enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *replica, struct hw_error *error);
 
+/* Brokers that have missed a change, since a link was cut or telling them failed, get it now. */
+enum hw_status hw_exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_error *error);
+
 /* Send the leader's ISR proposal, if it has one to send, and deliver the answer. */
 enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
                                      struct hw_replica *leader, struct hw_error *error);
@@ -24,9 +29,20 @@ struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition
                                             const struct hw_step *step,
                                             const struct hw_replica *follower);
 
+/*
+ * The two halves of a poll in a round: the follower sends its next request, which the leader
+ * receives and keeps, if it is not delayed by throttling; and the leader answers a request that has
+ * waited, as `request` has it now. *size: bytes of batches in the answer; what was appended is
+ * added to *records. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *follower, struct hw_error *error);
+enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_replica *follower,
+                                  const struct hw_fetch_request *request, size_t *size,
+                                  int64_t *records, struct hw_error *error);
+
 /* Implementations of struct hw_variant shared by Kafka's variants. */
-enum hw_status hw_exchange_fetch_round(struct hw_partition *partition, const struct hw_step *step,
-                                       int64_t *records, struct hw_error *error);
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
                                  struct hw_replica *follower, int64_t *records,
                                  struct hw_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A fetch arrives at a replica: R2.4 to R2.17. */
+#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/replication/replica.h"
 
@@ -209,6 +210,33 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         hw_quota_record(&replica->quotas->leader, (int64_t)response->records.size, now_ms);
     }
     return HW_OK;
+}
+
+bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
+                               const struct hw_fetch_request *request, int64_t *bytes)
+{
+    struct hw_epoch_end diverging = {.end_offset = HW_OFFSET_NONE};
+    hw_offset_t log_end = hw_log_end(replica->log);
+    size_t active = hw_log_segment_count(replica->log) - 1;
+
+    HW_ASSERT(is_follower_request(request));
+    *bytes = 0;
+    if (fetch_gate(replica, request) != HW_KAFKA_NONE ||
+        fetch_compare_epochs(replica, request, &diverging) != HW_KAFKA_NONE ||
+        diverging.end_offset != HW_OFFSET_NONE || request->fetch_offset > log_end) {
+        return true;
+    }
+    if (request->fetch_offset == log_end || fetch_is_throttled(replica, request, now_ms)) {
+        return false;
+    }
+    if (request->fetch_offset < hw_log_segment_view(replica->log, active).base_offset) {
+        return true;
+    }
+    *bytes = hw_log_bytes_between(replica->log, request->fetch_offset, log_end);
+    if (*bytes > request->partition_max_bytes) {
+        *bytes = request->partition_max_bytes;
+    }
+    return false;
 }
 
 enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,

@@ -64,6 +64,9 @@ struct hw_fetch_state {
     hw_time_ms_t delay_until_ms;   /* HW_TIME_NEVER: not delayed. */
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
     struct hw_fetch_request request;
+    hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
+    int32_t
+        passed_over; /* Answers in a row without records, since other partitions had the room. */
 };
 
 struct hw_replica {
@@ -284,6 +287,16 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
                                        const struct hw_fetch_request *request,
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error);
+
+/*
+ * Does this partition end the wait of a follower's request (R2.12): the request is refused now, or
+ * diverges, or asks beyond the log end, or for records in an older segment than that? If not,
+ * *bytes is what there is to send, at most what one answer takes of the partition, to be summed up
+ * over the partitions of the request and compared with its min bytes: none where the follower is
+ * throttled. Source: DelayedFetch.tryComplete.
+ */
+bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
+                               const struct hw_fetch_request *request, int64_t *bytes);
 
 /* OffsetsForLeaderEpoch (R5.6): NONE with the answer in *end, or an error and (-1, -1). */
 enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,

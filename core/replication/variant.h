@@ -25,7 +25,7 @@ struct hw_variant {
     bool starts_truncating;
     bool truncates_when_told;
     bool has_controller; /* Elections, controlled shutdown, moves: R6, R7. */
-    bool has_timeouts;   /* Waiting produces time out. */
+    bool has_timeouts;   /* Waiting produces and fetches time out. */
     int32_t default_acks;
 
     /* A partition was created, or loaded, with its replicas attached and their roles told. */
@@ -39,12 +39,15 @@ struct hw_variant {
     void (*appended)(struct hw_partition *partition, const struct hw_step *step,
                      struct hw_replica *leader);
 
-    /* Time has passed: answer waiting produces whose time is over. */
-    void (*expire)(struct hw_partition *partition, const struct hw_step *step);
+    /* Time has passed: answer waiting produces and fetches whose time is over. */
+    enum hw_status (*expire)(struct hw_partition *partition, const struct hw_step *step,
+                             struct hw_error *error);
 
-    /* One replication round, and one fetch of one follower; *records counts appended ones. */
-    enum hw_status (*fetch_round)(struct hw_partition *partition, const struct hw_step *step,
-                                  int64_t *records, struct hw_error *error);
+    /* One replication round over some partitions, and one fetch of one follower; *records counts
+     * appended ones. */
+    enum hw_status (*fetch_round)(struct hw_partition *const *partitions, size_t count,
+                                  const struct hw_step *step, int64_t *records,
+                                  struct hw_error *error);
     enum hw_status (*fetch)(struct hw_partition *partition, const struct hw_step *step,
                             struct hw_replica *follower, int64_t *records, struct hw_error *error);
 

@@ -5,6 +5,7 @@
  * can differ for ever (R5.19, scenarios S1 and S2).
  */
 #include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 #include "core/replication/variant_kafka.h"
 
 static enum hw_status hw_truncation_truncate(struct hw_partition *partition,
@@ -29,7 +30,7 @@ const struct hw_variant hw_variant_hw_truncation = {
     .may_append = hw_kafka_may_append,
     .appended = hw_kafka_appended,
     .expire = hw_kafka_expire,
-    .fetch_round = hw_exchange_fetch_round,
+    .fetch_round = hw_fetch_round,
     .fetch = hw_exchange_fetch,
     .truncate = hw_truncation_truncate,
     .refresh_isr = hw_exchange_refresh_isr,

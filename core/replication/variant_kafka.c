@@ -5,6 +5,7 @@
 
 #include "core/base/assert.h"
 #include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 
 #include <inttypes.h>
 
@@ -34,11 +35,13 @@ void hw_kafka_appended(struct hw_partition *partition, const struct hw_step *ste
     hw_waiting_check(leader, step->now_ms, partition->settings);
 }
 
-void hw_kafka_expire(struct hw_partition *partition, const struct hw_step *step)
+enum hw_status hw_kafka_expire(struct hw_partition *partition, const struct hw_step *step,
+                               struct hw_error *error)
 {
     for (int32_t i = 0; i < partition->replica_count; i++) {
         hw_waiting_check(partition->replicas[i], step->now_ms, partition->settings);
     }
+    return hw_fetch_round_expire(partition, step, error);
 }
 
 /* A log without epochs has nothing to compare with the leader's: cut to where the follower starts,
@@ -70,7 +73,7 @@ const struct hw_variant hw_variant_kafka = {
     .may_append = hw_kafka_may_append,
     .appended = hw_kafka_appended,
     .expire = hw_kafka_expire,
-    .fetch_round = hw_exchange_fetch_round,
+    .fetch_round = hw_fetch_round,
     .fetch = hw_exchange_fetch,
     .truncate = kafka_truncate,
     .refresh_isr = hw_exchange_refresh_isr,

@@ -10,7 +10,8 @@ enum hw_status hw_kafka_may_append(struct hw_partition *partition, struct hw_rep
                                    int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error);
 void hw_kafka_appended(struct hw_partition *partition, const struct hw_step *step,
                        struct hw_replica *leader);
-void hw_kafka_expire(struct hw_partition *partition, const struct hw_step *step);
+enum hw_status hw_kafka_expire(struct hw_partition *partition, const struct hw_step *step,
+                               struct hw_error *error);
 hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
                                     const struct hw_replica *replica);
 

@@ -7,6 +7,7 @@
  */
 #include "core/replication/epoch_truncation.h"
 #include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 #include "core/replication/variant_kafka.h"
 
 /* The log end for the leader's latest epoch, else where the first larger one starts; nothing for
@@ -46,7 +47,7 @@ const struct hw_variant hw_variant_kip_101 = {
     .may_append = hw_kafka_may_append,
     .appended = hw_kafka_appended,
     .expire = hw_kafka_expire,
-    .fetch_round = hw_exchange_fetch_round,
+    .fetch_round = hw_fetch_round,
     .fetch = hw_exchange_fetch,
     .truncate = kip_101_truncate,
     .refresh_isr = hw_exchange_refresh_isr,

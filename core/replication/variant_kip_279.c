@@ -10,6 +10,7 @@
  */
 #include "core/replication/epoch_truncation.h"
 #include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 #include "core/replication/variant_kafka.h"
 
 static enum hw_status kip_279_truncate(struct hw_partition *partition, const struct hw_step *step,
@@ -32,7 +33,7 @@ const struct hw_variant hw_variant_kip_279 = {
     .may_append = hw_kafka_may_append,
     .appended = hw_kafka_appended,
     .expire = hw_kafka_expire,
-    .fetch_round = hw_exchange_fetch_round,
+    .fetch_round = hw_fetch_round,
     .fetch = hw_exchange_fetch,
     .truncate = kip_279_truncate,
     .refresh_isr = hw_exchange_refresh_isr,

@@ -197,9 +197,11 @@ static void mini_appended(struct hw_partition *partition, const struct hw_step *
     mini_evaluate(partition);
 }
 
-static void mini_expire(struct hw_partition *partition, const struct hw_step *step)
+static enum hw_status mini_expire(struct hw_partition *partition, const struct hw_step *step,
+                                  struct hw_error *error)
 {
-    (void)partition, (void)step; /* The model has no time-outs. */
+    (void)partition, (void)step, (void)error; /* The model has no time-outs. */
+    return HW_OK;
 }
 
 static enum hw_status mini_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
@@ -307,13 +309,12 @@ static enum hw_status mini_fetch_one(struct hw_partition *partition, const struc
     return status;
 }
 
-static enum hw_status mini_fetch_round(struct hw_partition *partition, const struct hw_step *step,
-                                       int64_t *records, struct hw_error *error)
+static enum hw_status mini_fetch_all(struct hw_partition *partition, const struct hw_step *step,
+                                     int64_t *records, struct hw_error *error)
 {
     struct hw_replica *leader = hw_partition_leader(partition);
     enum hw_status status = HW_OK;
 
-    *records = 0;
     if (leader == NULL) {
         return HW_OK;
     }
@@ -324,6 +325,20 @@ static enum hw_status mini_fetch_round(struct hw_partition *partition, const str
         }
     }
     return status == HW_OK ? mini_refresh_isr(partition, step, error) : status;
+}
+
+/* The model has one partition: several do not share a limit. */
+static enum hw_status mini_fetch_round(struct hw_partition *const *partitions, size_t count,
+                                       const struct hw_step *step, int64_t *records,
+                                       struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *records = 0;
+    for (size_t i = 0; status == HW_OK && i < count; i++) {
+        status = mini_fetch_all(partitions[i], step, records, error);
+    }
+    return status;
 }
 
 static enum hw_status mini_fetch(struct hw_partition *partition, const struct hw_step *step,
