@@ -167,8 +167,3 @@ void ext_cluster_unlock(struct ext_cluster *cluster)
 {
     sqlite3_mutex_leave(cluster->mutex);
 }
-
-const char *ext_cluster_path(const struct ext_cluster *cluster)
-{
-    return cluster->directory;
-}

@@ -47,7 +47,4 @@ void ext_cluster_release(struct ext_cluster *cluster);
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster);
 void ext_cluster_unlock(struct ext_cluster *cluster);
 
-/* What the cluster was opened as: its directory, or ":memory:". Borrowed from the cluster. */
-const char *ext_cluster_path(const struct ext_cluster *cluster);
-
 #endif /* EXT_REGISTRY_H */

@@ -5,6 +5,7 @@
 #include "ext/ext_error.h"
 
 #include <stdio.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -105,6 +106,54 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
     return status;
 }
 
+static const char *protocol_of(const struct hw_cluster *cluster)
+{
+    struct hw_position position = {0};
+    struct hw_config_view view;
+
+    while (hw_cluster_next_config(cluster, &position, &view)) {
+        if (view.topic == NULL && strcmp(view.name, "protocol") == 0) {
+            return view.value;
+        }
+    }
+    return "";
+}
+
+static int32_t count_brokers(const struct hw_cluster *cluster)
+{
+    struct hw_position position = {0};
+    struct hw_broker_view view;
+    int32_t count = 0;
+
+    while (hw_cluster_next_broker(cluster, &position, &view)) {
+        count++;
+    }
+    return count;
+}
+
+/* The options make a new cluster: one that was there already has to agree with them. */
+static enum hw_status check_options(struct ext_cluster *cluster,
+                                    const struct ext_cluster_options *options,
+                                    struct hw_error *error)
+{
+    const struct hw_cluster *opened = ext_cluster_lock(cluster);
+    enum hw_status status = HW_OK;
+
+    if (options->protocol != NULL && strcmp(options->protocol, protocol_of(opened)) != 0) {
+        status = hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                                 "the cluster there has protocol %s: leave the option out, and use "
+                                 "configure() then",
+                                 protocol_of(opened));
+    } else if (options->broker_count != 0 && options->broker_count != count_brokers(opened)) {
+        status = hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                                 "the cluster there has %d brokers: leave the option out, and use "
+                                 "add_broker() then",
+                                 (int)count_brokers(opened));
+    }
+    ext_cluster_unlock(cluster);
+    return status;
+}
+
 enum hw_status ext_session_attach(struct ext_session *session,
                                   const struct ext_cluster_options *options, struct hw_error *error)
 {
@@ -124,7 +173,11 @@ enum hw_status ext_session_attach(struct ext_session *session,
     if (status == HW_OK) {
         status = ext_registry_open(&wanted, &cluster, error);
     }
+    if (status == HW_OK) {
+        status = check_options(cluster, options, error);
+    }
     if (status != HW_OK) {
+        ext_cluster_release(cluster);
         return status;
     }
     detach(session);

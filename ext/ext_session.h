@@ -46,7 +46,8 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
 /*
  * Attach the connection to another cluster: options->directory is a path, relative ones are
  * allowed, or NULL for a new one in memory. Errors: HW_REFUSED with INVALID_REQUEST inside a
- * transaction that has staged records, or for a path that is too long; those of
+ * transaction that has staged records, or for a path that is too long; with INVALID_CONFIG where
+ * the cluster is there already and was made with another protocol or number of brokers; those of
  * ext_registry_open(). The connection then keeps the cluster that it had.
  */
 enum hw_status ext_session_attach(struct ext_session *session,

@@ -76,28 +76,34 @@ void fn_open_cluster(struct ext_call *call)
     if (call->status == HW_OK) {
         call->status = ext_session_attach(call->session, &options.cluster, &call->error);
     }
-    if (call->status == HW_OK) {
-        ext_call_return_text(call, ext_cluster_path(call->session->cluster));
+    ext_call_return_text(call, path);
+}
+
+/* A value as text; NULL if missing. */
+static const char *config_value_argument(struct ext_call *call, int index)
+{
+    int type = sqlite3_value_type(call->argv[index]);
+    const char *text;
+
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) {
+        return ext_call_optional_text(call, index, "value");
     }
+    text = (const char *)sqlite3_value_text(call->argv[index]);
+    if (text == NULL && call->status == HW_OK) {
+        call->status = hw_error_no_memory(&call->error, "a value");
+    }
+    return text;
 }
 
 void fn_configure(struct ext_call *call)
 {
     const char *name = ext_call_text(call, 0, "name");
     const char *topic = ext_call_optional_text(call, 2, "topic");
-    const char *value = NULL;
+    const char *value;
     struct hw_buffer in_force;
     struct hw_cluster *cluster;
 
-    if (!ext_call_is_missing(call, 1)) {
-        if (sqlite3_value_type(call->argv[1]) == SQLITE_BLOB) {
-            ext_call_refuse(call, "configure(): value must be text, a number or NULL");
-        }
-        value = (const char *)sqlite3_value_text(call->argv[1]);
-        if (value == NULL && call->status == HW_OK) {
-            call->status = hw_error_no_memory(&call->error, "a value");
-        }
-    }
+    value = config_value_argument(call, 1);
     cluster = ext_call_lock(call);
     hw_buffer_init(&in_force, &ext_allocator);
     if (cluster != NULL) {

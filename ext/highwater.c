@@ -63,6 +63,17 @@ static int register_all(struct ext_session *session)
     return code;
 }
 
+/* SQLITE_OK if the connection has the extension already: loading it again changes nothing, since it
+ * would part the tables that there are from the functions. SQLITE_ERROR if not. */
+static int find_loaded(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT highwater_version()", -1, &statement, NULL);
+
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 #ifdef _WIN32
 __declspec(dllexport)
 #else
@@ -81,6 +92,10 @@ int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routin
 
     SQLITE_EXTENSION_INIT2(api);
     (void)message;
+    code = find_loaded(db);
+    if (code == SQLITE_OK || code == SQLITE_NOMEM) {
+        return code;
+    }
     session = ext_session_create(db);
     if (session == NULL) {
         return SQLITE_NOMEM;

@@ -246,6 +246,12 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
                                "there is no topic %.249s", source->topic);
     }
+    if (source->partition < 0 && partition_count > RECORD_TABLE_PARTITIONS_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
+                               "%.249s has %d partitions, a table shows at most %d: open them with "
+                               "topic= and partition=",
+                               source->topic, partition_count, RECORD_TABLE_PARTITIONS_MAX);
+    }
     if ((cursor->scan.plan & PLAN_ONE_PARTITION) != 0 && partition_count != 1) {
         *replan = true;
         return HW_OK;

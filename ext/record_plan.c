@@ -266,27 +266,34 @@ static void read_word(const char **text, enum record_term *term, int *comparison
 static enum hw_status read_topic(struct record_scan *scan, sqlite3_value *value,
                                  struct hw_error *error)
 {
+    int type = sqlite3_value_type(value);
     const char *topic = (const char *)sqlite3_value_text(value);
 
-    if (sqlite3_value_type(value) == SQLITE_NULL) {
-        scan->is_empty = true;
-    } else if (topic == NULL) {
-        return hw_error_no_memory(error, "a topic's name");
-    } else if (scan->has_topic && strcmp(scan->topic, topic) != 0) {
-        scan->is_empty = true;
-    }
-    scan->topic = topic;
     scan->has_topic = true;
+    if (type == SQLITE_NULL || type == SQLITE_BLOB) {
+        scan->is_empty = true; /* Neither is equal to any text. */
+        return HW_OK;
+    }
+    if (topic == NULL) {
+        return hw_error_no_memory(error, "a topic's name");
+    }
+    if (strlen(topic) != (size_t)sqlite3_value_bytes(value)) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "a topic's name has no NUL character");
+    }
+    scan->is_empty |= scan->topic != NULL && strcmp(scan->topic, topic) != 0;
+    scan->topic = topic;
     return HW_OK;
 }
 
 static enum hw_status read_isolation(struct record_scan *scan, sqlite3_value *value,
                                      struct hw_error *error)
 {
+    int type = sqlite3_value_type(value);
     const char *text = (const char *)sqlite3_value_text(value);
     enum hw_read_mode mode;
 
-    if (sqlite3_value_type(value) == SQLITE_NULL) {
+    if (type == SQLITE_NULL || type == SQLITE_BLOB) {
         scan->is_empty = true;
         return HW_OK;
     }
@@ -391,6 +398,9 @@ struct ext_range record_scan_offsets(const struct record_scan *scan, int64_t par
     int64_t base = record_rowid(partition, 0);
     int64_t first = scan->rowids.first < 0 ? 0 : scan->rowids.first;
 
+    if (scan->rowids.first == INT64_MIN && scan->rowids.last == INT64_MAX) {
+        return offsets;
+    }
     /* Rowids of records are 0 or more, so neither subtraction can overflow. */
     if (scan->rowids.last < 0) {
         return (struct ext_range){.first = 0, .last = -1};

@@ -170,6 +170,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     if (fill(table, &cursor->rows) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &cursor->rows.error);
     }
+    cursor->rows.filter.topic = NULL; /* It belongs to the argument. */
     return SQLITE_OK;
 }
 

@@ -154,6 +154,40 @@ static void a_directory_can_be_opened_from_any_connection(void **state)
     test_sql_close(file);
 }
 
+/* Options make a cluster; one that is there has to agree. */
+static void options_that_contradict_a_cluster_are_refused(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *db = test_sql_open(":memory:");
+    char sql[SQL_SIZE];
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT open_cluster('%s/c', '{\"brokers\":2}') IS NOT NULL,"
+                   " create_topic('t') IS NOT NULL, open_cluster(':memory:')",
+                   f->directory);
+    expect_sql(db, sql, "1|1|:memory:");
+    (void)snprintf(sql, sizeof sql, "SELECT open_cluster('%s/c', '{\"brokers\":3}')", f->directory);
+    expect_error(db, sql, SQLITE_ERROR, "INVALID_CONFIG: the cluster there has 2 brokers");
+    (void)snprintf(sql, sizeof sql, "SELECT open_cluster('%s/c', '{\"protocol\":\"minikafka\"}')",
+                   f->directory);
+    expect_error(db, sql, SQLITE_ERROR, "INVALID_CONFIG: the cluster there has protocol kafka");
+    expect_sql(db, "SELECT count(*) FROM hw_topics", "0");
+    test_sql_close(db);
+}
+
+static void loading_again_changes_nothing(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(); INSERT INTO t(value) VALUES (1)", "");
+    assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_init", NULL),
+                     SQLITE_OK);
+    expect_sql(db, "SELECT value FROM t; SELECT produce('t', 0, NULL, 2); SELECT count(*) FROM t",
+               "1\n1\n2");
+    test_sql_close(db);
+}
+
 static void a_scan_goes_on_when_another_cluster_is_opened(void **state)
 {
     const struct fixture *f = *state;
@@ -497,6 +531,8 @@ int main(int argc, char **argv)
         TEST(a_database_in_memory_leaves_no_file),
         TEST(connections_to_one_file_share_one_cluster),
         TEST(a_directory_can_be_opened_from_any_connection),
+        TEST(options_that_contradict_a_cluster_are_refused),
+        TEST(loading_again_changes_nothing),
         TEST(a_scan_goes_on_when_another_cluster_is_opened),
         TEST(a_statement_sees_one_state_of_the_topic),
         TEST(another_process_is_told_who_has_the_directory),

@@ -164,14 +164,15 @@ static void lists_and_alternatives_return_each_row_once(void **state)
 /* Case: D-02 */
 static void what_cannot_be_pushed_down_is_left_to_sqlite(void **state)
 {
-    static const char *const conditions[] = {"\"offset\" <> 5",        "value LIKE 'v%'",
-                                             "\"offset\" IS NOT NULL", "value GLOB 'v[0-4]'",
-                                             "\"offset\" % 2 = 1",     "key IS NULL",
-                                             "\"offset\" NOTNULL",     "\"offset\" + 0 > 3",
-                                             "value > 'v3'",           "\"timestamp\" <> 300",
-                                             "abs(\"offset\") = 4",    "headers = '{}'",
-                                             "\"offset\" > value",     "\"offset\" > \"partition\"",
-                                             "NOT \"offset\" > 4"};
+    static const char *const conditions[] = {
+        "\"offset\" <> 5",        "value LIKE 'v%'",
+        "\"offset\" IS NOT NULL", "value GLOB 'v[0-4]'",
+        "\"offset\" % 2 = 1",     "key IS NULL",
+        "\"offset\" NOTNULL",     "\"offset\" + 0 > 3",
+        "value > 'v3'",           "\"timestamp\" <> 300",
+        "abs(\"offset\") = 4",    "headers = '{}'",
+        "\"offset\" > value",     "\"offset\" > \"partition\"",
+        "NOT \"offset\" > 4",     "\"offset\" >= '5' AND key > '5' AND '5' < value"};
 
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         expect_same_rows(*state, conditions[i]);
