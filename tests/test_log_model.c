@@ -29,6 +29,7 @@ struct model_batch {
     hw_offset_t next_offset;
     hw_epoch_t epoch;
     hw_time_ms_t timestamp; /* Of all its records. */
+    size_t size_bytes;
 };
 
 struct walk {
@@ -57,11 +58,19 @@ static void model_clip(struct walk *w)
 
 static void model_add(struct walk *w, hw_offset_t base_offset, int count, hw_time_ms_t timestamp)
 {
+    struct hw_buffer buffer;
+    size_t size_bytes;
+
+    hw_buffer_init(&buffer, &hw_allocator_libc);
+    build_batch(&buffer, base_offset, count, w->epoch, timestamp);
+    size_bytes = buffer.size;
+    hw_buffer_release(&buffer);
     assert_true(w->count < BATCHES_MAX);
     w->batches[w->count++] = (struct model_batch){.base_offset = base_offset,
                                                   .next_offset = base_offset + count,
                                                   .epoch = w->epoch,
-                                                  .timestamp = timestamp};
+                                                  .timestamp = timestamp,
+                                                  .size_bytes = size_bytes};
     w->end = base_offset + count;
 }
 
@@ -238,6 +247,19 @@ static void step_retention(struct walk *w)
     }
 }
 
+/* Whether a segment begins above `before` and at or below `offset`. */
+static bool begins_a_segment(const struct walk *w, hw_offset_t offset, hw_offset_t before)
+{
+    for (size_t i = 0; i < hw_log_segment_count(w->t->log); i++) {
+        hw_offset_t base_offset = hw_log_segment_view(w->t->log, i).base_offset;
+
+        if (base_offset > before && base_offset <= offset) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the model has to say about reading at `offset` with this limit. */
 static void check_read(struct walk *w, hw_offset_t offset, hw_offset_t bound, size_t max_bytes)
 {
@@ -274,6 +296,11 @@ static void check_read(struct walk *w, hw_offset_t offset, hw_offset_t bound, si
         assert_true(batch.base_offset < bound);
         at += hw_batch_size_bytes(&batch);
         assert_true(at <= max_bytes || at == hw_batch_size_bytes(&batch));
+    }
+    /* Nothing more would have fit. */
+    if (buffer.size > 0 && i < w->count && w->batches[i].base_offset < bound &&
+        buffer.size + w->batches[i].size_bytes <= max_bytes) {
+        assert_true(begins_a_segment(w, w->batches[i].base_offset, w->batches[i - 1].base_offset));
     }
     hw_buffer_release(&buffer);
 }

@@ -139,24 +139,23 @@ static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t ti
                                      hw_offset_t from, struct hw_buffer buffers[2],
                                      struct hw_record *record, bool *found, struct hw_error *error)
 {
-    struct hw_batch batch;
     int64_t position;
-    enum hw_status status;
+    enum hw_status status = hw_segment_find_timestamp(segment, timestamp, from, &position, error);
 
     *found = false;
-    for (;;) {
-        status = hw_segment_find_timestamp(segment, timestamp, from, &batch, &position, error);
+    while (status == HW_OK && !*found) {
+        struct hw_batch batch;
+
+        status = hw_segment_next_with_timestamp(segment, timestamp, &batch, &position, error);
         if (status != HW_OK || position == hw_segment_size_bytes(segment)) {
-            return status;
+            break;
         }
+        /* Not found: the record lies below `from`, or the header says more than the records do. */
         status =
             search_batch(segment, &batch, position, timestamp, from, buffers, record, found, error);
-        if (status != HW_OK || *found) {
-            return status;
-        }
-        /* Its record lies below `from`, or its header says more than its records do. */
-        from = hw_batch_next_offset(&batch);
+        position += (int64_t)hw_batch_size_bytes(&batch);
     }
+    return status;
 }
 
 enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,

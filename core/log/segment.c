@@ -261,6 +261,18 @@ static enum hw_status cut_files(struct hw_segment *segment, const struct remains
     return status;
 }
 
+/* How many entries of the offset index stay. By the rule that is those with a smaller offset; a
+ * file that is wrong may have some of them point to where the cut is. */
+static size_t count_kept_entries(const struct hw_segment *segment, hw_offset_t offset,
+                                 int64_t size_bytes)
+{
+    size_t by_offset =
+        hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
+    size_t by_position = hw_index_count_up_to_value(&segment->offsets, size_bytes - 1);
+
+    return by_offset < by_position ? by_offset : by_position;
+}
+
 enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t offset,
                                       struct hw_error *error)
 {
@@ -275,8 +287,7 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
     if (status != HW_OK) {
         return status;
     }
-    remains.offset_entries =
-        hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
+    remains.offset_entries = count_kept_entries(segment, offset, remains.size_bytes);
     remains.time_entries =
         hw_index_count_up_to_value(&segment->times, offset - 1 - segment->base_offset);
     status = find_timestamps(segment, &remains, error);

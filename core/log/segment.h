@@ -177,14 +177,17 @@ enum hw_status hw_segment_find_before(struct hw_segment *segment, hw_offset_t st
 enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
                                      struct hw_buffer *out, struct hw_error *error);
 
-/*
- * Find the first batch that ends at or above `from` and may hold a record with timestamp >=
- * `timestamp`, by the time index and the headers: header and position, or the file's size where
- * there is none. Errors: as hw_segment_find().
- */
+/* Find where to begin to look for a record with timestamp >= `timestamp` and offset >= `from`, by
+ * the time index. Errors: as hw_segment_find(). */
 enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                         hw_offset_t from, struct hw_batch *batch,
-                                         int64_t *position, struct hw_error *error);
+                                         hw_offset_t from, int64_t *position,
+                                         struct hw_error *error);
+
+/* Go from *position, where a batch begins, to the first one whose largest timestamp is >=
+ * `timestamp`: its header, or the file's size where there is none. Errors: HW_IO, HW_CORRUPT. */
+enum hw_status hw_segment_next_with_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                              struct hw_batch *batch, int64_t *position,
+                                              struct hw_error *error);
 
 /* Cut off everything from the first batch whose last offset is >= `offset`; the next offset is
  * `offset` then. Errors: HW_IO, HW_NO_MEMORY, HW_CORRUPT (all offsets as they were). Source:

@@ -246,7 +246,8 @@ static int64_t position_above(const struct hw_segment *segment, hw_offset_t boun
                : segment->size_bytes;
 }
 
-/* How many of the bytes are whole batches that start below `bound`; *next_offset is behind them. */
+/* How many of the bytes are whole batches, in order, that start below `bound`. *next_offset is at
+ * most the first one's base at first, and then behind them. */
 static size_t measure_batches(const uint8_t *bytes, size_t size, hw_offset_t bound,
                               hw_offset_t *next_offset)
 {
@@ -254,18 +255,18 @@ static size_t measure_batches(const uint8_t *bytes, size_t size, hw_offset_t bou
     size_t measured = 0;
 
     while (hw_batch_parse(bytes + measured, size - measured, &batch) == HW_BATCH_OK &&
-           batch.base_offset < bound) {
+           batch.base_offset < bound && batch.base_offset >= *next_offset) {
         measured += hw_batch_size_bytes(&batch);
         *next_offset = hw_batch_next_offset(&batch);
     }
     return measured;
 }
 
-/* Append what `max_bytes` and `bound` allow from `position` on to `out`; with `first_batch_always`
- * at least one batch. */
-static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw_offset_t bound,
-                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
-                                struct hw_error *error)
+/* Append what `max_bytes` and `bound` allow from `position` on, where `offset` was found, to `out`;
+ * with `first_batch_always` at least one batch. */
+static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw_offset_t offset,
+                                hw_offset_t bound, size_t max_bytes, bool first_batch_always,
+                                struct hw_buffer *out, struct hw_error *error)
 {
     int64_t left = segment->size_bytes - position;
     int64_t end = position_above(segment, bound);
@@ -282,7 +283,9 @@ static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw
     if (status != HW_OK) {
         return status;
     }
-    if (hw_batch_parse(out->bytes + start, (size_t)left, &first) != HW_BATCH_OK) {
+    /* A batch below the offset would have its reader come back for ever: the file is damaged. */
+    if (hw_batch_parse(out->bytes + start, (size_t)left, &first) != HW_BATCH_OK ||
+        hw_batch_last_offset(&first) < offset) {
         out->size = start;
         return no_batch_at(segment, position, error);
     }
@@ -299,7 +302,7 @@ static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw
             return status;
         }
     }
-    next_offset = hw_batch_next_offset(&first);
+    next_offset = first.base_offset;
     out->size = start + measure_batches(out->bytes + start, out->size - start, bound, &next_offset);
     set_mark(segment, next_offset, position + (int64_t)(out->size - start));
     return HW_OK;
@@ -319,7 +322,7 @@ enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, h
     if (status != HW_OK || *at_end) {
         return status;
     }
-    return read_from(segment, position, bound, max_bytes, first_batch_always, out, error);
+    return read_from(segment, position, offset, bound, max_bytes, first_batch_always, out, error);
 }
 
 /* Walk from *position to the last batch that starts below `end`; *position_end is then its end.
@@ -392,10 +395,9 @@ enum hw_status hw_segment_find_before(struct hw_segment *segment, hw_offset_t st
 }
 
 enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                         hw_offset_t from, struct hw_batch *batch,
-                                         int64_t *position, struct hw_error *error)
+                                         hw_offset_t from, int64_t *position,
+                                         struct hw_error *error)
 {
-    struct hw_segment_window window = {.size = 0};
     enum hw_status status = hw_segment_load_indexes(segment, error);
     size_t count;
 
@@ -408,8 +410,17 @@ enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_
 
         from = offset > from ? offset : from;
     }
-    status = hw_segment_find(segment, from, position, error);
-    while (status == HW_OK && *position < segment->size_bytes) {
+    return hw_segment_find(segment, from, position, error);
+}
+
+enum hw_status hw_segment_next_with_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                              struct hw_batch *batch, int64_t *position,
+                                              struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    enum hw_status status = HW_OK;
+
+    while (*position < segment->size_bytes) {
         status = hw_segment_header_at(segment, &window, *position, batch, error);
         if (status != HW_OK || batch->max_timestamp >= timestamp) {
             break;
