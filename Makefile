@@ -9,7 +9,7 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, bench, tidy, format. tests/README.md says more.
+# readme-rewrite, asan, valgrind, tsan, fuzz, bench, interop, tidy, format. tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
 
@@ -69,7 +69,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run bench layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run bench interop layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -229,6 +229,10 @@ bench: all $(BENCHES)
 $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BUILD)/support.a $(BUILD)/core.a | $(BUILD)/highwater.so
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(SQLITE_LIBS) $(CODEC_LIBS)
+
+# Against Apache Kafka itself: needs Java and Maven, and fetches Kafka.
+interop: all
+	$(Q)tests/interop.sh --build $(BUILD)
 
 # Not used: two checkers that warn of every memcpy, and of vsnprintf.
 tidy:

@@ -1,0 +1,308 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Checks highwater and Apache Kafka against each other, with Kafka's released server and tools:
+#
+#   1. Kafka's DumpLogSegments reads directories that highwater wrote.
+#   2. highwater reads directories that a real broker wrote: after a clean stop, after kill -9, and
+#      while it runs; and they are compared with what Kafka's own consumer and tool say.
+#   3. highwater goes on in a directory of the broker, and the broker goes on behind highwater.
+#
+# usage: tests/interop.sh [--build DIR] [--record] [--kafka VERSION]
+#
+#   --record   put the broker's directories into tests/data/kafka (see the README there)
+#   --kafka    another release than pom.xml names
+#
+# Needs Java 17 and Maven. What it fetches and writes is below DIR/interop. The broker listens on
+# the loopback interface only, and stops by itself when this script is killed.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+
+build=build record= kafka=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=$2 && shift 2 ;;
+    --record) record=yes && shift ;;
+    --kafka) kafka=(-Dkafka.version="$2") && shift 2 ;;
+    *) echo "tests/interop.sh: what is $1?" >&2 && exit 2 ;;
+    esac
+done
+
+# --- What it needs ----------------------------------------------------------------------------
+
+java_version() {
+    java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'
+}
+
+missing=()
+for command in java javac; do
+    command -v "$command" >/dev/null 2>&1 || missing=(default-jdk-headless)
+done
+if [ "${#missing[@]}" -eq 0 ] && [ "$(java_version)" -lt 17 ]; then
+    echo "interop: Kafka 4 needs Java 17 or later, and java here is $(java_version)" >&2
+    exit 1
+fi
+command -v mvn >/dev/null 2>&1 || missing+=(maven)
+if [ "${#missing[@]}" -gt 0 ]; then
+    echo "interop: needs Java 17 or later and Maven. Missing are the Debian packages: ${missing[*]}" >&2
+    echo "  sudo apt-get install -y ${missing[*]}" >&2
+    exit 1
+fi
+
+directory=$(realpath -m "$build/interop")
+work=$directory/work
+extension=$(realpath "$build/highwater.so")
+queries=$PWD/tests/interop
+rm -rf "$work"
+mkdir -p "$work"
+
+# --- The pieces -------------------------------------------------------------------------------
+
+started=$SECONDS passed=0 failed=0
+
+section() { printf '\n--- %s (%d s)\n' "$1" $((SECONDS - started)); }
+
+# Count a check: its name, and whether it holds.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/check.log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $name"
+        head -n 40 "$work/check.log" | cut -c 1-300 | sed 's/^/    /'
+    fi
+}
+
+same() { diff -u --label "$1" --label "$2" "$1" "$2"; }
+is_empty() { ! grep . "$1"; }
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
+
+java_command=(env CLASSPATH="$directory/maven/classes:$directory/lib/*" java -Xmx256m -Xms64m
+    -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=error)
+jvm() { "${java_command[@]}" "$@"; }
+
+# Run the statements on standard input in a database file, the extension loaded. An error stops it.
+sql() {
+    { printf '.bail on\n.load %s\n.open %s\n.load %s\n' "${extension%.so}" "$1" "${extension%.so}"; cat; } |
+        sqlite3 -batch -init /dev/null -list
+}
+
+# Let Kafka's tool read the partitions in log directory $2; what it says goes into $1, in lines as
+# dump.awk makes them.
+dump() {
+    local out=$1 logs=$2 files
+    files=$(cd "$logs" && find . -regextype posix-extended -type f \
+        -regex '.*/[0-9]{20}\.(log|index|timeindex|txnindex|snapshot)' -not -path './__*' |
+        sed 's/..//' | sort | paste -sd ,)
+    (cd "$logs" && jvm "$dump_tool" --deep-iteration --files "$files") \
+        >"$out.printed" 2>"$out.stderr" || echo "ended with status $?" >>"$out.stderr"
+    awk -f "$queries/dump.awk" "$out.printed" >"$out"
+    # Release 4.4 takes the offset before the first record of every segment to be -1.
+    awk '/^Non-consecutive offsets in / { place = $0; next }
+         / -1 is followed by / { next }
+         { print "complaint|" place "|" $0 }' "$out.stderr" >>"$out"
+    (cd "$logs" && jvm "$dump_tool" --index-sanity-check --files "$files") 2>/dev/null |
+        awk '/index/ && !/^Dumping / && !/ (passed sanity check|is empty)\.$/ { print "complaint|sanity|" $0 }' \
+            >>"$out"
+}
+
+# The lines of one kind, sorted as text: the order of files is the tool's own.
+lines() { grep "^$1|" "$2" | sort || true; }
+
+# --- Kafka ------------------------------------------------------------------------------------
+
+section 'Apache Kafka, and the programs that drive it'
+stamp=$directory/built
+if [ ! -e "$stamp" ] || [ -n "${kafka[*]}" ] ||
+    [ -n "$(find tests/interop -newer "$stamp" \( -name '*.java' -o -name pom.xml \))" ]; then
+    rm -rf "$directory/lib" "$directory/maven" "$stamp"
+    mvn -B -q -f tests/interop/pom.xml -Dinterop.directory="$directory" ${kafka[@]+"${kafka[@]}"} prepare-package
+    [ -n "${kafka[*]}" ] || touch "$stamp"
+fi
+echo "$(cd "$directory/lib" && ls kafka_2.13-*.jar), Java $(java_version)"
+# Release 4.0 has it under another name.
+dump_tool=org.apache.kafka.tools.DumpLogSegments
+jvm "$dump_tool" --version >/dev/null 2>&1 || dump_tool=kafka.tools.DumpLogSegments
+
+# --- 1: what highwater wrote, read by Kafka's tool --------------------------------------------
+
+# Compare the directories of a closed database with its tables; $2 says how it was closed.
+check_ours() {
+    local db=$1 name=$2 broker out kind
+    for broker in 1 2 3; do
+        out=${db%.db}-broker-$broker
+        dump "$out.dump" "$db-highwater/broker-$broker"
+        { echo "CREATE TEMP TABLE broker AS SELECT $broker AS id;" && cat "$queries/ours_tables.sql"; } |
+            sql "$db" >"$out.tables"
+        { lines start "$out.tables" && cat "$out.dump"; } |
+            awk -f "$queries/summary.awk" >"$out.summary"
+        lines complaint "$out.dump" >"$out.complaints"
+        check "$name, broker $broker: the tool has no complaint" is_empty "$out.complaints"
+        for kind in record segment epoch; do
+            lines "$kind" "$out.summary" >"$out.$kind.kafka"
+            lines "$kind" "$out.tables" >"$out.$kind.highwater"
+            check "$name, broker $broker: ${kind}s are the same" \
+                same "$out.$kind.kafka" "$out.$kind.highwater"
+        done
+        check "$name, broker $broker: there was something to compare" \
+            has_lines "$out.record.kafka" 8000
+    done
+}
+
+section '1. DumpLogSegments reads what highwater wrote'
+sql "$work/closed.db" <"$queries/ours.sql" >/dev/null
+check_ours "$work/closed.db" 'closed'
+{ cat "$queries/ours.sql" && echo '.shell kill -9 $PPID'; } | sql "$work/killed.db" >/dev/null 2>&1 || true
+sql "$work/killed.db" <<<'SELECT count(*) FROM hw_replicas;' >/dev/null
+check_ours "$work/killed.db" 'killed and recovered'
+
+# --- 2: what a broker wrote, read by highwater ------------------------------------------------
+
+broker=$work/broker
+broker_pid=
+
+start_broker() {
+    rm -f "$broker/bootstrap"
+    # Not through the function, so that $! is the broker itself.
+    "${java_command[@]}" Broker "$broker" 400 >>"$work/broker.log" 2>&1 &
+    broker_pid=$!
+    local tries=600
+    until [ -s "$broker/bootstrap" ]; do
+        tries=$((tries - 1))
+        if [ "$tries" -eq 0 ] || ! kill -0 "$broker_pid" 2>/dev/null; then
+            echo 'interop: the broker did not start:' >&2
+            tail -n 30 "$work/broker.log" >&2
+            exit 1
+        fi
+        sleep 0.1
+    done
+}
+
+# Stop it with signal $1.
+stop_broker() {
+    kill "-$1" "$broker_pid"
+    wait "$broker_pid" 2>/dev/null || true
+    broker_pid=
+}
+trap '[ -z "$broker_pid" ] || kill -9 "$broker_pid"' EXIT
+
+client() { jvm Client "$broker" "$@" >>"$work/client.log" 2>&1 || { tail -n 30 "$work/client.log" >&2 && exit 1; }; }
+
+# Keep the log directory as it is now under $1, without the broker's own topics.
+keep() {
+    mkdir -p "$work/$1"
+    cp -a "$broker/logs" "$work/$1/logs"
+    rm -rf "$work/$1/logs"/__*
+}
+
+section '2. A broker writes, highwater reads'
+start_broker
+client create
+client first
+client cleaned
+stop_broker TERM
+start_broker
+client second
+client cleaned
+client print "$work/stopped"
+stop_broker TERM
+keep stopped
+start_broker
+client last
+client print "$work/killed"
+stop_broker KILL
+keep killed
+start_broker
+client print "$work/recovered"
+stop_broker TERM
+keep recovered
+
+# --- 3: highwater goes on where a broker stopped, and the other way round ----------------------
+
+# Lay the log directory $2 into a new database $1, whose partitions are to lead in epoch $3.
+adopt() {
+    local db=$1 logs=$2 home partition id
+    { echo "CREATE TEMP TABLE told AS SELECT $3 AS leader_epoch;" && cat "$queries/adopt_create.sql"; } |
+        sql "$db" >/dev/null
+    for home in "$db-highwater"/broker-*; do
+        for partition in "$home"/*-[0-9]*/; do
+            # The id of our topic, in place of the broker's: a directory of another topic is refused.
+            id=$(<"$partition/partition.metadata")
+            rm -r "$partition"
+            cp -a "$logs/$(basename "$partition")" "$partition"
+            printf '%s' "$id" >"$partition/partition.metadata"
+        done
+        cp "$logs"/*-checkpoint "$home"
+        [ -e "$logs/.kafka_cleanshutdown" ] || rm "$home/.kafka_cleanshutdown"
+    done
+}
+
+# The records of a consumer's directory $1, as records.sql prints them.
+consumed() {
+    local file
+    for file in "$1"/*.records; do
+        sed "s/^/$(basename "$file" .records)#/" "$file"
+    done | sort
+}
+
+# Our directory $1 against the broker's $2: all files but what the next leader wrote, the ids, and what
+# the cleaner went on with.
+same_files() {
+    diff -rq -x partition.metadata -x leader-epoch-checkpoint -x "*.snapshot" -x "*-checkpoint" \
+        -x ".*" -x meta.properties -x "*-delete" -x "compacted-*" "$1" "$2"
+}
+
+section '3. highwater goes on in the directories of a broker'
+adopt "$work/unclean.db" "$work/killed/logs" 5
+sql "$work/unclean.db" <"$queries/records.sql" | sort >"$work/unclean.records"
+consumed "$work/killed" >"$work/killed.records"
+check 'a killed broker: the records that its consumer got' \
+    same "$work/killed.records" "$work/unclean.records"
+check 'a killed broker: there were records' has_lines "$work/killed.records" 1000
+mkdir "$work/unclean"
+cp -a "$work/unclean.db-highwater"/broker-*/*-[0-9]* "$work/unclean"
+check 'a killed broker: recovery leaves what the broker left, byte for byte' \
+    same_files "$work/unclean" "$work/recovered/logs"
+
+adopt "$work/clean.db" "$work/recovered/logs" 7
+sql "$work/clean.db" <"$queries/adopt_append.sql" >/dev/null
+sql "$work/clean.db" <"$queries/records.sql" | sort >"$work/clean.records"
+for replica in 1 2 3; do
+    home=$work/clean.db-highwater/broker-$replica
+    dump "$work/clean-$replica.dump" "$home"
+    lines complaint "$work/clean-$replica.dump" | grep -v 'Non-consecutive offsets in .*compacted-0' \
+        >"$work/clean-$replica.complaints" || true
+    check "appended behind a broker, broker $replica: the tool has no complaint" \
+        is_empty "$work/clean-$replica.complaints"
+done
+
+# Give them back to the broker: the leader's copy of each.
+sql "$work/clean.db" <<<'SELECT dir FROM hw_replicas WHERE role = '\''leader'\'';' |
+    while read -r home; do
+        partition=$broker/logs/$(basename "$home")
+        id=$(<"$partition/partition.metadata")
+        rm -r "$partition"
+        cp -a "$home" "$partition"
+        printf '%s' "$id" >"$partition/partition.metadata"
+    done
+start_broker
+client print "$work/back"
+stop_broker TERM
+consumed "$work/back" >"$work/back.records"
+for side in clean back; do
+    grep -v "^compacted#" "$work/$side.records" >"$work/$side.kept"
+    grep "^compacted#" "$work/$side.records" >"$work/$side.compacted"
+done
+check 'given back to the broker: its consumer gets the records that we have' \
+    same "$work/clean.kept" "$work/back.kept"
+# The cleaner may take some away.
+comm -13 "$work/clean.compacted" "$work/back.compacted" >"$work/back.unknown"
+check 'given back to the broker, compacted: no record is new' is_empty "$work/back.unknown"
+check 'given back to the broker, compacted: ours are there' grep -q "highwater 40" "$work/back.compacted"
+
+printf '\ninterop: %d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
