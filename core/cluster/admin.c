@@ -79,7 +79,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     if (in_force != NULL && text != NULL) {
         status = hw_buffer_append(in_force, text, strlen(text), error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, const char *rack,
@@ -116,5 +116,5 @@ enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, con
     (void)hw_controller_register(&cluster->controller, broker->id);
     hw_cluster_publish_metadata(cluster);
     cluster->is_state_dirty = true;
-    return hw_cluster_finish_step(cluster, error);
+    return hw_cluster_finish_step(cluster, HW_OK, error);
 }

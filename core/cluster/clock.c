@@ -156,9 +156,7 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         status = cluster->variant->expire(partition, &step, error);
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, topic, partition, error);
-        }
+        status = hw_cluster_settle(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -241,5 +239,5 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
         *now_ms = target;
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }

@@ -314,18 +314,14 @@ static size_t cluster_slot(const struct hw_topic *topic, const struct hw_partiti
     return 0;
 }
 
-enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
-                                 struct hw_partition *partition, struct hw_error *error)
+/* High watermarks that fell below what was shown: a truncation took records away. */
+static enum hw_status cluster_take_back_shown(struct hw_cluster *cluster,
+                                              const struct hw_topic *topic,
+                                              const struct hw_partition *partition,
+                                              struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    hw_cluster_collect_acks(cluster, partition);
-    if (partition->is_record_dirty) {
-        cluster->is_state_dirty = true;
-        partition->is_record_dirty = false;
-        hw_partition_note_record(partition);
-        status = hw_cluster_place_replicas(cluster, topic, partition, error);
-    }
     for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
         const struct hw_replica *replica = partition->replicas[i];
         size_t slot = cluster_slot(topic, partition, replica->broker);
@@ -338,15 +334,49 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     return status;
 }
 
-enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, struct hw_error *error)
+enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
+                                 struct hw_partition *partition, enum hw_status first,
+                                 struct hw_error *error)
 {
+    struct hw_error later;
+    struct hw_error *reason = first == HW_OK ? error : &later;
+    enum hw_status status = HW_OK;
+
+    hw_cluster_collect_acks(cluster, partition);
+    if (partition->is_record_dirty) {
+        cluster->is_state_dirty = true;
+        partition->is_record_dirty = false;
+        hw_partition_note_record(partition);
+        status = hw_cluster_place_replicas(cluster, topic, partition, reason);
+    }
+    if (status == HW_OK) {
+        status = cluster_take_back_shown(cluster, topic, partition, reason);
+    }
+    return first == HW_OK ? status : first;
+}
+
+enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,
+                                      struct hw_error *error)
+{
+    struct hw_error later;
+    enum hw_status status = HW_OK;
+
     if (hw_config_bool(&cluster->configs, NULL, "check.invariants")) {
         hw_cluster_check(cluster);
     }
-    if (!cluster->is_state_dirty || !cluster->is_on_disk) {
-        return HW_OK;
+    if (cluster->is_state_dirty && cluster->is_on_disk) {
+        status = hw_state_file_write(cluster, first == HW_OK ? error : &later);
     }
-    return hw_state_file_write(cluster, error);
+    return first == HW_OK ? status : first;
+}
+
+enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *topic,
+                                   struct hw_partition *partition, enum hw_status first,
+                                   struct hw_error *error)
+{
+    enum hw_status status = hw_cluster_settle(cluster, topic, partition, first, error);
+
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_topic *topic,

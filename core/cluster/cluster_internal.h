@@ -120,18 +120,28 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
  */
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error);
 
-/* At the end of each step: collect resolved acks, write cluster.state if it is dirty. */
-enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, struct hw_error *error);
+/*
+ * The end of each step, also of one that failed half-way: write cluster.state if it is dirty.
+ * `first` is what the step has returned so far; it is returned again if it is an error, else what
+ * fails here.
+ */
+enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,
+                                      struct hw_error *error);
 
 /* Acks of one partition whose waiting produces were resolved. */
 void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition);
 
 /*
- * After anything was done to a partition: collect its acks, note whether its record has to be
- * written, and take back in the shown file what a truncation took. Errors: HW_IO.
+ * After anything was done, or half done, to a partition: collect its acks, note whether its record
+ * has to be written, open and close replicas as the record says, and take back in the shown file
+ * what a truncation took. `first` as above. hw_cluster_end_step() does both.
  */
 enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
-                                 struct hw_partition *partition, struct hw_error *error);
+                                 struct hw_partition *partition, enum hw_status first,
+                                 struct hw_error *error);
+enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *topic,
+                                   struct hw_partition *partition, enum hw_status first,
+                                   struct hw_error *error);
 
 /* A produce or a stage has committed records here: with replication=auto, replicate them now. */
 enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,

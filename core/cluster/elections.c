@@ -28,9 +28,7 @@ static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t
             partition->is_record_dirty = true;
             status = hw_exchange_tell_all(partition, &step, error);
         }
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, topic, partition, error);
-        }
+        status = hw_cluster_settle(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -123,11 +121,9 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
         } else if (refused != HW_KAFKA_ELECTION_NOT_NEEDED && partition >= 0) {
             return elections_refuse(p, refused, error);
         }
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, t, p, error);
-        }
+        status = hw_cluster_settle(cluster, t, p, status, error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
@@ -164,5 +160,5 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     found->down_since_ms = HW_TIME_NEVER;
     status = hw_cluster_fence(cluster, found, error);
     *state = "shutdown";
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }

@@ -95,7 +95,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     }
     cluster->is_state_dirty = true;
     *state = state_crashed;
-    return lost == HW_OK ? hw_cluster_finish_step(cluster, error) : lost;
+    return hw_cluster_finish_step(cluster, lost, error);
 }
 
 /* The returned broker takes the roles that the records name: where it leads, in a new epoch. */
@@ -126,9 +126,7 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
         } else {
             status = hw_exchange_tell(partition, &step, replica, error);
         }
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, topic, partition, error);
-        }
+        status = hw_cluster_settle(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -167,8 +165,8 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
     cluster->is_state_dirty = true;
     if (!hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {
         found->is_unregistered = true; /* It registers when the link heals. */
-        return hw_cluster_finish_step(cluster, error);
+        return hw_cluster_finish_step(cluster, HW_OK, error);
     }
     status = hw_cluster_register(cluster, found, error);
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }

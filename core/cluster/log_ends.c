@@ -58,8 +58,7 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
     }
     leader->changes += changed ? 1 : 0;
     *low_watermark = log_ends_low_watermark(p, leader);
-    status = hw_cluster_settle(cluster, t, p, error);
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -100,11 +99,9 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
             p->replicas[r]->changes += deleted > 0 ? 1 : 0;
             *segments += deleted;
         }
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, t, p, error);
-        }
+        status = hw_cluster_settle(cluster, t, p, status, error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 /* While a new leader's high watermark is below the start of its epoch, it may not name an end: an

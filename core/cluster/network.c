@@ -76,7 +76,7 @@ enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, 
         cluster->is_state_dirty = true;
     }
     *links_cut = links->count;
-    return hw_cluster_finish_step(cluster, error);
+    return hw_cluster_finish_step(cluster, HW_OK, error);
 }
 
 /* A broker reaches the controller again: it gets the metadata and the records that it missed, and
@@ -108,9 +108,7 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
         if (status == HW_OK && replica != NULL && replica->role == HW_ROLE_LEADER) {
             status = hw_exchange_proposals(partition, &step, replica, error);
         }
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, topic, partition, error);
-        }
+        status = hw_cluster_settle(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -157,7 +155,7 @@ enum hw_status hw_cluster_heal(struct hw_cluster *cluster, int64_t a, int64_t b,
         }
     }
     *links_cut = links->count;
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cut,
@@ -171,5 +169,5 @@ enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cu
         status = network_healed(cluster, healed.cut[i].a, healed.cut[i].b, error);
     }
     *links_cut = 0;
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }

@@ -135,8 +135,5 @@ enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic
     p->is_record_dirty = true;
     *replicas = p->record.replicas;
     status = hw_exchange_tell_all(p, &step, error);
-    if (status == HW_OK) {
-        status = hw_cluster_settle(cluster, t, p, error);
-    }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }

@@ -165,9 +165,9 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
         target.topic->sticky_partition =
             (target.topic->sticky_partition + 1) % target.topic->partition_count;
     }
-    status = hw_cluster_settle(cluster, target.topic, target.partition, error);
+    status = hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
     if (status == HW_OK) {
         status = hw_cluster_committed(cluster, target.topic, target.partition, error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }

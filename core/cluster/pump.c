@@ -59,22 +59,18 @@ static uint64_t gathered_changes(const struct gathered *gathered)
 
 /* Also where rounds failed: what has moved before is settled all the same. */
 static enum hw_status pump_settle(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                  enum hw_status failed, struct hw_error *error)
+                                  enum hw_status status, struct hw_error *error)
 {
+    struct hw_error unused;
     struct hw_selection selection;
     struct hw_topic *t;
     struct hw_partition *p;
-    struct hw_error later;
-    struct hw_error *reason = failed == HW_OK ? error : &later;
-    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, reason);
 
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        status = hw_cluster_settle(cluster, t, p, reason);
+    (void)hw_cluster_select(cluster, topic, partition, &selection, &unused);
+    while (hw_selection_next(&selection, &t, &p)) {
+        status = hw_cluster_settle(cluster, t, p, status, error);
     }
-    if (status == HW_OK) {
-        status = hw_cluster_finish_step(cluster, reason);
-    }
-    return failed == HW_OK ? status : failed;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
@@ -123,13 +119,11 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
         pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
 
     *records = 0;
-    if (status == HW_OK) {
-        status = cluster->variant->fetch(p, &step, follower, records, error);
+    if (status != HW_OK) {
+        return status;
     }
-    if (status == HW_OK) {
-        status = hw_cluster_settle(cluster, t, p, error);
-    }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    status = cluster->variant->fetch(p, &step, follower, records, error);
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
 /* Rounds until nothing moves; the last, idle one is not counted. */
@@ -178,7 +172,7 @@ enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic 
         return HW_OK;
     }
     status = pump_run(cluster, &one, &rounds, error);
-    return status == HW_OK ? hw_cluster_settle(cluster, topic, partition, error) : status;
+    return hw_cluster_settle(cluster, topic, partition, status, error);
 }
 
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
@@ -196,11 +190,9 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
 
         status = cluster->variant->refresh_isr(p, &step, error);
         *changed += hw_broker_list_equal(&before, &p->record.isr) ? 0 : 1;
-        if (status == HW_OK) {
-            status = hw_cluster_settle(cluster, t, p, error);
-        }
+        status = hw_cluster_settle(cluster, t, p, status, error);
     }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char *topic,
@@ -230,14 +222,12 @@ enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char
             "broker %" PRId32 " has no replica of %s, its replicas are %s", b->id, p->name,
             hw_broker_list_format(&p->record.replicas, replicas, sizeof replicas));
     }
-    if (status == HW_OK) {
-        status = cluster->variant->remove_from_isr(p, &step, b->id, error);
+    if (status != HW_OK) {
+        return status;
     }
-    if (status == HW_OK) {
-        *isr = p->record.isr;
-        status = hw_cluster_settle(cluster, t, p, error);
-    }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    status = cluster->variant->remove_from_isr(p, &step, b->id, error);
+    *isr = p->record.isr;
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -259,14 +249,12 @@ enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic,
                             " first",
                             p->name);
     }
-    if (status == HW_OK) {
-        status = cluster->variant->promote(p, &step, replica->broker, unclean, error);
+    if (status != HW_OK) {
+        return status;
     }
-    if (status == HW_OK) {
-        *leader_epoch = p->record.leader_epoch;
-        status = hw_cluster_settle(cluster, t, p, error);
-    }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    status = cluster->variant->promote(p, &step, replica->broker, unclean, error);
+    *leader_epoch = p->record.leader_epoch;
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -279,14 +267,12 @@ enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, 
     enum hw_status status =
         pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
 
-    if (status == HW_OK) {
-        status = cluster->variant->rejoin(p, &step, follower, error);
+    if (status != HW_OK) {
+        return status;
     }
-    if (status == HW_OK) {
-        *log_end = hw_log_end(follower->log);
-        status = hw_cluster_settle(cluster, t, p, error);
-    }
-    return status == HW_OK ? hw_cluster_finish_step(cluster, error) : status;
+    status = cluster->variant->rejoin(p, &step, follower, error);
+    *log_end = hw_log_end(follower->log);
+    return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,

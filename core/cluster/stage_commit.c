@@ -336,7 +336,7 @@ static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *
     if (leader != NULL) {
         cluster->variant->appended(partition_of(partition), &step, leader);
     }
-    (void)hw_cluster_settle(cluster, topic, partition_of(partition), &unused);
+    (void)hw_cluster_settle(cluster, topic, partition_of(partition), HW_OK, &unused);
     if (leader != NULL) {
         (void)hw_cluster_committed(cluster, topic, partition_of(partition), &unused);
     }
@@ -372,7 +372,7 @@ void hw_stage_commit(struct hw_stage *stage)
     hw_stage_drop_partitions(stage, 0);
     commit_topics(stage);
     hw_stage_reset(stage);
-    (void)hw_cluster_finish_step(stage->cluster, &unused);
+    (void)hw_cluster_finish_step(stage->cluster, HW_OK, &unused);
 }
 
 void hw_stage_rollback(struct hw_stage *stage)

@@ -328,7 +328,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     }
     if (status == HW_OK) {
         cluster->is_state_dirty = true;
-        status = hw_cluster_finish_step(cluster, error);
+        status = hw_cluster_finish_step(cluster, HW_OK, error);
     }
     topic_note(cluster, spec->name, status == HW_OK ? "created" : "not created");
     if (status != HW_OK) {
@@ -362,7 +362,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
 
     topic_unlink(cluster, topic);
     cluster->is_state_dirty = true;
-    status = hw_cluster_finish_step(cluster, error);
+    status = hw_cluster_finish_step(cluster, HW_OK, error);
     if (status != HW_OK) {
         topic_link(cluster, topic);
         return status;
