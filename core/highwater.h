@@ -21,7 +21,10 @@
 #include "core/cluster/stage.h"
 #include "core/io/memory_store.h"
 #include "core/io/posix_store.h"
+#include "core/log/kafka_scan.h"
 #include "core/record/batch.h"
+#include "core/record/codec.h"
+#include "core/record/control_record.h"
 
 #define HW_VERSION "0.1.0"
 

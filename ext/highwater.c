@@ -11,6 +11,7 @@
  */
 #include "ext/ext_transaction.h"
 #include "ext/functions.h"
+#include "ext/kafka_tables.h"
 #include "ext/tables.h"
 #include "ext/vtab_log.h"
 #include "ext/vtab_table.h"
@@ -42,6 +43,7 @@ static void unregister_all(sqlite3 *db)
     for (size_t i = 0; i < MODULE_COUNT; i++) {
         (void)sqlite3_create_module_v2(db, modules[i].name, NULL, NULL, NULL);
     }
+    kafka_tables_unregister(db);
 }
 
 static int register_all(struct ext_session *session)
@@ -60,7 +62,7 @@ static int register_all(struct ext_session *session)
         code = sqlite3_create_module_v2(session->db, modules[i].name, modules[i].module, session,
                                         ext_session_release);
     }
-    return code;
+    return code == SQLITE_OK ? kafka_tables_register(session->db) : code;
 }
 
 /* SQLITE_OK if the connection has the extension already: loading it again changes nothing, since it

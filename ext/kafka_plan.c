@@ -244,7 +244,12 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
     }
     scan->is_empty = ext_range_is_empty(&offsets) || ext_range_is_empty(&last_offsets) ||
                      ext_range_is_empty(&timestamps);
-    /* A batch ends at or behind its first offset, so either bound is one for the other. */
-    ext_range_clip(&offsets, last_offsets.first, last_offsets.last);
+    /* A batch ends at or behind its first offset, so a bound of the one is a bound of the other.
+     * Together they may look empty: base_offset <= 5 AND last_offset >= 7. */
+    scan->range = (struct hw_segment_range){
+        .first_offset = offsets.first > last_offsets.first ? offsets.first : last_offsets.first,
+        .last_offset = offsets.last < last_offsets.last ? offsets.last : last_offsets.last,
+        .timestamp_min = timestamps.first,
+        .is_backwards = (plan & PLAN_DESCENDING) != 0};
     return status;
 }

@@ -6,8 +6,8 @@
  *     plan: "path= offset>= merged descending"
  *
  * Everything but the path is a hint that spares reading: SQLite compares each row again. LIMIT is
- * not in the plan, since the scan reads little more than what is asked of it. The plan's text is what
- * EXPLAIN QUERY PLAN shows; xFilter reads its words again, one for each argument.
+ * not in the plan, since the scan reads little more than what is asked of it. The plan's text is
+ * what EXPLAIN QUERY PLAN shows; xFilter reads its words again, one for each argument.
  */
 #ifndef EXT_KAFKA_PLAN_H
 #define EXT_KAFKA_PLAN_H

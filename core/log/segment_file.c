@@ -5,9 +5,9 @@
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
+#include "core/record/crc32.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum {
     WINDOW_MIN = 4096,
@@ -253,8 +253,7 @@ static enum hw_status checksum_pieces(struct hw_segment_file *file, int64_t at, 
         if (status != HW_OK || got == 0) {
             return status;
         }
-        *crc = is_legacy ? (uint32_t)crc32(*crc, bytes, (uInt)got)
-                         : hw_crc32c_extend(*crc, bytes, got);
+        *crc = is_legacy ? hw_crc32_extend(*crc, bytes, got) : hw_crc32c_extend(*crc, bytes, got);
         at += (int64_t)got;
     }
     return HW_OK;

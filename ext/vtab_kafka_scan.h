@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One driver for the tables that scan real files row by row: kafka_log(path) and
+ * kafka_batches(path). To add one: give it a row in tables_kafka_scan.c.
+ */
+#ifndef EXT_VTAB_KAFKA_SCAN_H
+#define EXT_VTAB_KAFKA_SCAN_H
+
+#include "ext/kafka_plan.h"
+
+#include <sqlite3ext.h>
+
+/* The row that a column is asked of. */
+struct kafka_scan_row {
+    const struct hw_partition_row *row;
+    sqlite3_value *path; /* As it was given. */
+    int64_t bytes_read;
+};
+
+struct kafka_scan_table {
+    const char *name;
+    const char *columns; /* As declared to SQLite; "path" is the first hidden one. */
+    const enum kafka_term *terms;
+    bool wants_records;
+    void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);
+};
+
+extern const struct kafka_scan_table kafka_scan_tables[];
+extern const size_t kafka_scan_table_count;
+
+/* Register the table. On an error nothing is registered. Returns a code of SQLite. */
+int vtab_kafka_scan_register(sqlite3 *db, const struct kafka_scan_table *definition);
+
+#endif /* EXT_VTAB_KAFKA_SCAN_H */
