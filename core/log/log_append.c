@@ -3,7 +3,6 @@
 #include "core/log/log_internal.h"
 
 #include "core/base/assert.h"
-#include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -162,122 +161,6 @@ static void fill_info(struct hw_log_append_info *info, const struct append_plan 
                                         .size_bytes = plan->append.size_bytes};
 }
 
-/* Walk the records: one an offset, as many as the header announces. */
-static enum hw_status walk_records(const uint8_t *bytes, const struct hw_batch *batch,
-                                   struct hw_buffer *scratch, hw_time_ms_t *max_timestamp,
-                                   struct hw_error *error)
-{
-    struct hw_record_iterator iterator;
-    struct hw_record record;
-    int32_t count = 0;
-    bool found;
-    enum hw_status status =
-        hw_record_iterator_open(&iterator, bytes, batch, HW_LOG_PLAIN_SIZE_MAX, scratch, error);
-
-    *max_timestamp = HW_TIMESTAMP_NONE;
-    while (status == HW_OK) {
-        status = hw_record_iterator_next(&iterator, &record, &found, error);
-        if (status != HW_OK || !found) {
-            break;
-        }
-        if (record.offset != batch->base_offset + count) {
-            return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                                   "record %" PRId32 " of the batch has offset delta %" PRId64,
-                                   count, record.offset - batch->base_offset);
-        }
-        if (record.timestamp > *max_timestamp) {
-            *max_timestamp = record.timestamp;
-        }
-        count++;
-    }
-    return status;
-}
-
-/*
- * Check that the batch holds the records that its header announces, and find their largest
- * timestamp. Source: LogValidator.validateBatch, validateRecord (R1.15). Stricter in one point:
- * where the offsets in a compressed batch are not consecutive, Kafka writes it anew.
- */
-static enum hw_status check_records(const struct hw_log *log, const uint8_t *bytes,
-                                    const struct hw_batch *batch, hw_time_ms_t *max_timestamp,
-                                    struct hw_error *error)
-{
-    struct hw_buffer scratch;
-    enum hw_status status;
-
-    hw_buffer_init(&scratch, log->owner.allocator);
-    status = walk_records(bytes, batch, &scratch, max_timestamp, error);
-    hw_buffer_release(&scratch);
-    if (status == HW_CORRUPT) {
-        char reason[HW_ERROR_MESSAGE_SIZE_BYTES];
-
-        memcpy(reason, error->message, sizeof reason);
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD, "%s", reason);
-    }
-    return status;
-}
-
-/* The header of the one batch that a producer may send, or why it is refused (R1.5, R1.11 to R1.15,
- * R1.18, R1.20), in Kafka's order. */
-static enum hw_status check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
-                                           size_t size_bytes, struct hw_batch *batch,
-                                           struct hw_error *error)
-{
-    const struct hw_log_config *config = &log->owner.config;
-    enum hw_batch_result result = hw_batch_parse(bytes, size_bytes, batch);
-
-    if (result == HW_BATCH_CORRUPT &&
-        (batch->magic != 2 || batch->batch_length < HW_BATCH_HEADER_SIZE - HW_BATCH_OVERHEAD)) {
-        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
-                               "%zu bytes that do not begin with a batch header", size_bytes);
-    }
-    if (result == HW_BATCH_LEGACY || result == HW_BATCH_TRUNCATED ||
-        hw_batch_size_bytes(batch) != size_bytes) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "%zu bytes are not exactly one batch of magic 2", size_bytes);
-    }
-    if (batch->base_offset != 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "base offset of the batch is %" PRId64 ", must be 0",
-                               batch->base_offset);
-    }
-    if (size_bytes > (size_t)config->max_message_bytes) {
-        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
-                               "batch has %zu bytes, max.message.bytes is %" PRId32, size_bytes,
-                               config->max_message_bytes);
-    }
-    if (!hw_batch_crc_ok(bytes, batch)) {
-        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
-                               "the checksum of the batch is wrong");
-    }
-    if ((batch->attributes & HW_BATCH_CONTROL) != 0 || result == HW_BATCH_CORRUPT ||
-        batch->record_count < 1 || batch->last_offset_delta != batch->record_count - 1) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "a %s batch of %" PRId32 " records with last offset delta %" PRId32,
-                               (batch->attributes & HW_BATCH_CONTROL) != 0 ? "control" : "data",
-                               batch->record_count, batch->last_offset_delta);
-    }
-    if (batch->producer_id >= 0 && batch->base_sequence < 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "producer %" PRId64 " sent a batch with base sequence %" PRId32,
-                               batch->producer_id, batch->base_sequence);
-    }
-    if ((batch->attributes & HW_BATCH_LOG_APPEND_TIME) != 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "the producer marked the batch as LogAppendTime");
-    }
-    if (size_bytes > (size_t)config->segment_bytes) {
-        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
-                               "batch has %zu bytes, segment.bytes is %" PRId32, size_bytes,
-                               config->segment_bytes);
-    }
-    if (hw_log_end(log) > INT64_MAX - 1 - batch->last_offset_delta) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "no offsets are left behind %" PRId64, hw_log_end(log));
-    }
-    return HW_OK;
-}
-
 enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                        hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                        struct hw_log_append_info *info, struct hw_error *error)
@@ -287,14 +170,11 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
     bool log_append_time = log->owner.config.log_append_time;
     struct hw_batch batch;
     hw_time_ms_t max_timestamp;
-    enum hw_status status = check_produced_batch(log, bytes, size_bytes, &batch, error);
+    enum hw_status status =
+        hw_log_check_produced_batch(log, bytes, size_bytes, &batch, &max_timestamp, error);
 
     HW_ASSERT(leader_epoch >= 0);
 
-    max_timestamp = batch.max_timestamp;
-    if (status == HW_OK) {
-        status = check_records(log, bytes, &batch, &max_timestamp, error);
-    }
     if (status != HW_OK) {
         return status;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append,
- * roll), log_read.c (read, look up) and log_truncate.c (truncate, log start, retention).
+ * roll), log_validate.c (what producers may send), log_read.c (read, look up) and log_truncate.c
+ * (truncate, log start, retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H
@@ -35,6 +36,15 @@ size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset);
 /* Put a segment behind the others, for which there is room. */
 void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment);
 enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error);
+
+/*
+ * Whether the log takes these bytes from a producer: header into *batch, the true largest timestamp
+ * of its records into *max_timestamp. Errors: as hw_log_append_as_leader(). Source:
+ * UnifiedLog.analyzeAndValidateRecords, LogValidator, in their order.
+ */
+enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
+                                           size_t size_bytes, struct hw_batch *batch,
+                                           hw_time_ms_t *max_timestamp, struct hw_error *error);
 
 /*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be
