@@ -4,149 +4,64 @@
 #include "core/base/assert.h"
 #include "core/base/buffer.h"
 #include "core/base/uuid.h"
+#include "core/log/checkpoint_line.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
     CHECKPOINT_SIZE_MAX = 256 * 1024 * 1024, /* More than any real file; bounds the memory. */
-    CHECKPOINT_FIELDS_MAX = 3,
     METADATA_SIZE_MAX = 64 * 1024
 };
 
-/* Some characters of the file. */
-struct span {
-    const char *text;
-    size_t size;
-};
-
-/* The lines of a file, one after the other. */
+/* The lines of a file, and its path for messages. */
 struct line_reader {
-    const char *path; /* For messages. */
-    const char *at;
-    const char *end;
-    int64_t line; /* Number of the line last returned, from 1. */
+    const char *path;
+    struct hw_checkpoint_lines lines;
 };
-
-/* The next line without its end, which may be \n, \r\n or \r, as for Java's BufferedReader. */
-static bool next_line(struct line_reader *reader, struct span *line)
-{
-    const char *at = reader->at;
-
-    if (at == reader->end) {
-        return false;
-    }
-    while (at < reader->end && *at != '\n' && *at != '\r') {
-        at++;
-    }
-    *line = (struct span){.text = reader->at, .size = (size_t)(at - reader->at)};
-    if (at < reader->end) {
-        at += at + 1 < reader->end && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
-    }
-    reader->at = at;
-    reader->line++;
-    return true;
-}
 
 static enum hw_status malformed(const struct line_reader *reader, const char *what,
                                 struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT, "%s: line %" PRId64 ": %s", reader->path, reader->line,
-                        what);
-}
-
-/* What Java's \s matches. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Split a line as Kafka does: trailing space is dropped, leading space makes an empty first field.
- * Returns the number of fields, one more than fit if there are more. */
-static size_t split(struct span line, struct span fields[CHECKPOINT_FIELDS_MAX])
-{
-    const char *at = line.text;
-    const char *end = line.text + line.size;
-    size_t count = 0;
-
-    while (end > at && is_space(end[-1])) {
-        end--;
-    }
-    for (;;) {
-        const char *start = at;
-
-        while (at < end && !is_space(*at)) {
-            at++;
-        }
-        if (count == CHECKPOINT_FIELDS_MAX) {
-            return count + 1;
-        }
-        fields[count++] = (struct span){.text = start, .size = (size_t)(at - start)};
-        if (at == end) {
-            return count;
-        }
-        while (at < end && is_space(*at)) {
-            at++;
-        }
-    }
-}
-
-/* A decimal number from 0 to `max`; a sign is accepted, as by Java's parseLong. */
-static bool parse_number(struct span text, int64_t max, int64_t *number)
-{
-    bool negative = text.size > 0 && text.text[0] == '-';
-    size_t i = text.size > 0 && (negative || text.text[0] == '+') ? 1 : 0;
-    int64_t value = 0;
-
-    if (i == text.size) {
-        return false;
-    }
-    for (; i < text.size; i++) {
-        int digit = text.text[i] - '0';
-
-        if (digit < 0 || digit > 9 || value > (max - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    *number = value;
-    return !negative || value == 0;
+    return hw_error_set(error, HW_CORRUPT, "%s: line %" PRId64 ": %s", reader->path,
+                        reader->lines.line, what);
 }
 
 /* Version and count. *count is 0 where the file is empty or has the version only. */
 static enum hw_status read_head(struct line_reader *reader, int64_t *count, struct hw_error *error)
 {
-    struct span line;
+    struct hw_checkpoint_span line;
     int64_t version;
 
     *count = 0;
-    if (!next_line(reader, &line)) {
+    if (!hw_checkpoint_lines_next(&reader->lines, &line)) {
         return HW_OK;
     }
-    if (!parse_number(line, INT32_MAX, &version) || version != 0) {
+    if (!hw_checkpoint_number(line, INT32_MAX, &version) || version != 0) {
         return malformed(reader, "the version is not 0", error);
     }
-    if (next_line(reader, &line) && !parse_number(line, INT32_MAX, count)) {
+    if (hw_checkpoint_lines_next(&reader->lines, &line) &&
+        !hw_checkpoint_number(line, INT32_MAX, count)) {
         return malformed(reader, "the number of entries is not a number", error);
     }
     return HW_OK;
 }
 
 /* Takes one entry's fields. Returns false if they are not valid. */
-typedef bool take_entry(void *context, const struct span *fields, enum hw_status *status,
-                        struct hw_error *error);
+typedef bool take_entry(void *context, const struct hw_checkpoint_span *fields,
+                        enum hw_status *status, struct hw_error *error);
 
 static enum hw_status read_entries(struct line_reader *reader, size_t field_count, take_entry *take,
                                    void *context, struct hw_error *error)
 {
-    struct span fields[CHECKPOINT_FIELDS_MAX];
-    struct span line;
+    struct hw_checkpoint_span fields[HW_CHECKPOINT_FIELDS_MAX];
+    struct hw_checkpoint_span line;
     int64_t expected;
     int64_t count = 0;
     enum hw_status status = read_head(reader, &expected, error);
 
-    while (status == HW_OK && next_line(reader, &line)) {
-        if (split(line, fields) != field_count) {
+    while (status == HW_OK && hw_checkpoint_lines_next(&reader->lines, &line)) {
+        if (hw_checkpoint_split(line, fields) != field_count) {
             return malformed(reader, "wrong number of fields", error);
         }
         if (!take(context, fields, &status, error)) {
@@ -172,8 +87,8 @@ static enum hw_status read_file(struct hw_store *store, const char *path, size_t
     hw_buffer_init(&content, allocator);
     status = hw_store_read_whole(store, path, CHECKPOINT_SIZE_MAX, &content, error);
     if (status == HW_OK && content.size > 0) {
-        reader.at = (const char *)content.bytes;
-        reader.end = reader.at + content.size;
+        reader.lines.at = (const char *)content.bytes;
+        reader.lines.end = reader.lines.at + content.size;
         status = read_entries(&reader, field_count, take, context, error);
     }
     hw_buffer_release(&content);
@@ -273,8 +188,8 @@ hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoi
     return found ? checkpoint->entries[at].offset : missing;
 }
 
-static bool take_offset(void *context, const struct span *fields, enum hw_status *status,
-                        struct hw_error *error)
+static bool take_offset(void *context, const struct hw_checkpoint_span *fields,
+                        enum hw_status *status, struct hw_error *error)
 {
     char topic[HW_TOPIC_NAME_MAX + 1];
     int64_t partition;
@@ -282,8 +197,8 @@ static bool take_offset(void *context, const struct span *fields, enum hw_status
 
     if (fields[0].size == 0 || fields[0].size > HW_TOPIC_NAME_MAX ||
         memchr(fields[0].text, '\0', fields[0].size) != NULL ||
-        !parse_number(fields[1], INT32_MAX, &partition) ||
-        !parse_number(fields[2], INT64_MAX, &offset)) {
+        !hw_checkpoint_number(fields[1], INT32_MAX, &partition) ||
+        !hw_checkpoint_number(fields[2], INT64_MAX, &offset)) {
         return false;
     }
     memcpy(topic, fields[0].text, fields[0].size);
@@ -328,8 +243,8 @@ enum hw_status hw_offset_checkpoint_write(struct hw_store *store, const char *pa
     return status;
 }
 
-static bool take_epoch(void *context, const struct span *fields, enum hw_status *status,
-                       struct hw_error *error)
+static bool take_epoch(void *context, const struct hw_checkpoint_span *fields,
+                       enum hw_status *status, struct hw_error *error)
 {
     struct hw_epoch_cache *cache = context;
     size_t count = cache->count;
@@ -337,8 +252,8 @@ static bool take_epoch(void *context, const struct span *fields, enum hw_status 
     int64_t start_offset;
     bool changed;
 
-    if (!parse_number(fields[0], INT32_MAX, &epoch) ||
-        !parse_number(fields[1], INT64_MAX, &start_offset)) {
+    if (!hw_checkpoint_number(fields[0], INT32_MAX, &epoch) ||
+        !hw_checkpoint_number(fields[1], INT64_MAX, &start_offset)) {
         return false;
     }
     *status = hw_epoch_cache_assign(cache, (hw_epoch_t)epoch, start_offset, &changed, error);
@@ -380,16 +295,17 @@ enum hw_status hw_epoch_checkpoint_write(struct hw_store *store, const char *pat
 }
 
 /* The part of a "name: value" line behind the colon and the space, if it has that name. */
-static bool value_of(struct span line, const char *name, struct span *value)
+static bool value_of(struct hw_checkpoint_span line, const char *name,
+                     struct hw_checkpoint_span *value)
 {
     size_t at = strlen(name);
 
     if (line.size < at + 2 || memcmp(line.text, name, at) != 0 || line.text[at] != ':' ||
-        !is_space(line.text[at + 1])) {
+        !hw_checkpoint_is_space(line.text[at + 1])) {
         return false;
     }
-    for (at += 1; at < line.size && is_space(line.text[at]); at++) {}
-    *value = (struct span){.text = line.text + at, .size = line.size - at};
+    for (at += 1; at < line.size && hw_checkpoint_is_space(line.text[at]); at++) {}
+    *value = (struct hw_checkpoint_span){.text = line.text + at, .size = line.size - at};
     return true;
 }
 
@@ -397,15 +313,15 @@ static enum hw_status parse_metadata(struct line_reader *reader, struct hw_uuid 
                                      struct hw_error *error)
 {
     struct hw_uuid id;
-    struct span line;
-    struct span value;
+    struct hw_checkpoint_span line;
+    struct hw_checkpoint_span value;
     int64_t version;
 
-    if (!next_line(reader, &line) || !value_of(line, "version", &value) ||
-        !parse_number(value, INT32_MAX, &version)) {
+    if (!hw_checkpoint_lines_next(&reader->lines, &line) || !value_of(line, "version", &value) ||
+        !hw_checkpoint_number(value, INT32_MAX, &version)) {
         return malformed(reader, "expected \"version: 0\"", error);
     }
-    if (!next_line(reader, &line) || !value_of(line, "topic_id", &value) ||
+    if (!hw_checkpoint_lines_next(&reader->lines, &line) || !value_of(line, "topic_id", &value) ||
         !hw_uuid_parse(value.text, value.size, &id) || hw_uuid_is_zero(&id)) {
         return malformed(reader, "expected \"topic_id: \" and a topic id", error);
     }
@@ -424,8 +340,8 @@ enum hw_status hw_partition_metadata_read(struct hw_store *store, const char *pa
     hw_buffer_init(&content, allocator);
     status = hw_store_read_whole(store, path, METADATA_SIZE_MAX, &content, error);
     if (status == HW_OK) {
-        reader.at = (const char *)content.bytes;
-        reader.end = content.size == 0 ? reader.at : reader.at + content.size;
+        reader.lines.at = (const char *)content.bytes;
+        reader.lines.end = content.size == 0 ? reader.lines.at : reader.lines.at + content.size;
         status = parse_metadata(&reader, topic_id, error);
     }
     hw_buffer_release(&content);
