@@ -12,6 +12,8 @@ struct request {
     bool has_data;        /* A partition has been answered with records. */
     int32_t bytes_left;   /* Of replica.fetch.response.max.bytes. */
     hw_time_ms_t over_ms; /* When its time is over. */
+    size_t first; /* The partition that is answered first; then those behind it, and round. */
+    bool has_next_first; /* One has been found that comes first the next time. */
 };
 
 /* What one follower does in a round. */
@@ -22,7 +24,6 @@ struct round {
     hw_broker_id_t follower;
     int32_t request_count;
     struct request requests[HW_BROKERS_MAX];
-    int32_t passed_over; /* The most often that a partition went empty in a row. */
 };
 
 static struct request *round_request(struct round *round, hw_broker_id_t leader)
@@ -69,11 +70,19 @@ static enum hw_status round_send(const struct round *round, struct hw_error *err
     return status;
 }
 
+/* Limits that were configured since the request was sent count at once. */
+static void round_renew_limits(const struct hw_partition *partition,
+                               struct hw_fetch_request *request)
+{
+    request->partition_max_bytes = partition->settings->replica_fetch_max_bytes;
+    request->max_bytes = partition->settings->replica_fetch_response_max_bytes;
+    request->min_bytes = partition->settings->replica_fetch_min_bytes;
+}
+
 /* What does each leader see of the follower's request? */
 static void round_gather(struct round *round)
 {
     round->request_count = 0;
-    round->passed_over = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct hw_replica *follower = round_follower(round, i);
         struct hw_replica *leader;
@@ -83,6 +92,7 @@ static void round_gather(struct round *round)
         if (follower == NULL || !follower->fetch.is_request_waiting) {
             continue;
         }
+        round_renew_limits(round->partitions[i], &follower->fetch.request);
         leader = hw_exchange_reach_leader(round->partitions[i], round->step, follower);
         request = round_add_request(round, follower);
         /* Where the leader is not reached the answer is that it is not. */
@@ -98,8 +108,8 @@ static void round_gather(struct round *round)
             request->over_ms <= round->step->now_ms) {
             request->is_due = true;
         }
-        if (follower->fetch.passed_over > round->passed_over) {
-            round->passed_over = follower->fetch.passed_over;
+        if (follower->fetch.is_first) {
+            request->first = i;
         }
     }
 }
@@ -112,7 +122,6 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
     struct hw_fetch_request one = follower->fetch.request;
     const struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     bool is_behind = leader != NULL && one.fetch_offset < hw_log_end(leader->log);
-    int32_t passed_over = follower->fetch.passed_over;
     size_t size = 0;
     enum hw_status status;
 
@@ -121,7 +130,9 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
     status = hw_exchange_answer(partition, step, follower, &one, &size, records, error);
     request->bytes_left =
         size < (size_t)request->bytes_left ? request->bytes_left - (int32_t)size : 0;
-    follower->fetch.passed_over = size == 0 && is_behind && request->has_data ? passed_over + 1 : 0;
+    follower->fetch.is_first =
+        size == 0 && is_behind && request->has_data && !request->has_next_first;
+    request->has_next_first = request->has_next_first || follower->fetch.is_first;
     request->has_data = request->has_data || size > 0;
     return status;
 }
@@ -131,17 +142,18 @@ static enum hw_status round_answer(struct round *round, int64_t *records, struct
     enum hw_status status = HW_OK;
 
     round_gather(round);
-    for (int32_t turn = round->passed_over; status == HW_OK && turn >= 0; turn--) {
+    for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; status == HW_OK && i < round->count; i++) {
             struct hw_replica *follower = round_follower(round, i);
             struct request *request;
 
-            if (follower == NULL || !follower->fetch.is_request_waiting ||
-                follower->fetch.passed_over != turn) {
+            if (follower == NULL || !follower->fetch.is_request_waiting) {
                 continue;
             }
             request = round_request(round, follower->leader);
-            if (request->is_due || request->available == 0) {
+            HW_ASSERT(request != NULL);
+            if ((i < request->first) == (turn == 1) &&
+                (request->is_due || request->available == 0)) {
                 status = round_answer_one(round->partitions[i], round->step, follower, request,
                                           records, error);
             }

@@ -12,8 +12,8 @@
  *
  * The partitions of a request share its limit (R2.14): replica.fetch.response.max.bytes shrinks
  * from partition to partition, and only until one has records the first batch is given whatever its
- * size. Partitions that went empty because of that come first the next time, those longest passed
- * over before others (Kafka moves a partition that got records to the end of its order).
+ * size. The first partition that went empty because of that comes first the next time, with those
+ * behind it (Kafka moves a partition that got records to the end of its order).
  *
  * How long does a request wait? In Kafka it is answered when there are replica.fetch.min.bytes or
  * something else to tell (R2.12), or after replica.fetch.wait.max.ms. Here nothing moves by itself,

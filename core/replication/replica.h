@@ -65,8 +65,7 @@ struct hw_fetch_state {
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
     struct hw_fetch_request request;
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
-    int32_t
-        passed_over; /* Answers in a row without records, since other partitions had the room. */
+    bool is_first; /* Of the next request: others had the room in the last answer. */
 };
 
 struct hw_replica {
