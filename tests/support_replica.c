@@ -179,18 +179,25 @@ void test_replicas_log_has(struct test_replicas *t, hw_broker_id_t broker, const
     check(t);
 }
 
+static struct hw_step step_of(struct test_replicas *t)
+{
+    return (struct hw_step){.now_ms = t->now_ms, .controller = &t->controller, .links = &t->links};
+}
+
 void test_replicas_lead(struct test_replicas *t, hw_broker_id_t broker, hw_epoch_t leader_epoch,
                         int32_t partition_epoch, const char *replicas, const char *isr)
 {
     struct hw_replica *replica = test_replicas_get(t, broker);
+    struct hw_step step = step_of(t);
 
     t->partition.record = (struct hw_partition_record){.leader = broker,
                                                        .leader_epoch = leader_epoch,
                                                        .partition_epoch = partition_epoch,
                                                        .replicas = test_list(replicas),
                                                        .isr = test_list(isr)};
-    must(t, hw_replica_become_leader(replica, t->now_ms, &t->partition.record, &t->settings,
-                                     &t->changed, &t->error));
+    must(t, hw_replica_become_leader(replica, t->now_ms, &t->partition.record, &t->changed,
+                                     &t->error));
+    t->partition.variant->appended(&t->partition, &step, replica);
     check(t);
 }
 
@@ -209,11 +216,6 @@ void test_replicas_follow(struct test_replicas *t, hw_broker_id_t broker, hw_bro
 }
 
 /* ------------------------------------------------------------------------------------- leading */
-
-static struct hw_step step_of(struct test_replicas *t)
-{
-    return (struct hw_step){.now_ms = t->now_ms, .controller = &t->controller, .links = &t->links};
-}
 
 void test_replicas_build(const struct test_replicas *t, struct hw_buffer *bytes, int count)
 {

@@ -19,11 +19,11 @@ enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_
         return HW_OK;
     }
     if (partition->record.leader == replica->broker) {
-        enum hw_status status = hw_replica_become_leader(replica, step->now_ms, &partition->record,
-                                                         partition->settings, &changed, error);
+        enum hw_status status =
+            hw_replica_become_leader(replica, step->now_ms, &partition->record, &changed, error);
 
         if (status == HW_OK) {
-            hw_waiting_check(replica, step->now_ms, partition->settings);
+            partition->variant->appended(partition, step, replica);
         }
         return status;
     }

@@ -53,9 +53,11 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
 
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition)
 {
-    return partition->record.leader == HW_BROKER_ID_NONE
-               ? NULL
-               : hw_partition_find(partition, partition->record.leader);
+    struct hw_replica *replica = partition->record.leader == HW_BROKER_ID_NONE
+                                     ? NULL
+                                     : hw_partition_find(partition, partition->record.leader);
+
+    return replica != NULL && replica->role == HW_ROLE_LEADER ? replica : NULL;
 }
 
 static struct hw_event partition_event(const struct hw_partition *partition,

@@ -70,7 +70,8 @@ struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_br
 void hw_partition_attach(struct hw_partition *partition, struct hw_replica *replica);
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
 
-/* The replica that the controller's record names as leader, if its broker runs; else NULL. */
+/* The replica that the controller's record names as leader, if its broker runs and has heard of it;
+ * else NULL. */
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
 
 /* Note in the journal what has changed in the record since the last time. */

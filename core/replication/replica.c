@@ -129,8 +129,7 @@ static void replica_assign_remotes(struct hw_replica *replica, const struct hw_b
 }
 
 enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                        const struct hw_partition_record *record,
-                                        const struct hw_settings *settings, bool *became,
+                                        const struct hw_partition_record *record, bool *became,
                                         struct hw_error *error)
 {
     bool was_leader = replica->role == HW_ROLE_LEADER;
@@ -171,7 +170,6 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     }
     replica->partition_epoch = record->partition_epoch;
     replica->changes++;
-    (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
     *became = !was_leader;
     return HW_OK;
 }

@@ -131,12 +131,12 @@ void hw_replica_destroy(struct hw_replica *replica);
 /*
  * Lead by the controller's record, which names this broker as leader. A record with an older
  * partition epoch is ignored. In a new leader epoch the epoch starts at the log end and all that
- * was known of the followers is reset. *became tells whether it did not lead before. Errors:
- * HW_NO_MEMORY, HW_IO (the role is then as it was). Source: Partition.makeLeader (R4.11 to R4.13).
+ * was known of the followers is reset. *became tells whether it did not lead before. The high
+ * watermark is the caller's to move, as after an append. Errors: HW_NO_MEMORY, HW_IO (the role is
+ * then as it was). Source: Partition.makeLeader (R4.11 to R4.13).
  */
 enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                        const struct hw_partition_record *record,
-                                        const struct hw_settings *settings, bool *became,
+                                        const struct hw_partition_record *record, bool *became,
                                         struct hw_error *error);
 
 /*
@@ -171,7 +171,7 @@ int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
 
 /*
  * Move the leader's high watermark as far as its followers allow; the one place where it moves on a
- * leader. Returns whether it rose. Called after an append, at the end of becoming leader, after a
+ * leader. Returns whether it rose. Called after an append, after becoming leader, after a
  * fetch that changed a follower's log end, after a committed ISR change (R3.6).
  * Source: Partition.maybeIncrementLeaderHW (R3.3 to R3.8).
  */

@@ -35,7 +35,8 @@ struct hw_variant {
     enum hw_status (*may_append)(struct hw_partition *partition, struct hw_replica *leader,
                                  int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error);
 
-    /* A batch was appended on the leader: move what follows from it. */
+    /* A batch was appended on the leader, or it was told that it leads: move what follows from it.
+     */
     void (*appended)(struct hw_partition *partition, const struct hw_step *step,
                      struct hw_replica *leader);
 

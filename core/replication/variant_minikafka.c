@@ -145,8 +145,8 @@ static enum hw_status mini_tell(struct hw_partition *partition, const struct hw_
         struct hw_replica *replica = partition->replicas[i];
 
         if (replica->broker == partition->record.leader) {
-            status = hw_replica_become_leader(replica, step->now_ms, &partition->record,
-                                              partition->settings, &changed, error);
+            status = hw_replica_become_leader(replica, step->now_ms, &partition->record, &changed,
+                                              error);
         } else {
             hw_replica_become_follower(replica, &partition->record, false, &changed);
         }
