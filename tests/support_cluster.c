@@ -207,8 +207,8 @@ void test_check(struct test_cluster *t, const char *file, int line)
 
 /* ---------------------------------------------------------------------------------------- verbs */
 
-void test_produce(struct test_cluster *t, const char *value, int64_t acks, const char *file,
-                  int line)
+void test_cluster_produce(struct test_cluster *t, const char *value, int64_t acks, const char *file,
+                          int line)
 {
     struct hw_produce request = {.topic = "orders",
                                  .partition = 0,

@@ -49,8 +49,8 @@ void test_cluster_renew(struct test_cluster *t, int32_t brokers, const char *pro
 /* Checks that every verb runs at its end. */
 void test_check(struct test_cluster *t, const char *file, int line);
 
-void test_produce(struct test_cluster *t, const char *value, int64_t acks, const char *file,
-                  int line);
+void test_cluster_produce(struct test_cluster *t, const char *value, int64_t acks, const char *file,
+                          int line);
 void test_refused(struct test_cluster *t, enum hw_kafka_error expected, const char *file, int line);
 void test_done(struct test_cluster *t, const char *file, int line);
 struct hw_replica *test_replica(struct test_cluster *t, hw_broker_id_t broker, const char *file,
@@ -68,8 +68,9 @@ void test_ack(struct test_cluster *t, int64_t id, const char *expected, const ch
 
 #define TEST_VERB(t, call) ((t)->status = (call), test_check((t), __FILE__, __LINE__))
 
-#define produce(t, value)            (test_produce((t), (value), HW_ACKS_ALL, __FILE__, __LINE__))
-#define produce_acks(t, value, acks) (test_produce((t), (value), (acks), __FILE__, __LINE__))
+#define produce(t, value) (test_cluster_produce((t), (value), HW_ACKS_ALL, __FILE__, __LINE__))
+#define produce_acks(t, value, acks)                                                               \
+    (test_cluster_produce((t), (value), (acks), __FILE__, __LINE__))
 #define fetch(t, broker)                                                                           \
     TEST_VERB((t), hw_cluster_fetch((t)->cluster, "orders", 0, (broker), &(t)->result, &(t)->error))
 #define fetch_round(t)                                                                             \
