@@ -338,6 +338,65 @@ static void a_leader_that_grew_meanwhile_is_taken_for_equal_without_epochs(void 
     }
 }
 
+/* ------------------------------------------------------------------------------------ KIP-966 */
+
+/* S5: of three members only the leader is left in the ISR, two are required, and it takes "b". */
+static void lead_alone_below_the_minimum(struct test_cluster *t, const char *variant)
+{
+    static const char *const configs[] = {"min.insync.replicas", "2", NULL};
+
+    test_cluster_renew(t, 3, variant, configs);
+    t->records_may_be_lost = true;
+    produce(t, "a");
+    replicate(t);
+    cut(t, 1, 2);
+    cut(t, 1, 3);
+    produce_acks(t, "b", 1);
+    tick(t, 50000);
+    expect_isr(t, "[1]");
+}
+
+/* Scenario: S5. Semantics: R3.3 */
+static void before_kip_966_readers_saw_what_too_few_replicas_held(void **state)
+{
+    static const char *const variants[] = {"hw-truncation", "kip-101", "kip-279"};
+    struct test_cluster *t = *state;
+
+    for (size_t i = 0; i < 3; i++) {
+        lead_alone_below_the_minimum(t, variants[i]);
+        expect_high_watermark(t, 1, 2);
+    }
+    lead_alone_below_the_minimum(t, "kafka");
+    expect_high_watermark(t, 1, 1);
+}
+
+/* Semantics: R1.37. It was the usual end of a wait, before the high watermark stood still. */
+static void before_kip_966_those_who_waited_were_told_that_replicas_had_gone(void **state)
+{
+    static const char *const configs[] = {"min.insync.replicas", "2", NULL};
+    struct test_cluster *t = *state;
+
+    test_cluster_renew(t, 3, "kip-279", configs);
+    t->records_may_be_lost = true;
+    configure(t, "request.timeout.ms", "100000");
+    cut(t, 1, 2);
+    cut(t, 1, 3);
+    produce(t, "a");
+    tick(t, 50000);
+    expect_isr(t, "[1]");
+    expect_ack(t, t->produced.ack_id, "NOT_ENOUGH_REPLICAS_AFTER_APPEND");
+
+    test_cluster_renew(t, 3, "kafka", configs);
+    configure(t, "request.timeout.ms", "100000");
+    cut(t, 1, 2);
+    cut(t, 1, 3);
+    produce(t, "a");
+    tick(t, 50000);
+    expect_ack(t, t->produced.ack_id, "pending");
+    tick(t, 50000);
+    expect_ack(t, t->produced.ack_id, "REQUEST_TIMED_OUT");
+}
+
 #define TEST(function)                                                                             \
     {                                                                                              \
 #function, function, test_cluster_setup, test_cluster_teardown, NULL                       \
@@ -357,6 +416,8 @@ int main(void)
         TEST(with_its_epoch_a_stale_follower_is_fenced_until_it_hears_of_the_election),
         TEST(a_shorter_leader_makes_the_old_one_cut_with_every_rule),
         TEST(a_leader_that_grew_meanwhile_is_taken_for_equal_without_epochs),
+        TEST(before_kip_966_readers_saw_what_too_few_replicas_held),
+        TEST(before_kip_966_those_who_waited_were_told_that_replicas_had_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,8 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
     HW_ASSERT(replica->role == HW_ROLE_LEADER);
     /* KIP-966: below the minimum nothing becomes visible, so that any member of the last full ISR
      * still has all that was (R3.3). */
-    if (replica->isr.count < hw_replica_effective_min_isr(replica, settings)) {
+    if (!settings->high_watermark_ignores_min_isr &&
+        replica->isr.count < hw_replica_effective_min_isr(replica, settings)) {
         return false;
     }
     for (int32_t i = 0; i < replica->remote_count; i++) {

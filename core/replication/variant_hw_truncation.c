@@ -23,6 +23,7 @@ const struct hw_variant hw_variant_hw_truncation = {
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = true,
+    .high_watermark_ignores_min_isr = true,
     .has_controller = true,
     .has_timeouts = true,
     .default_acks = -1,

@@ -66,6 +66,7 @@ const struct hw_variant hw_variant_kafka = {
     .sends_epochs = true,
     .starts_truncating = false,
     .truncates_when_told = false,
+    .high_watermark_ignores_min_isr = false,
     .has_controller = true,
     .has_timeouts = true,
     .default_acks = -1,

@@ -40,6 +40,7 @@ const struct hw_variant hw_variant_kip_101 = {
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = false,
+    .high_watermark_ignores_min_isr = true,
     .has_controller = true,
     .has_timeouts = true,
     .default_acks = -1,
