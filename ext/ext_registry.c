@@ -13,7 +13,6 @@ static const char memory_directory[] = ":memory:";
 struct ext_cluster {
     struct ext_cluster *next;
     int references; /* Guarded by the list's mutex. */
-    bool in_memory;
     char *directory;
     sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
     struct hw_store *store;
@@ -56,19 +55,18 @@ static void entry_destroy(struct ext_cluster *entry)
 static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
+    bool in_memory = options->directory == NULL;
     enum hw_status status;
 
-    entry->in_memory = options->directory == NULL;
     entry->directory =
-        hw_text_copy(&ext_allocator, entry->in_memory ? memory_directory : options->directory);
+        hw_text_copy(&ext_allocator, in_memory ? memory_directory : options->directory);
     entry->mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
     if (entry->directory == NULL || (entry->mutex == NULL && sqlite3_threadsafe() != 0)) {
         return hw_error_no_memory(error, "a cluster");
     }
-    status = entry->in_memory
-                 ? hw_memory_store_create(&ext_allocator, &entry->store, error)
-                 : hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
-                                         &entry->store, error);
+    status = in_memory ? hw_memory_store_create(&ext_allocator, &entry->store, error)
+                       : hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
+                                               &entry->store, error);
     if (status != HW_OK) {
         return status;
     }
@@ -104,11 +102,12 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     return HW_OK;
 }
 
+/* Directories are absolute paths, so that of a cluster in memory is never found. */
 static struct ext_cluster *find_open(const char *directory)
 {
     struct ext_cluster *entry = clusters;
 
-    while (entry != NULL && (entry->in_memory || strcmp(entry->directory, directory) != 0)) {
+    while (entry != NULL && strcmp(entry->directory, directory) != 0) {
         entry = entry->next;
     }
     return entry;

@@ -154,6 +154,29 @@ static void a_directory_can_be_opened_from_any_connection(void **state)
     test_sql_close(file);
 }
 
+static void two_names_of_a_directory_are_one_cluster(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *file = test_sql_open(f->path);
+    sqlite3 *memory = test_sql_open(":memory:");
+    char elsewhere[SQL_SIZE];
+    char beside[SQL_SIZE];
+    char sql[2 * SQL_SIZE];
+
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->directory);
+    (void)snprintf(beside, sizeof beside, "%s-highwater", f->path);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    assert_int_equal(symlink(elsewhere, beside), 0);
+    expect_sql(file, "CREATE VIRTUAL TABLE t USING highwater(); INSERT INTO t(value) VALUES ('a')",
+               "");
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT open_cluster('%s/') IS NOT NULL; SELECT topic, leo FROM hw_partitions",
+                   elsewhere);
+    expect_sql(memory, sql, "1\nt|1");
+    test_sql_close(file);
+    test_sql_close(memory);
+}
+
 /* Options make a cluster; one that is there has to agree. */
 static void options_that_contradict_a_cluster_are_refused(void **state)
 {
@@ -531,6 +554,7 @@ int main(int argc, char **argv)
         TEST(a_database_in_memory_leaves_no_file),
         TEST(connections_to_one_file_share_one_cluster),
         TEST(a_directory_can_be_opened_from_any_connection),
+        TEST(two_names_of_a_directory_are_one_cluster),
         TEST(options_that_contradict_a_cluster_are_refused),
         TEST(loading_again_changes_nothing),
         TEST(a_scan_goes_on_when_another_cluster_is_opened),

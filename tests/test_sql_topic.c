@@ -319,7 +319,8 @@ static void keys_and_values_come_back_as_they_were(void **state)
                "CREATE VIRTUAL TABLE b USING highwater();"
                "INSERT INTO b(key, value) VALUES (NULL, 'x'), ('', x''), ('a', NULL), (NULL, NULL),"
                " (x'0001FFC328', 'a' || char(0) || 'b'), (1, 2.5), ('\xc3\xbc', x'C3BC'),"
-               " (x'EDA080', x'C080'), (zeroblob(3), x'F48FBFBF');"
+               " (x'EDA080', x'C080'), (zeroblob(3), x'F48FBFBF'),"
+               " ('0123456789' || char(0) || 'abcdefgh', '0123456789abcdef\xc3\xbcxyz');"
                "SELECT typeof(key), key, typeof(value), value FROM b;"
                "SELECT count(*) FROM b WHERE value IS NULL;"
                "SELECT count(*) FROM b WHERE length(key) = 0;"
@@ -333,6 +334,8 @@ static void keys_and_values_come_back_as_they_were(void **state)
                "text|\xc3\xbc|text|\xc3\xbc\n"
                "blob|x'EDA080'|blob|x'C080'\n"
                "blob|x'000000'|text|\xf4\x8f\xbf\xbf\n"
+               "blob|x'30313233343536373839006162636465666768'|text|"
+               "0123456789abcdef\xc3\xbcxyz\n"
                "2\n1\n4");
 }
 
@@ -440,6 +443,28 @@ static void hidden_columns_choose_replica_and_isolation(void **state)
                "6\n1|2\n2|2\n3|2\n0");
 }
 
+/* Case: D-01. However many rows the other table has, it comes first: a plan that reads the leader's
+ * copy instead of the one that is asked for would find nothing, and say nothing. */
+static void an_argument_that_is_not_there_yet_is_no_plan(void **state)
+{
+    sqlite3 *db = *state;
+
+    expect_sql(db,
+               "CREATE TABLE b(broker, isolation);"
+               "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000)"
+               " INSERT INTO b SELECT 1, 'read_committed' FROM c; ANALYZE;"
+               "SELECT count(*) FROM t, b WHERE t.replica = b.broker;"
+               "SELECT count(*) FROM t JOIN b ON t.isolation = b.isolation;"
+               "SELECT count(*) FROM hw_log l, b WHERE l.topic = 't' AND l.\"partition\" = 0"
+               " AND l.broker = b.broker",
+               "20000\n20000\n20000");
+    /* Not given, the replica is NULL: "the leader". */
+    expect_sql(db,
+               "SELECT count(*) FROM t WHERE replica IS NULL;"
+               "SELECT count(*) FROM t WHERE replica IS (SELECT NULL)",
+               "10\n10");
+}
+
 static void a_topic_without_a_leader_says_what_to_call(void **state)
 {
     expect_error(*state, "SELECT crash(1); SELECT count(*) FROM t", SQLITE_ERROR,
@@ -467,6 +492,7 @@ int main(void)
         TEST(an_insert_tells_the_new_offset),
         TEST(a_view_of_one_partition_reads_and_writes_only_that),
         TEST(hidden_columns_choose_replica_and_isolation),
+        TEST(an_argument_that_is_not_there_yet_is_no_plan),
         TEST(a_topic_without_a_leader_says_what_to_call),
     };
 

@@ -99,6 +99,11 @@ static void savepoints_opened_before_the_first_insert_count(void **state)
                "SELECT \"offset\", value FROM t; SELECT count(*) FROM u",
                "0|6\n0");
     expect_sql(f->db,
+               "BEGIN; SAVEPOINT a; SAVEPOINT b; INSERT INTO u(value) VALUES ('1');"
+               "SAVEPOINT c; INSERT INTO u(value) VALUES ('2'); ROLLBACK TO b; COMMIT;"
+               "SELECT count(*) FROM u",
+               "0");
+    expect_sql(f->db,
                "SAVEPOINT a; INSERT INTO t(value) VALUES ('7'); ROLLBACK TO a;"
                "INSERT INTO t(value) VALUES ('8'); RELEASE a; SELECT value FROM t",
                "6\n8");
