@@ -54,7 +54,10 @@ int test_replicas_setup(void **state)
         return -1;
     }
     test_heap_init(&t->heap, -1);
-    must(t, hw_memory_store_create(&t->heap.allocator, &t->store, &t->error));
+    t->faults.fail_at = -1;
+    must(t, hw_memory_store_create(&t->heap.allocator, &t->memory, &t->error));
+    must(t,
+         hw_faulty_store_create(&t->heap.allocator, t->memory, &t->faults, &t->store, &t->error));
     hw_controller_init(&t->controller);
     for (hw_broker_id_t id = 1; id <= BROKERS; id++) {
         assert_int_equal(hw_controller_register(&t->controller, id), id);
@@ -84,6 +87,7 @@ int test_replicas_teardown(void **state)
     }
     hw_buffer_release(&t->response.records);
     hw_store_destroy(t->store);
+    hw_store_destroy(t->memory);
     assert_int_equal(t->heap.bytes_in_use, 0);
     free(t);
     return 0;

@@ -16,12 +16,15 @@
 #ifndef SUPPORT_REPLICA_H
 #define SUPPORT_REPLICA_H
 
+#include "core/io/faulty_store.h"
 #include "core/replication/exchange.h"
 #include "tests/support_heap.h"
 #include "tests/support_partition_record.h"
 
 struct test_replicas {
     struct test_heap heap;
+    struct hw_store *memory;
+    struct hw_faults faults; /* Of the store, which is `memory` behind a failing one. */
     struct hw_store *store;
     struct hw_controller controller;
     struct hw_links links;
