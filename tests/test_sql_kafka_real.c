@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do the kafka_* tables say of files that a real Kafka broker wrote what its own consumer and tool
+ * said of them? tests/data/kafka/README.md tells how the files were made.
+ */
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DATA "tests/data/kafka/"
+
+/* The whole file with a NUL behind it; the caller frees it. */
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    long size;
+    char *bytes;
+
+    if (file == NULL) {
+        fail_msg("cannot open %s; tests run in the root of the repository", path);
+    }
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size = ftell(file);
+    assert_true(size >= 0);
+    rewind(file);
+    bytes = malloc((size_t)size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, (size_t)size, file), (size_t)size);
+    bytes[size] = '\0';
+    (void)fclose(file);
+    return bytes;
+}
+
+/* Insert every line of a file into the table, as one column. */
+static void load_lines(sqlite3 *db, const char *insert, const char *path)
+{
+    char *bytes = read_file(path);
+    sqlite3_stmt *statement = NULL;
+
+    assert_int_equal(sqlite3_prepare_v2(db, insert, -1, &statement, NULL), SQLITE_OK);
+    for (char *line = bytes; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+
+        assert_int_equal(sqlite3_bind_text(statement, 1, line, (int)length, SQLITE_STATIC),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+        assert_int_equal(sqlite3_reset(statement), SQLITE_OK);
+        line += length + (line[length] == '\n');
+    }
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    free(bytes);
+}
+
+/* A database that knows where the broker's log directory is and what its consumer said of ends. */
+static sqlite3 *open_broker(const char *name)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+    char text[256];
+
+    (void)snprintf(text, sizeof text,
+                   "CREATE TEMP TABLE source AS SELECT '" DATA "%s/logs' AS path", name);
+    expect_sql(db, text, "");
+    expect_sql(db,
+               "CREATE TEMP TABLE bounds_line(line);"
+               "CREATE TEMP VIEW bounds AS SELECT j ->> 0 AS topic, j ->> 1 AS \"partition\","
+               " j ->> 2 AS kind, j ->> 3 + 0 AS first, j ->> 4 AS last FROM (SELECT"
+               " '[\"' || replace(line, '|', '\",\"') || '\"]' AS j FROM bounds_line)",
+               "");
+    (void)snprintf(text, sizeof text, DATA "%s/offsets", name);
+    load_lines(db, "INSERT INTO bounds_line VALUES (?1)", text);
+    return db;
+}
+
+/* What the SELECT in tests/data/kafka/QUERY.sql gives is, as a set, what the file says. */
+static void expect_lines(sqlite3 *db, const char *name, const char *query, int at_least)
+{
+    char path[256];
+    char *select;
+    char *sql;
+
+    (void)snprintf(path, sizeof path, DATA "%s.sql", query);
+    select = read_file(path);
+    sql = sqlite3_mprintf("CREATE TEMP TABLE given AS %s", select);
+    free(select);
+    assert_non_null(sql);
+    expect_sql(db, sql, "");
+    sqlite3_free(sql);
+
+    expect_sql(db, "CREATE TEMP TABLE said(line)", "");
+    (void)snprintf(path, sizeof path, DATA "%s/%s", name, query);
+    load_lines(db, "INSERT INTO said VALUES (?1)", path);
+
+    (void)snprintf(path, sizeof path, "SELECT count(*) >= %d FROM said", at_least);
+    expect_sql(db, path, "1");
+    expect_sql(db, "SELECT 'missing', line FROM said EXCEPT SELECT 'missing', line FROM given", "");
+    expect_sql(db, "SELECT 'unknown', line FROM given EXCEPT SELECT 'unknown', line FROM said", "");
+    expect_same_sql(db, "SELECT count(*) FROM given", "SELECT count(*) FROM said");
+    expect_sql(db, "DROP TABLE given; DROP TABLE said", "");
+}
+
+/* Both were made by the same story; a killed broker leaves index files with a tail of zeros. */
+static const char *const brokers[] = {"stopped", "killed"};
+
+static void expect_lines_of_both(const char *query, int at_least)
+{
+    for (size_t i = 0; i < sizeof brokers / sizeof brokers[0]; i++) {
+        sqlite3 *db = open_broker(brokers[i]);
+
+        expect_lines(db, brokers[i], query, at_least);
+        test_sql_close(db);
+    }
+}
+
+static void every_record_that_a_consumer_got_is_read(void **state)
+{
+    (void)state;
+    expect_lines_of_both("records", 800);
+}
+
+static void what_read_committed_leaves_out_follows_from_the_log(void **state)
+{
+    (void)state;
+    expect_lines_of_both("uncommitted", 100);
+}
+
+static void records_and_markers_have_what_the_dump_tool_says(void **state)
+{
+    (void)state;
+    expect_lines_of_both("log", 900);
+}
+
+static void batches_have_what_the_dump_tool_says(void **state)
+{
+    (void)state;
+    expect_lines_of_both("batches", 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_record_that_a_consumer_got_is_read),
+        cmocka_unit_test(what_read_committed_leaves_out_follows_from_the_log),
+        cmocka_unit_test(records_and_markers_have_what_the_dump_tool_says),
+        cmocka_unit_test(batches_have_what_the_dump_tool_says),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
