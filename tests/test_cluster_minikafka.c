@@ -94,7 +94,8 @@ enum {
     ACKS_MAX = 2000,
     BATCH_BYTES = 72, /* One record with a value of four characters. */
     STEPS = 500,
-    WALKS = 40
+    WALKS = 40,
+    QUICK_WALKS = 2
 };
 
 struct model_ack {
@@ -462,9 +463,10 @@ static void the_variant_does_what_the_model_does(void **state)
     struct walk *w = test_calloc(1, sizeof *w);
     uint64_t first = from_environment("HW_SEED", 1);
     uint64_t steps = from_environment("HW_STEPS", STEPS);
+    uint64_t walks = getenv("HW_TEST_QUICK") != NULL ? QUICK_WALKS : WALKS;
 
     w->t = *state;
-    for (uint64_t seed = first; seed < first + WALKS; seed++) {
+    for (uint64_t seed = first; seed < first + walks; seed++) {
         print_message("seed %" PRIu64 "\n", seed);
         set_up_walk(w, seed);
         for (uint64_t i = 0; i < steps && w->model.ack_count < ACKS_MAX; i++) {
