@@ -25,8 +25,8 @@ struct hw_variant {
     bool starts_truncating;
     bool truncates_when_told;
     bool high_watermark_ignores_min_isr; /* Before KIP-966 it moved below the minimum too (R3.3). */
-    bool has_controller; /* Elections, controlled shutdown, moves: R6, R7. */
-    bool has_timeouts;   /* Waiting produces and fetches time out. */
+    bool has_controller;                 /* Elections, controlled shutdown, moves: R6, R7. */
+    bool has_timeouts;                   /* Waiting produces and fetches time out. */
     int32_t default_acks;
 
     /* A partition was created, or loaded, with its replicas attached and their roles told. */
