@@ -34,10 +34,25 @@ static void *sqlite_resize(void *context, void *block, size_t size_old, size_t s
 
 const struct hw_allocator ext_allocator = {.context = NULL, .resize = sqlite_resize};
 
-/* Found anew each time: before SQLite is initialised there is none, and NULL does no harm. */
+/* Found anew each time, rather than kept in a variable. */
 static sqlite3_mutex *list_mutex(void)
 {
-    return sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+    return sqlite3_threadsafe() == 0 ? NULL : sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+}
+
+/* An SQLite without threads has no mutexes, and no functions for them. */
+static void enter(sqlite3_mutex *mutex)
+{
+    if (mutex != NULL) {
+        sqlite3_mutex_enter(mutex);
+    }
+}
+
+static void leave(sqlite3_mutex *mutex)
+{
+    if (mutex != NULL) {
+        sqlite3_mutex_leave(mutex);
+    }
 }
 
 static void entry_destroy(struct ext_cluster *entry)
@@ -47,7 +62,9 @@ static void entry_destroy(struct ext_cluster *entry)
     /* Nobody is left who could be told; what could not be written is recovered at the next open. */
     (void)hw_cluster_close(entry->cluster, &error);
     hw_store_destroy(entry->store);
-    sqlite3_mutex_free(entry->mutex);
+    if (entry->mutex != NULL) {
+        sqlite3_mutex_free(entry->mutex);
+    }
     hw_text_free(&ext_allocator, entry->directory);
     sqlite3_free(entry);
 }
@@ -60,7 +77,7 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
 
     entry->directory =
         hw_text_copy(&ext_allocator, in_memory ? memory_directory : options->directory);
-    entry->mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
+    entry->mutex = sqlite3_threadsafe() == 0 ? NULL : sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
     if (entry->directory == NULL || (entry->mutex == NULL && sqlite3_threadsafe() != 0)) {
         return hw_error_no_memory(error, "a cluster");
     }
@@ -119,7 +136,7 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
     enum hw_status status = HW_OK;
     struct ext_cluster *found;
 
-    sqlite3_mutex_enter(list_mutex());
+    enter(list_mutex());
     found = options->directory == NULL ? NULL : find_open(options->directory);
     if (found == NULL) {
         status = entry_create(options, cluster, error);
@@ -127,15 +144,15 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
         found->references++;
         *cluster = found;
     }
-    sqlite3_mutex_leave(list_mutex());
+    leave(list_mutex());
     return status;
 }
 
 void ext_cluster_retain(struct ext_cluster *cluster)
 {
-    sqlite3_mutex_enter(list_mutex());
+    enter(list_mutex());
     cluster->references++;
-    sqlite3_mutex_leave(list_mutex());
+    leave(list_mutex());
 }
 
 void ext_cluster_release(struct ext_cluster *cluster)
@@ -145,7 +162,7 @@ void ext_cluster_release(struct ext_cluster *cluster)
     if (cluster == NULL) {
         return;
     }
-    sqlite3_mutex_enter(list_mutex());
+    enter(list_mutex());
     if (--cluster->references == 0) {
         while (*link != cluster) {
             link = &(*link)->next;
@@ -153,16 +170,16 @@ void ext_cluster_release(struct ext_cluster *cluster)
         *link = cluster->next;
         entry_destroy(cluster);
     }
-    sqlite3_mutex_leave(list_mutex());
+    leave(list_mutex());
 }
 
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)
 {
-    sqlite3_mutex_enter(cluster->mutex);
+    enter(cluster->mutex);
     return cluster->cluster;
 }
 
 void ext_cluster_unlock(struct ext_cluster *cluster)
 {
-    sqlite3_mutex_leave(cluster->mutex);
+    leave(cluster->mutex);
 }

@@ -65,6 +65,24 @@ static int register_all(struct ext_session *session)
     return code == SQLITE_OK ? kafka_tables_register(session->db) : code;
 }
 
+/* Threads may load the extension at the same time, while others use it already: the pointer through
+ * which everything is called is written once. An SQLite without threads has no mutexes. */
+static void use_api(const sqlite3_api_routines *api)
+{
+    sqlite3_mutex *mutex =
+        api->threadsafe() == 0 ? NULL : api->mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+
+    if (mutex != NULL) {
+        api->mutex_enter(mutex);
+    }
+    if (sqlite3_api != api) {
+        SQLITE_EXTENSION_INIT2(api);
+    }
+    if (mutex != NULL) {
+        api->mutex_leave(mutex);
+    }
+}
+
 /* SQLITE_OK if the connection has the extension already: loading it again changes nothing, since it
  * would part the tables that there are from the functions. SQLITE_ERROR if not. */
 static int find_loaded(sqlite3 *db)
@@ -92,7 +110,7 @@ int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routin
     struct ext_session *session;
     int code;
 
-    SQLITE_EXTENSION_INIT2(api);
+    use_api(api);
     (void)message;
     code = find_loaded(db);
     if (code == SQLITE_OK || code == SQLITE_NOMEM) {

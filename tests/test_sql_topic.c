@@ -51,10 +51,9 @@ static int close_topics(void **state)
 static void expect_same_rows_at(sqlite3 *db, const char *condition, const char *file, int line)
 {
     static const char *const forms[] = {
-        "SELECT rowid, * FROM (SELECT rowid, \"partition\", \"offset\", \"timestamp\", key, value,"
-        " headers FROM %s WHERE %s) ORDER BY rowid",
+        "SELECT rowid, * FROM (SELECT rowid, key, value, headers FROM %s WHERE %s) ORDER BY rowid",
         "SELECT \"offset\", value FROM %s WHERE %s ORDER BY \"partition\", \"offset\" DESC",
-        "SELECT \"partition\", \"offset\" FROM %s WHERE %s ORDER BY rowid DESC",
+        "SELECT \"partition\", \"offset\", \"timestamp\" FROM %s WHERE %s ORDER BY rowid DESC",
         "SELECT count(*) FROM %s WHERE %s",
         "SELECT max(\"offset\") FROM %s WHERE %s",
         "SELECT min(\"offset\"), max(\"partition\") FROM %s WHERE %s",
