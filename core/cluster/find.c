@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a name that a caller gave to the thing: topics, partitions, brokers, replicas, leaders. Who
+ * asks for what is not there is told what there is.
+ */
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name)
+{
+    size_t low = 0;
+    size_t high = cluster->topic_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(cluster->topics[middle]->name, name);
+
+        if (order == 0) {
+            return cluster->topics[middle]->is_hidden ? NULL : cluster->topics[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+bool hw_cluster_find_topic(const struct hw_cluster *cluster, const char *topic, int32_t *partitions)
+{
+    const struct hw_topic *found = hw_cluster_topic(cluster, topic);
+
+    if (found == NULL) {
+        return false;
+    }
+    *partitions = found->partition_count;
+    return true;
+}
+
+enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                 struct hw_selection *selection, struct hw_error *error)
+{
+    *selection = (struct hw_selection){.cluster = cluster, .partition = -1};
+    if (topic == NULL && partition == -1) {
+        return HW_OK;
+    }
+    if (topic == NULL) {
+        return hw_error_set(error, HW_MISUSE, "partition %" PRId64 " of which topic?", partition);
+    }
+    selection->topic = hw_cluster_topic(cluster, topic);
+    if (selection->topic == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "there is no topic \"%.*s\": hw_topics lists them",
+                               HW_TOPIC_NAME_MAX, topic);
+    }
+    if (partition < -1 || partition >= selection->topic->partition_count) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
+                               partition, selection->topic->partition_count - 1);
+    }
+    selection->partition = (int32_t)partition;
+    return HW_OK;
+}
+
+bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
+                       struct hw_partition **partition)
+{
+    const struct hw_cluster *cluster = selection->cluster;
+
+    if (selection->topic != NULL) {
+        *topic = selection->topic;
+        if (selection->partition >= 0) {
+            *partition = &selection->topic->partitions[selection->partition];
+            return selection->next_partition++ == 0;
+        }
+        if (selection->next_partition >= selection->topic->partition_count) {
+            return false;
+        }
+        *partition = &selection->topic->partitions[selection->next_partition++];
+        return true;
+    }
+    while (selection->next_topic < cluster->topic_count) {
+        *topic = cluster->topics[selection->next_topic];
+        if (selection->next_partition < (*topic)->partition_count) {
+            *partition = &(*topic)->partitions[selection->next_partition++];
+            return true;
+        }
+        selection->next_topic++;
+        selection->next_partition = 0;
+    }
+    return false;
+}
+
+enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
+                                         int64_t partition, struct hw_topic **found,
+                                         struct hw_partition **found_partition,
+                                         struct hw_error *error)
+{
+    struct hw_topic *candidate = hw_cluster_topic(cluster, topic);
+
+    if (candidate == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "there is no topic \"%.*s\": hw_topics lists them",
+                               HW_TOPIC_NAME_MAX, topic);
+    }
+    if (partition < 0 || partition >= candidate->partition_count) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
+                               partition, candidate->partition_count - 1);
+    }
+    *found = candidate;
+    *found_partition = &candidate->partitions[partition];
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t id,
+                                      struct hw_broker **broker, struct hw_error *error)
+{
+    char known[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        int wrote;
+
+        if (cluster->brokers[i]->id == id) {
+            *broker = cluster->brokers[i];
+            return HW_OK;
+        }
+        wrote = snprintf(known + used, sizeof known - used, "%s%" PRId32, i == 0 ? "" : ", ",
+                         cluster->brokers[i]->id);
+        used += wrote > 0 && (size_t)wrote < sizeof known - used ? (size_t)wrote : 0;
+    }
+    return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                           "there is no broker %" PRId64 ", there are %s", id, known);
+}
+
+enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
+                                       const struct hw_partition *partition, int64_t broker,
+                                       struct hw_replica **replica, struct hw_error *error)
+{
+    struct hw_broker *found;
+    char replicas[HW_BROKER_LIST_TEXT_SIZE];
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (!hw_broker_list_contains(&partition->record.replicas, found->id)) {
+        return hw_error_refuse(
+            error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
+            "broker %" PRId32 " has no replica of %s, its replicas are %s", found->id,
+            partition->name,
+            hw_broker_list_format(&partition->record.replicas, replicas, sizeof replicas));
+    }
+    *replica = hw_partition_find(partition, found->id);
+    if (*replica == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run: restart(%" PRId32 ") first",
+                               found->id, found->id);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
+                                      struct hw_replica **leader, struct hw_error *error)
+{
+    char isr[HW_BROKER_LIST_TEXT_SIZE];
+
+    (void)cluster;
+    *leader = hw_partition_leader(partition);
+    if (*leader != NULL) {
+        return HW_OK;
+    }
+    (void)hw_broker_list_format(&partition->record.isr, isr, sizeof isr);
+    if (partition->record.leader == HW_BROKER_ID_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "%s has no leader: call promote() for a member of its ISR %s",
+                               partition->name, isr);
+    }
+    return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                           "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32
+                           ") it, or promote() another member of the ISR %s",
+                           partition->name, partition->record.leader, partition->record.leader,
+                           isr);
+}
