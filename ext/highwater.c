@@ -70,7 +70,7 @@ static int register_all(struct ext_session *session)
 static void use_api(const sqlite3_api_routines *api)
 {
     sqlite3_mutex *mutex =
-        api->threadsafe() == 0 ? NULL : api->mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+        api->xthreadsafe() == 0 ? NULL : api->mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
 
     if (mutex != NULL) {
         api->mutex_enter(mutex);
