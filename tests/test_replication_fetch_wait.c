@@ -92,12 +92,17 @@ static void what_there_is_to_send_counts_up_to_the_limit_of_the_partition(void *
     lead_log(t, "0-4@9 5-9@9");
     (void)snprintf(all, sizeof all, "%" PRId64 " bytes", hw_log_size_bytes(log_of(t, 1)));
     request = fetch_request(t, 2, 0);
+    request.min_bytes = INT32_MAX;
     expect_wait(t, &request, all);
     request.fetch_offset = 5;
     (void)snprintf(all, sizeof all, "%" PRId64 " bytes", hw_log_size_bytes(log_of(t, 1)) / 2);
     expect_wait(t, &request, all);
     request.partition_max_bytes = 10;
     expect_wait(t, &request, "10 bytes");
+    request.min_bytes = 11;
+    expect_wait(t, &request, "10 bytes");
+    request.min_bytes = 10;
+    expect_wait(t, &request, "ready");
 }
 
 /* Row: C035. Semantics: R2.12 */

@@ -120,8 +120,10 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
                                        int64_t *records, struct hw_error *error)
 {
     struct hw_fetch_request one = follower->fetch.request;
-    const struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
-    bool is_behind = leader != NULL && one.fetch_offset < hw_log_end(leader->log);
+    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
+    int64_t bytes = 0;
+    bool has_more = leader != NULL &&
+                    (hw_replica_is_fetch_ready(leader, step->now_ms, &one, &bytes) || bytes > 0);
     size_t size = 0;
     enum hw_status status;
 
@@ -131,7 +133,7 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
     request->bytes_left =
         size < (size_t)request->bytes_left ? request->bytes_left - (int32_t)size : 0;
     follower->fetch.is_first =
-        size == 0 && is_behind && request->has_data && !request->has_next_first;
+        size == 0 && has_more && request->has_data && !request->has_next_first;
     request->has_next_first = request->has_next_first || follower->fetch.is_first;
     request->has_data = request->has_data || size > 0;
     return status;

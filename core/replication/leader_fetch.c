@@ -229,14 +229,16 @@ bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
     if (request->fetch_offset == log_end || fetch_is_throttled(replica, request, now_ms)) {
         return false;
     }
-    if (request->fetch_offset < hw_log_segment_view(replica->log, active).base_offset) {
+    /* By far the usual case: looking for positions in the file can be spared. */
+    if (request->min_bytes <= 1 ||
+        request->fetch_offset < hw_log_segment_view(replica->log, active).base_offset) {
         return true;
     }
     *bytes = hw_log_bytes_between(replica->log, request->fetch_offset, log_end);
     if (*bytes > request->partition_max_bytes) {
         *bytes = request->partition_max_bytes;
     }
-    return false;
+    return *bytes >= request->min_bytes;
 }
 
 enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,

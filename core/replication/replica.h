@@ -289,10 +289,10 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
 
 /*
  * Does this partition end the wait of a follower's request (R2.12): the request is refused now, or
- * diverges, or asks beyond the log end, or for records in an older segment than that? If not,
- * *bytes is what there is to send, at most what one answer takes of the partition, to be summed up
- * over the partitions of the request and compared with its min bytes: none where the follower is
- * throttled. Source: DelayedFetch.tryComplete.
+ * diverges, or asks beyond the log end, or for records in an older segment than that, or there are
+ * as many bytes to send as its min bytes? If not, *bytes is what there is, at most what one answer
+ * takes of the partition, to be summed up over the partitions of the request and compared with min
+ * bytes: none where the follower is throttled. Source: DelayedFetch.tryComplete.
  */
 bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
                                const struct hw_fetch_request *request, int64_t *bytes);
