@@ -255,6 +255,13 @@ check_kept() {
 check_kept stopped
 check_kept killed
 check_kept recovered
+check 'the default partitioner chooses the same partitions' same \
+    <(sql :memory: <<<"CREATE VIRTUAL TABLE keyed USING highwater(partitions=4, replication.factor=1);
+                       INSERT INTO keyed(key, value) SELECT key, value
+                         FROM kafka_log('$work/stopped/logs') WHERE topic = 'keyed';
+                       SELECT \"partition\", key FROM keyed ORDER BY key;") \
+    <(sql :memory: <<<"SELECT \"partition\", key FROM kafka_log('$work/stopped/logs')
+                        WHERE topic = 'keyed' ORDER BY key;")
 
 # What is kept for tests that run without Java: all but the large topic.
 record() {
@@ -313,6 +320,14 @@ sql "$work/unclean.db" <"$queries/records.sql" | sort >"$work/unclean.records"
 check 'a killed broker: the records that its consumer got' \
     same "$work/killed.records" "$work/unclean.records"
 check 'a killed broker: there were records' has_lines "$work/killed.records" 1000
+{
+    echo "CREATE TEMP TABLE asked(topic, \"partition\", time, told);"
+    printf '.mode ascii\n.separator "|" "\\n"\n.import %s asked\n.mode list\n' "$work/killed/times"
+    echo "SELECT topic, \"partition\", time,
+                 coalesce(list_offsets(topic, CAST(\"partition\" AS INTEGER), CAST(time AS INTEGER)), -1)
+            FROM asked;"
+} | sql "$work/unclean.db" >"$work/unclean.times"
+check 'a killed broker: the same offsets for times' same "$work/killed/times" "$work/unclean.times"
 mkdir "$work/unclean"
 cp -a "$work/unclean.db-highwater"/broker-*/*-[0-9]* "$work/unclean"
 check 'a killed broker: recovery leaves what the broker left, byte for byte' \
@@ -341,6 +356,22 @@ sql "$work/clean.db" <<<'SELECT dir FROM hw_replicas WHERE role = '\''leader'\''
     done
 start_broker
 client print "$work/back"
+
+section 'highwater reads while the broker writes'
+client pour &
+pouring=$!
+looks=0
+while kill -0 "$pouring" 2>/dev/null; do
+    # Everything up to where it happens to end: no error, nothing missing in between.
+    sql :memory: <<<"SELECT count(*), sum(error IS NOT NULL), max(\"offset\") + 1
+                       FROM kafka_log('$broker/logs/big-0');" >>"$work/looks"
+    looks=$((looks + 1))
+done
+wait "$pouring"
+awk -F '|' '$1 != $3 || $2 != 0 || $1 < most { print } { most = $1 }' "$work/looks" >"$work/looks.bad"
+check 'while it writes: every look finds a log without holes or errors' is_empty "$work/looks.bad"
+check 'while it writes: the looks saw it grow' \
+    test "$(sort -u "$work/looks" | wc -l)" -gt 2 -a "$looks" -gt 2
 stop_broker TERM
 consumed "$work/back" records >"$work/back.records"
 for side in clean back; do

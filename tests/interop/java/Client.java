@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -25,10 +26,11 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *
  * <pre>
  * Client DIRECTORY create             create the topics
- * Client DIRECTORY first|second|last  send what Workload says
+ * Client DIRECTORY first|second|last|pour  send what Workload says
  * Client DIRECTORY cleaned            wait until the cleaner has nothing left to do
  * Client DIRECTORY print OUT [TOPIC]  write every record that a consumer gets: OUT/TOPIC.records,
- *                                     read_committed: OUT/TOPIC.committed; and OUT/offsets
+ *                                     read_committed: OUT/TOPIC.committed; also OUT/offsets and
+ *                                     OUT/times, what offsets it tells for times
  * </pre>
  *
  * DIRECTORY is the broker's.
@@ -154,15 +156,32 @@ public final class Client {
         }
     }
 
+    /** TOPIC|PARTITION|timestamp|offset of the first record that is not older, -1 for none. */
+    private static void printTimes(KafkaConsumer<byte[], byte[]> consumer, List<String> topics,
+                                   PrintWriter times) {
+        for (String topic : topics) {
+            for (TopicPartition partition : partitionsOf(consumer, topic)) {
+                for (long time : Workload.INTERESTING_TIMES) {
+                    OffsetAndTimestamp found =
+                        consumer.offsetsForTimes(Map.of(partition, time)).get(partition);
+                    times.println(topic + "|" + partition.partition() + "|" + time + "|"
+                                  + (found == null ? -1 : found.offset()));
+                }
+            }
+        }
+    }
+
     private void print(Path out, List<String> topics) throws IOException {
         Files.createDirectories(out);
         try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted");
              KafkaConsumer<byte[], byte[]> committed = consumer("read_committed");
-             PrintWriter offsets = new PrintWriter(out.resolve("offsets").toFile())) {
+             PrintWriter offsets = new PrintWriter(out.resolve("offsets").toFile());
+             PrintWriter times = new PrintWriter(out.resolve("times").toFile())) {
             for (String topic : topics) {
                 printTopic(all, topic, out, "records", offsets);
                 printTopic(committed, topic, out, "committed", offsets);
             }
+            printTimes(all, topics, times);
         }
     }
 
@@ -176,6 +195,7 @@ public final class Client {
                 client.trim();
             }
             case "second" -> workload.second();
+            case "pour" -> workload.pour();
             case "last" -> {
                 workload.last();
                 client.delete();

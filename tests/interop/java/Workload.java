@@ -13,6 +13,13 @@ import org.apache.kafka.common.header.internals.RecordHeader;
  */
 final class Workload {
     private static final long START = 1700000000000L;
+
+    /** Around the timestamps that are sent, in order and out of order. */
+    static final List<Long> INTERESTING_TIMES = List.of(
+        0L, 1L, START - 2001, START - 2000, START - 1000, START - 1, START, START + 1, START + 2,
+        START + 5, START + 9, START + 40, START + 41, START + 811, START + 3000, START + 3600000,
+        START + 3600050, START + 7200000, START + 7200077, START + 7200078, 4000000000000L);
+
     private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
 
     private final String bootstrap;
@@ -246,6 +253,20 @@ final class Workload {
                 sender.send(Topics.KEYED, null, "key " + "\u20ac".repeat(i % 3) + i, "value");
             }
             sender.batch();
+        }
+    }
+
+    /** For some seconds, so that somebody can look on. */
+    void pour() throws ExecutionException, InterruptedException {
+        Random random = new Random(2);
+        try (Sender sender = sender(3)) {
+            for (int i = 0; i < 400; i++) {
+                byte[] noise = new byte[3000];
+                random.nextBytes(noise);
+                sender.send(Topics.BIG, 0, START + i, Sender.bytes("poured"), noise);
+                sender.batch();
+                Thread.sleep(5);
+            }
         }
     }
 
