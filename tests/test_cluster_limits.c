@@ -1,128 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What do the partitions of one request share: the limit of its answer, and the quotas of throttled
- * replication? Follows FetchRequestTest, ReplicaManagerQuotasTest, ReplicaManager.readFromLog.
+ * What do the partitions of one request share, and when is it answered? Follows FetchRequestTest,
+ * ReplicaManager.readFromLog.
  */
-#include "tests/support_topics.h"
+#include "tests/support_limits.h"
 
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-/* Bytes of a batch with one record besides its value, if that has 64 to 8191 bytes. */
-enum { BATCH_OVERHEAD = 61 + 9 };
-
-#define must(t, call) test_expect_status((call), HW_OK, &(t)->error, #call, __FILE__, __LINE__)
-
-/* ---------------------------------------------------------------------------------------- verbs */
-
-static int set_up(void **state)
-{
-    struct test_topics *t = calloc(1, sizeof *t);
-
-    if (t == NULL) {
-        return -1;
-    }
-    test_topics_open(t, 3);
-    *state = t;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    test_topics_close(*state);
-    free(*state);
-    return 0;
-}
-
-static void configure_topic(struct test_topics *t, const char *topic, const char *name,
-                            const char *value)
-{
-    must(t, hw_cluster_configure(t->cluster, name, value, topic, NULL, &t->error));
-}
-
-static void configure(struct test_topics *t, const char *name, const char *value)
-{
-    configure_topic(t, NULL, name, value);
-}
-
-/* Topic "t" of some partitions on brokers 1 and 2, or 1 to 3, led by broker 1. */
-static void create(struct test_topics *t, int64_t partitions, int64_t replicas)
-{
-    hw_epoch_t epoch;
-
-    (void)test_topics_create(t, "t", partitions, replicas, NULL);
-    for (int64_t p = 0; p < partitions; p++) {
-        struct hw_broker_list target = {.count = (int32_t)replicas, .ids = {1, 2, 3}};
-        struct hw_broker_list now;
-
-        must(t, hw_cluster_reassign(t->cluster, "t", p, &target, &now, &t->error));
-    }
-    must(t, hw_cluster_replicate(t->cluster, NULL, -1, &(int64_t){0}, &t->error));
-    for (int64_t p = 0; p < partitions; p++) {
-        must(t, hw_cluster_promote(t->cluster, "t", p, 1, false, &epoch, &t->error));
-    }
-    must(t, hw_cluster_replicate(t->cluster, NULL, -1, &(int64_t){0}, &t->error));
-}
-
-/* One record whose batch has `size` bytes. */
-static void produce(struct test_topics *t, int64_t partition, int32_t size)
-{
-    static const uint8_t value[8192];
-    struct hw_produce request = {.topic = "t",
-                                 .partition = partition,
-                                 .record = {.timestamp = HW_TIMESTAMP_CLOCK,
-                                            .key_size = -1,
-                                            .value = value,
-                                            .value_size = size - BATCH_OVERHEAD},
-                                 .acks = 1,
-                                 .leader_epoch = -1};
-    struct hw_produced produced;
-    int64_t before = hw_log_size_bytes(test_topics_log(t, "t", (int32_t)partition));
-
-    must(t, hw_cluster_produce(t->cluster, &request, &produced, &t->error));
-    assert_int_equal(hw_log_size_bytes(test_topics_log(t, "t", (int32_t)partition)) - before, size);
-}
-
-static void fetch_round(struct test_topics *t)
-{
-    must(t, hw_cluster_fetch_round(t->cluster, "t", -1, &(int64_t){0}, &t->error));
-    hw_cluster_check(t->cluster);
-}
-
-static void tick(struct test_topics *t, int64_t ms)
-{
-    must(t, hw_cluster_tick(t->cluster, ms, &(hw_time_ms_t){0}, &t->error));
-}
-
-/* Log ends of all partitions on `broker`: "1 0 2". */
-static void expect_ends_at(struct test_topics *t, hw_broker_id_t broker, const char *expected,
-                           int line)
-{
-    struct hw_topic *topic = hw_cluster_topic(t->cluster, "t");
-    char ends[200] = "";
-    size_t used = 0;
-
-    for (int32_t p = 0; p < topic->partition_count && used < sizeof ends; p++) {
-        const struct hw_replica *replica = hw_partition_find(&topic->partitions[p], broker);
-
-        used += (size_t)snprintf(ends + used, sizeof ends - used, "%s%" PRId64, p == 0 ? "" : " ",
-                                 replica == NULL ? -1 : hw_log_end(replica->log));
-    }
-    if (strcmp(ends, expected) != 0) {
-        print_error("broker %d ends at %s, expected %s\n", broker, ends, expected);
-        _fail(__FILE__, line);
-    }
-}
-#define expect_ends(t, broker, expected) expect_ends_at((t), (broker), (expected), __LINE__)
-
-/* ----------------------------------------------------------------------- one limit for an answer
- */
+/* ------------------------------------------------------------------- one limit for an answer */
 
 /* Row: C039. Semantics: R2.14 */
 static void the_first_batch_may_pass_the_limit_of_its_partition(void **state)
@@ -256,6 +144,21 @@ static void rounds_until_nothing_moves_bring_all_partitions_over(void **state)
     assert_int_equal(rounds, 7); /* Six with two batches each, and one for the high watermark. */
 }
 
+/* Semantics: R2.12. The bytes of all partitions of the request count together. */
+static void partitions_reach_min_bytes_together(void **state)
+{
+    struct test_topics *t = *state;
+
+    create(t, 2, 2);
+    configure(t, "replica.fetch.min.bytes", "500");
+    produce(t, 0, 300);
+    fetch_round(t);
+    expect_ends(t, 2, "0 0");
+    produce(t, 1, 300);
+    fetch_round(t);
+    expect_ends(t, 2, "1 1");
+}
+
 /* ------------------------------------------------------------------------------------- by time */
 
 static hw_offset_t high_watermark(struct test_topics *t, hw_broker_id_t broker)
@@ -300,288 +203,9 @@ static void a_longer_wait_is_configured(void **state)
     assert_int_equal(high_watermark(t, 2), 1);
 }
 
-/* ---------------------------------------------------------------------------------- throttling */
-
-/* Two partitions with three records of 400 bytes each, that broker 2 has not. */
-static void fall_behind(struct test_topics *t, bool in_sync)
-{
-    create(t, 2, 2);
-    configure(t, "leader.replication.throttled.rate", "100");
-    configure_topic(t, "t", "leader.replication.throttled.replicas", "0:1,1:1");
-    for (int64_t p = 0; p < 2; p++) {
-        produce(t, p, 400);
-        produce(t, p, 400);
-        produce(t, p, 400);
-    }
-    if (!in_sync) {
-        tick(t, 60000);
-    }
-    for (int64_t p = 0; p < 2; p++) {
-        assert_int_equal(hw_cluster_topic(t->cluster, "t")->partitions[p].record.isr.count,
-                         in_sync ? 2 : 1);
-    }
-}
-
-static void use_up(struct test_topics *t, hw_broker_id_t broker)
-{
-    struct hw_broker *found;
-
-    must(t, hw_cluster_find_broker(t->cluster, broker, &found, &t->error));
-    hw_quota_record(&found->quotas.leader, 1000000, t->cluster->now_ms);
-    hw_quota_record(&found->quotas.follower, 1000000, t->cluster->now_ms);
-}
-
-/* Row: C142. Semantics: R8.4, R8.5, R8.6 */
-static void partitions_after_the_quota_has_tripped_go_empty(void **state)
-{
-    struct test_topics *t = *state;
-
-    fall_behind(t, false);
-    fetch_round(t);
-    expect_ends(t, 2, "3 0");
-    /* 1200 bytes in 11.5 s are more than 100 a second; then they are forgotten: 11 s after the last
-     * answer, without records, when the wait of the request was over. */
-    tick(t, 11499);
-    fetch_round(t);
-    expect_ends(t, 2, "3 0");
-    tick(t, 1);
-    fetch_round(t);
-    expect_ends(t, 2, "3 3");
-}
-
-/* Row: C143. Semantics: R8.4, R8.10 */
-static void followers_in_sync_are_not_throttled(void **state)
-{
-    struct test_topics *t = *state;
-
-    fall_behind(t, true);
-    fetch_round(t);
-    expect_ends(t, 2, "3 3");
-}
-
-/* Semantics: R8.6 */
-static void followers_in_sync_use_up_the_quota(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_broker *leader;
-
-    fall_behind(t, true);
-    fetch_round(t);
-    must(t, hw_cluster_find_broker(t->cluster, 1, &leader, &t->error));
-    assert_true(hw_quota_rate(&leader->quotas.leader, 0) == 2400.0);
-    assert_true(hw_quota_rate(&leader->quotas.follower, 0) == 0.0);
-}
-
-/* Row: C196. Semantics: R8.4 */
-static void with_the_quota_exceeded_from_the_start_nobody_gets_records(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_topic *topic;
-
-    fall_behind(t, false);
-    use_up(t, 1);
-    fetch_round(t);
-    expect_ends(t, 2, "0 0");
-    /* No error: the fetch counts, and its answer carries what else there is to tell. */
-    topic = hw_cluster_topic(t->cluster, "t");
-    for (int32_t p = 0; p < 2; p++) {
-        struct hw_replica *leader = hw_partition_leader(&topic->partitions[p]);
-
-        assert_int_equal(hw_replica_find_remote(leader, 2)->last_fetch_ms, t->cluster->now_ms);
-        assert_int_equal(hw_partition_find(&topic->partitions[p], 2)->fetch.delay_until_ms,
-                         HW_TIME_NEVER);
-    }
-}
-
-/* Semantics: R8.1 */
-static void only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one(void **state)
-{
-    struct test_topics *t = *state;
-
-    fall_behind(t, false);
-    configure_topic(t, "t", "leader.replication.throttled.replicas", "1:1,0:2");
-    use_up(t, 1);
-    fetch_round(t);
-    expect_ends(t, 2, "3 0");
-    configure_topic(t, "t", "leader.replication.throttled.replicas", NULL);
-    fetch_round(t);
-    expect_ends(t, 2, "3 3");
-}
-
-/* Semantics: R8.3, R8.4 */
-static void a_higher_rate_lets_followers_go_on_at_once(void **state)
-{
-    struct test_topics *t = *state;
-
-    fall_behind(t, false);
-    use_up(t, 1);
-    fetch_round(t);
-    expect_ends(t, 2, "0 0");
-    configure(t, "leader.replication.throttled.rate", "2000000");
-    fetch_round(t);
-    expect_ends(t, 2, "3 3");
-}
-
-/* Semantics: R8.7 */
-static void a_follower_that_takes_too_fast_does_not_ask(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_replica *follower;
-
-    create(t, 2, 2);
-    configure(t, "follower.replication.throttled.rate", "100");
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "*");
-    for (int64_t p = 0; p < 2; p++) {
-        produce(t, p, 400);
-        produce(t, p, 400);
-    }
-    tick(t, 60000); /* Out of the ISR: the high watermark is the leader's log end. */
-    configure(t, "replica.fetch.max.bytes", "400");
-    fetch_round(t);
-    expect_ends(t, 2, "1 1"); /* Both asked before either answer came. */
-    follower = hw_partition_find(&hw_cluster_topic(t->cluster, "t")->partitions[0], 2);
-    assert_false(follower->fetch.is_request_waiting);
-    fetch_round(t);
-    expect_ends(t, 2, "1 1");
-    must(t, hw_cluster_fetch(t->cluster, "t", 0, 2, &(int64_t){0}, &t->error));
-    expect_ends(t, 2, "1 1");
-    tick(t, 11000);
-    fetch_round(t);
-    expect_ends(t, 2, "2 2");
-}
-
-/* Semantics: R8.7, R8.10. It goes by the lag that it has seen itself. */
-static void a_follower_at_the_high_watermark_asks_however_fast_it_is(void **state)
-{
-    struct test_topics *t = *state;
-
-    create(t, 1, 2);
-    produce(t, 0, 400);
-    must(t, hw_cluster_replicate(t->cluster, "t", -1, &(int64_t){0}, &t->error));
-    configure(t, "follower.replication.throttled.rate", "100");
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "0:2");
-    use_up(t, 2);
-    produce(t, 0, 400);
-    fetch_round(t);
-    expect_ends(t, 2, "2");
-}
-
-/* Semantics: R8.8 */
-static void followers_count_what_they_take_for_throttled_replicas(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_broker *follower;
-
-    create(t, 2, 2);
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "1:2");
-    produce(t, 0, 400);
-    produce(t, 1, 500);
-    fetch_round(t);
-    must(t, hw_cluster_find_broker(t->cluster, 2, &follower, &t->error));
-    assert_true(hw_quota_rate(&follower->quotas.follower, 0) == 500.0);
-    assert_true(hw_quota_rate(&follower->quotas.leader, 0) == 0.0);
-}
-
-/* Semantics: R8.9. At least one batch is sent, whatever the rate. */
-static void one_batch_may_pass_any_quota(void **state)
-{
-    struct test_topics *t = *state;
-
-    create(t, 1, 2);
-    configure(t, "leader.replication.throttled.rate", "0");
-    configure_topic(t, "t", "leader.replication.throttled.replicas", "*");
-    configure(t, "replica.fetch.max.bytes", "1");
-    produce(t, 0, 400);
-    produce(t, 0, 400);
-    tick(t, 60000);
-    fetch_round(t);
-    expect_ends(t, 2, "1");
-    tick(t, 10000);
-    fetch_round(t);
-    expect_ends(t, 2, "1");
-}
-
-/* The process that counted is gone. */
-static void a_broker_that_restarts_has_counted_nothing(void **state)
-{
-    struct test_topics *t = *state;
-    const char *broker_state;
-
-    create(t, 1, 2);
-    configure(t, "follower.replication.throttled.rate", "100");
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "*");
-    use_up(t, 2);
-    produce(t, 0, 400);
-    tick(t, 100);
-    must(t, hw_cluster_crash(t->cluster, 2, false, &broker_state, &t->error));
-    must(t, hw_cluster_restart(t->cluster, 2, &broker_state, &t->error));
-    fetch_round(t);
-    expect_ends(t, 2, "1");
-    fetch_round(t);
-    produce(t, 0, 400);
-    tick(t, 60000);
-    use_up(t, 2);
-    fetch_round(t); /* It is throttled as before, once it knows that it lags. */
-    produce(t, 0, 400);
-    expect_ends(t, 2, "2");
-    fetch_round(t);
-}
-
-/* Semantics: R8.1. Replicas that come later are marked too, and so is one that a broker opens
- * again.
- */
-static void replicas_that_are_added_are_throttled_as_the_list_says(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_broker_list target = {.count = 3, .ids = {1, 2, 3}};
-    struct hw_broker_list now;
-
-    create(t, 1, 2);
-    configure(t, "follower.replication.throttled.rate", "100");
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "0:3");
-    produce(t, 0, 400);
-    use_up(t, 3);
-    use_up(t, 2);
-    must(t, hw_cluster_reassign(t->cluster, "t", 0, &target, &now, &t->error));
-    fetch_round(t);
-    fetch_round(t);
-    expect_ends(t, 2, "1");
-    expect_ends(t, 3, "0");
-    tick(t, 11000);
-    fetch_round(t);
-    expect_ends(t, 3, "1");
-}
-
-/* The settings are there again when the cluster is opened again. */
-static void settings_of_throttling_survive(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_cluster_options options = {
-        .allocator = &t->heap.allocator, .directory = "cluster", .store = t->store};
-    struct hw_broker *broker;
-
-    create(t, 2, 2);
-    configure(t, "leader.replication.throttled.rate", "100");
-    configure(t, "replication.quota.window.num", "3");
-    configure_topic(t, "t", "leader.replication.throttled.replicas", " 1:1, 0:2 ");
-    configure_topic(t, "t", "follower.replication.throttled.replicas", "");
-    must(t, hw_cluster_close(t->cluster, &t->error));
-    must(t, hw_cluster_open(&options, &t->cluster, &t->error));
-    must(t, hw_cluster_find_broker(t->cluster, 1, &broker, &t->error));
-    assert_int_equal(broker->quotas.leader.bytes_per_second, 100);
-    assert_int_equal(broker->quotas.leader.window_count, 3);
-    for (int32_t p = 0; p < 2; p++) {
-        const struct hw_partition *partition = &hw_cluster_topic(t->cluster, "t")->partitions[p];
-
-        assert_int_equal(hw_partition_find(partition, 1)->throttles_as_leader, p == 1);
-        assert_int_equal(hw_partition_find(partition, 2)->throttles_as_leader, p == 0);
-        assert_false(hw_partition_find(partition, 2)->throttles_as_follower);
-    }
-}
-
 #define TEST(function)                                                                             \
     {                                                                                              \
-#function, function, set_up, tear_down, NULL                                               \
+#function, function, test_limits_set_up, test_limits_tear_down, NULL                       \
     }
 
 int main(void)
@@ -594,21 +218,9 @@ int main(void)
         TEST(followers_and_leaders_do_not_share_a_limit),
         TEST(a_fetch_by_hand_has_the_limit_for_itself),
         TEST(rounds_until_nothing_moves_bring_all_partitions_over),
+        TEST(partitions_reach_min_bytes_together),
         TEST(followers_learn_the_high_watermark_when_their_wait_is_over),
         TEST(a_longer_wait_is_configured),
-        TEST(partitions_after_the_quota_has_tripped_go_empty),
-        TEST(followers_in_sync_are_not_throttled),
-        TEST(followers_in_sync_use_up_the_quota),
-        TEST(with_the_quota_exceeded_from_the_start_nobody_gets_records),
-        TEST(only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one),
-        TEST(a_higher_rate_lets_followers_go_on_at_once),
-        TEST(a_follower_that_takes_too_fast_does_not_ask),
-        TEST(a_follower_at_the_high_watermark_asks_however_fast_it_is),
-        TEST(followers_count_what_they_take_for_throttled_replicas),
-        TEST(one_batch_may_pass_any_quota),
-        TEST(a_broker_that_restarts_has_counted_nothing),
-        TEST(replicas_that_are_added_are_throttled_as_the_list_says),
-        TEST(settings_of_throttling_survive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
