@@ -2,6 +2,7 @@
 #include "ext/kafka_tables.h"
 
 #include "ext/vtab_kafka_scan.h"
+#include "ext/vtab_kafka_table.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -12,6 +13,9 @@ int kafka_tables_register(sqlite3 *db)
     for (size_t i = 0; code == SQLITE_OK && i < kafka_scan_table_count; i++) {
         code = vtab_kafka_scan_register(db, &kafka_scan_tables[i]);
     }
+    for (size_t i = 0; code == SQLITE_OK && i < kafka_table_count; i++) {
+        code = vtab_kafka_table_register(db, &kafka_tables[i]);
+    }
     return code;
 }
 
@@ -20,4 +24,27 @@ void kafka_tables_unregister(sqlite3 *db)
     for (size_t i = 0; i < kafka_scan_table_count; i++) {
         (void)sqlite3_create_module_v2(db, kafka_scan_tables[i].name, NULL, NULL, NULL);
     }
+    for (size_t i = 0; i < kafka_table_count; i++) {
+        (void)sqlite3_create_module_v2(db, kafka_tables[i].name, NULL, NULL, NULL);
+    }
+}
+
+uint64_t vtab_kafka_hash(uint64_t hash, uint64_t more)
+{
+    /* SplitMix64's finisher. */
+    uint64_t x = hash + more;
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+uint64_t vtab_kafka_hash_text(const char *text)
+{
+    uint64_t hash = 0;
+
+    for (const char *at = text; *at != '\0'; at++) {
+        hash = vtab_kafka_hash(hash, (uint8_t)*at);
+    }
+    return hash;
 }

@@ -5,9 +5,14 @@
 #define EXT_KAFKA_TABLES_H
 
 #include <sqlite3ext.h>
+#include <stdint.h>
 
 /* Returns a code of SQLite; after an error some of them may be registered. */
 int kafka_tables_register(sqlite3 *db);
 void kafka_tables_unregister(sqlite3 *db);
+
+/* Hashes of rows, for their rowids: two are as unlikely to be equal as any of 64 bits. */
+uint64_t vtab_kafka_hash(uint64_t hash, uint64_t more);
+uint64_t vtab_kafka_hash_text(const char *text);
 
 #endif /* EXT_KAFKA_TABLES_H */

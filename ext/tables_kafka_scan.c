@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of kafka_log and kafka_batches. */
+#include "ext/ext_error.h"
 #include "ext/ext_value.h"
 #include "ext/vtab_kafka_scan.h"
 
@@ -68,6 +69,18 @@ static const enum kafka_term log_terms[LOG_COLUMN_COUNT] = {[LOG_PARTITION] = KA
                                                             [LOG_TOPIC] = KAFKA_TERM_TOPIC,
                                                             [LOG_PATH] = KAFKA_TERM_PATH};
 
+static void result_visibility(const struct kafka_scan_row *row, sqlite3_context *context)
+{
+    const char *visibility;
+    struct hw_error error;
+
+    if (hw_kafka_scan_visibility(row->scan, &visibility, &error) == HW_OK) {
+        result_text(context, visibility);
+    } else {
+        ext_error_to_context(context, &error);
+    }
+}
+
 /* Columns that only a record has. */
 static void record_column(const struct kafka_scan_row *row, enum log_column column,
                           sqlite3_context *context)
@@ -89,7 +102,7 @@ static void record_column(const struct kafka_scan_row *row, enum log_column colu
         ext_result_headers(context, record);
         break;
     case LOG_VISIBILITY:
-        result_text(context, (batch->attributes & HW_BATCH_CONTROL) != 0 ? "control" : "visible");
+        result_visibility(row, context);
         break;
     case LOG_CONTROL:
         if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
@@ -164,7 +177,7 @@ static void log_column(const struct kafka_scan_row *row, int column, sqlite3_con
         sqlite3_result_value(context, row->path);
         break;
     case LOG_BYTES_READ:
-        sqlite3_result_int64(context, row->bytes_read);
+        sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
         break;
     case LOG_TIMESTAMP:
     case LOG_KEY:
@@ -317,7 +330,7 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
         sqlite3_result_value(context, row->path);
         break;
     case BATCHES_BYTES_READ:
-        sqlite3_result_int64(context, row->bytes_read);
+        sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
         break;
     case BATCHES_LEADER_EPOCH:
     case BATCHES_CRC:

@@ -7,6 +7,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
+#include "ext/kafka_tables.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -170,20 +171,10 @@ static int scan_eof(sqlite3_vtab_cursor *cursor)
 static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct cursor *cursor = (const struct cursor *)base;
-    struct kafka_scan_row row = {.row = cursor->row,
-                                 .path = cursor->path,
-                                 .bytes_read = hw_kafka_scan_bytes_read(cursor->scan)};
+    struct kafka_scan_row row = {.row = cursor->row, .path = cursor->path, .scan = cursor->scan};
 
     ((const struct table *)base->pVtab)->definition->column(&row, column, context);
     return SQLITE_OK;
-}
-
-/* SplitMix64's finisher. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
 }
 
 /*
@@ -193,13 +184,12 @@ static uint64_t mix(uint64_t x)
 static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct hw_partition_row *row = ((const struct cursor *)base)->row;
-    uint64_t hash = 0;
+    uint64_t hash =
+        vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
 
-    for (const char *at = row->file; *at != '\0'; at++) {
-        hash = mix(hash + (uint8_t)*at);
-    }
-    hash = mix(hash + (uint64_t)row->entry.position);
-    hash = mix(hash + (row->has_record ? 2 * (uint64_t)row->record.offset : row->crc_ok ? 1 : 3));
+    hash = vtab_kafka_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
+                                 : row->crc_ok   ? 1
+                                                 : 3);
     *rowid = (sqlite3_int64)hash;
     return SQLITE_OK;
 }

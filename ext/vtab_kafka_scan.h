@@ -14,7 +14,7 @@
 struct kafka_scan_row {
     const struct hw_partition_row *row;
     sqlite3_value *path; /* As it was given. */
-    int64_t bytes_read;
+    struct hw_kafka_scan *scan;
 };
 
 struct kafka_scan_table {

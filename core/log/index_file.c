@@ -100,23 +100,36 @@ enum hw_status hw_index_file_count_up_to_value(struct hw_index_file *index, int6
     return count_up_to(index, value, true, count, error);
 }
 
-enum hw_status hw_index_file_is_zero_from(struct hw_index_file *index, int64_t from, bool *is_zero,
-                                          struct hw_error *error)
+enum hw_status hw_index_file_find_nonzero(struct hw_index_file *index, int64_t from,
+                                          int64_t *number, struct hw_error *error)
 {
-    int64_t at = from * (int64_t)hw_index_entry_size(index->kind);
+    int64_t entry_size = (int64_t)hw_index_entry_size(index->kind);
+    int64_t at = from * entry_size;
 
-    *is_zero = true;
-    while (*is_zero && at < index->size_bytes) {
+    while (at < index->slots * entry_size) {
         uint8_t block[BLOCK_SIZE];
         size_t got;
         enum hw_status status = hw_file_read_at(index->file, at, block, sizeof block, &got, error);
 
         if (status != HW_OK || got == 0) {
+            *number = index->slots;
             return status;
         }
         index->bytes_read += (int64_t)got;
-        *is_zero = block[0] == 0 && memcmp(block, block + 1, got - 1) == 0;
+        for (size_t i = 0; i < got; i++) {
+            if (block[i] != 0) {
+                at += (int64_t)i;
+                *number = at / entry_size < index->slots ? at / entry_size : index->slots;
+                return HW_OK;
+            }
+        }
         at += (int64_t)got;
     }
+    *number = index->slots;
     return HW_OK;
+}
+
+hw_offset_t hw_index_offset(hw_offset_t base_offset, int64_t relative)
+{
+    return relative > INT64_MAX - base_offset ? INT64_MAX : base_offset + relative;
 }

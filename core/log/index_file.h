@@ -48,11 +48,12 @@ enum hw_status hw_index_file_count_up_to(struct hw_index_file *index, int64_t ke
 enum hw_status hw_index_file_count_up_to_value(struct hw_index_file *index, int64_t value,
                                                int64_t *count, struct hw_error *error);
 
-/*
- * How many entries there are in front of the zero tail, looking at every byte behind `from`, from
- * where on all may be zeros. Errors: HW_NO_MEMORY, HW_IO.
- */
-enum hw_status hw_index_file_is_zero_from(struct hw_index_file *index, int64_t from, bool *is_zero,
-                                          struct hw_error *error);
+/* Find the first entry from `from` on that is not all zeros: index->slots if there is none. Errors:
+ * HW_IO. */
+enum hw_status hw_index_file_find_nonzero(struct hw_index_file *index, int64_t from,
+                                          int64_t *number, struct hw_error *error);
+
+/* The offset that an entry of a segment means; the largest one where that would be too large. */
+hw_offset_t hw_index_offset(hw_offset_t base_offset, int64_t relative);
 
 #endif /* HW_LOG_INDEX_FILE_H */

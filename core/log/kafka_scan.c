@@ -2,6 +2,7 @@
 #include "core/log/kafka_scan.h"
 
 #include "core/base/assert.h"
+#include "core/log/visibility.h"
 
 #include <string.h>
 
@@ -21,8 +22,9 @@ struct hw_kafka_scan {
     struct hw_partition_scan **open;
     size_t open_count;
     size_t open_capacity;
-    bool has_row;       /* That of open[0] was returned. */
-    int64_t bytes_read; /* Of those that are closed. */
+    struct hw_visibility *views; /* One a partition, once somebody asks; opened or zero. */
+    bool has_row;                /* That of open[0] was returned. */
+    int64_t bytes_read;          /* Of those that are closed. */
 };
 
 /* -------------------------------------------------------------------------------------- opening */
@@ -99,6 +101,12 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan)
     while (scan->open_count > 0) {
         close_first(scan);
     }
+    for (size_t i = 0; scan->views != NULL && i < scan->directory.count; i++) {
+        if (scan->views[i].partition != NULL) {
+            hw_visibility_release(&scan->views[i]);
+        }
+    }
+    hw_free(scan->allocator, scan->views, scan->directory.count * sizeof *scan->views);
     hw_free(scan->allocator, scan->open, scan->open_capacity * sizeof *scan->open);
     hw_kafka_directory_release(&scan->directory);
     hw_text_free(scan->allocator, scan->file);
@@ -248,9 +256,41 @@ enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_pa
     return status;
 }
 
+enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
+                                        struct hw_error *error)
+{
+    const struct hw_partition_row *row = hw_partition_scan_row(scan->open[0]);
+    struct hw_visibility *view;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(row->has_record);
+
+    if (scan->views == NULL) {
+        scan->views = hw_alloc_zeroed(scan->allocator, scan->directory.count * sizeof *scan->views);
+        if (scan->views == NULL) {
+            return hw_error_no_memory(error, "what consumers see");
+        }
+    }
+    view = &scan->views[row->partition - scan->directory.partitions];
+    if (view->partition == NULL) {
+        status = hw_visibility_open(view, scan->allocator, scan->store, row->partition, scan->file,
+                                    error);
+        if (status != HW_OK) {
+            hw_visibility_release(view);
+            *view = (struct hw_visibility){.partition = NULL};
+            return status;
+        }
+    }
+    return hw_visibility_of(view, &row->entry.batch, row->record.offset, visibility, error);
+}
+
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan)
 {
     int64_t sum = scan->bytes_read;
+
+    for (size_t i = 0; scan->views != NULL && i < scan->directory.count; i++) {
+        sum += scan->views[i].bytes_read;
+    }
 
     for (size_t i = 0; i < scan->open_count; i++) {
         sum += hw_partition_scan_bytes_read(scan->open[i]);

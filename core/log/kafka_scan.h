@@ -40,6 +40,13 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan);
 enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_partition_row **row,
                                   struct hw_error *error);
 
+/*
+ * Why a consumer sees the record of the present row or not: see hw_visibility_of(). The
+ * row has a record. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
+                                        struct hw_error *error);
+
 /* Bytes that were read from files so far. */
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan);
 

@@ -281,6 +281,24 @@ const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_s
     return &scan->row;
 }
 
+enum hw_status hw_partition_scan_marker(struct hw_partition_scan *scan, enum hw_control_type *type,
+                                        struct hw_error *error)
+{
+    struct hw_record record;
+    enum hw_status status;
+
+    HW_ASSERT(!scan->options.wants_records);
+    HW_ASSERT(scan->row.crc_ok);
+
+    *type = HW_CONTROL_UNKNOWN;
+    status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
+                                     &scan->row.entry, false, error);
+    if (status == HW_OK && hw_segment_records_next(&scan->records, &record) == HW_SEGMENT_RECORD) {
+        *type = hw_control_record_type(&record);
+    }
+    return status;
+}
+
 int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan)
 {
     return scan->bytes_read +

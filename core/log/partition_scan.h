@@ -14,6 +14,7 @@
 #include "core/log/kafka_directory.h"
 #include "core/log/segment_records.h"
 #include "core/log/segment_scan.h"
+#include "core/record/control_record.h"
 
 struct hw_partition_scan; /* Opaque. */
 
@@ -59,6 +60,11 @@ void hw_partition_scan_close(struct hw_partition_scan *scan);
 enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
                                       struct hw_error *error);
 const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan);
+
+/* What the first record of the present row, a good control batch, is. Not where records are wanted.
+ * Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_partition_scan_marker(struct hw_partition_scan *scan, enum hw_control_type *type,
+                                        struct hw_error *error);
 
 /* Bytes read so far. */
 int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan);

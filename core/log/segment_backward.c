@@ -142,7 +142,8 @@ static enum hw_status is_first_chunk(struct hw_segment_scan *scan,
     status =
         hw_segment_file_check(scan->file, anchor->position, INT64_MAX, &batch, &is_good, error);
     *is_first = status == HW_OK && is_good &&
-                batch.base_offset < scan->range.first_offset + (batch.magic == 2 ? 1 : 0);
+                (batch.base_offset < scan->range.first_offset ||
+                 (batch.magic == 2 && batch.base_offset == scan->range.first_offset));
     return status;
 }
 

@@ -95,6 +95,7 @@ void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_
     file->position = position;
     file->end = end < file->size_bytes ? end : file->size_bytes;
     file->expected = expected;
+    file->max_timestamp = HW_TIMESTAMP_NONE;
     file->is_at_end = false;
 }
 
@@ -106,6 +107,11 @@ int64_t hw_segment_file_position(const struct hw_segment_file *file)
 hw_offset_t hw_segment_file_expected(const struct hw_segment_file *file)
 {
     return file->expected;
+}
+
+hw_time_ms_t hw_segment_file_max_timestamp(const struct hw_segment_file *file)
+{
+    return file->max_timestamp;
 }
 
 /* --------------------------------------------------------------------------------------- window */

@@ -104,6 +104,10 @@ void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_
 int64_t hw_segment_file_position(const struct hw_segment_file *file);
 hw_offset_t hw_segment_file_expected(const struct hw_segment_file *file);
 
+/* The largest timestamp in the headers of all batches that the walk has returned or passed over
+ * since it was moved. */
+hw_time_ms_t hw_segment_file_max_timestamp(const struct hw_segment_file *file);
+
 /*
  * The next entry, or *found false at the end. With a filter (NULL: none) batches that it leaves out
  * are passed over: their checksum is not computed, but they fit between their neighbours. Errors:
@@ -116,8 +120,9 @@ enum hw_status hw_segment_file_next(struct hw_segment_file *file,
 
 /*
  * Whether a batch begins at `position` that starts at or above the base offset and at or below
- * `offset`, and is followed by one with larger offsets or by the end of the file: good enough to
- * believe an index that points there. Its header goes to *batch. Errors: HW_NO_MEMORY, HW_IO.
+ * `offset`, and is followed by one with larger offsets or by the end of the file, or has a right
+ * checksum: good enough to believe an index that points there. Its header goes to *batch. Errors:
+ * HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t position,
                                      hw_offset_t offset, struct hw_batch *batch, bool *is_good,

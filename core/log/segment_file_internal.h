@@ -24,6 +24,7 @@ struct hw_segment_file {
     int64_t position;
     int64_t end;
     hw_offset_t expected;
+    hw_time_ms_t max_timestamp; /* Of the good batches so far. */
     bool is_at_end;
 };
 

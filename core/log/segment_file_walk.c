@@ -101,6 +101,16 @@ static bool has_wrong_offsets(const struct hw_segment_file *file, const struct s
            step->follower_offset <= hw_batch_last_offset(&step->batch);
 }
 
+/* Go on behind a good batch. */
+static void pass_batch(struct hw_segment_file *file, const struct step *step)
+{
+    file->position = step_end(step);
+    file->expected = hw_batch_next_offset(&step->batch);
+    if (step->batch.max_timestamp > file->max_timestamp) {
+        file->max_timestamp = step->batch.max_timestamp;
+    }
+}
+
 /* A batch, good or not, whose size is right. */
 static void take_batch(struct hw_segment_file *file, const struct step *step,
                        enum hw_segment_fault fault, uint32_t crc, struct hw_segment_entry *entry)
@@ -114,12 +124,16 @@ static void take_batch(struct hw_segment_file *file, const struct step *step,
                                        .first_offset = step->batch.base_offset,
                                        .last_offset = hw_batch_last_offset(&step->batch),
                                        .crc_found = crc};
-    file->position = step_end(step);
+    if (fault == HW_FAULT_NONE) {
+        pass_batch(file, step);
+    } else if (fault == HW_FAULT_CHECKSUM) {
+        file->position = step_end(step);
+        file->expected = hw_batch_next_offset(&step->batch);
+    } else {
+        file->position = step_end(step); /* Such offsets are no measure. */
+    }
     if (is_wrapper) {
         entry->first_offset = fault == HW_FAULT_CHECKSUM ? step->expected : HW_OFFSET_NONE;
-    }
-    if (fault != HW_FAULT_OFFSETS) {
-        file->expected = hw_batch_next_offset(&step->batch);
     }
 }
 
@@ -251,8 +265,7 @@ static enum hw_status take_step(struct hw_segment_file *file,
             status = look_behind(file, &step, error);
         }
         if (status == HW_OK && is_left_out && is_linked(file, &step)) {
-            file->position = step_end(&step);
-            file->expected = hw_batch_next_offset(&step.batch);
+            pass_batch(file, &step);
             return HW_OK;
         }
         if (status == HW_OK) {
@@ -305,6 +318,7 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
 {
     struct step step = {
         .position = position, .end = file->size_bytes, .expected = file->base_offset};
+    uint32_t crc;
     enum hw_status status = HW_OK;
 
     *is_good = false;
@@ -312,12 +326,18 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
         return HW_OK;
     }
     status = hw_segment_file_header(file, position, step.end, &step.batch, &step.result, error);
-    if (status == HW_OK && is_whole(&step)) {
-        status = look_behind(file, &step, error);
+    if (status != HW_OK || !is_whole(&step) || !fits(file, &step) ||
+        step.batch.base_offset > offset) {
+        return status;
     }
-    if (status == HW_OK) {
-        *batch = step.batch;
-        *is_good = is_whole(&step) && is_linked(file, &step) && step.batch.base_offset <= offset;
+    *batch = step.batch;
+    status = look_behind(file, &step, error);
+    if (status == HW_OK && is_linked(file, &step)) {
+        *is_good = true;
+        return HW_OK;
     }
-    return status;
+    /* In front of damage, or of what a crash has left. */
+    return status == HW_OK
+               ? hw_segment_file_checksum(file, position, &step.batch, &crc, is_good, error)
+               : status;
 }

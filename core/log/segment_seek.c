@@ -20,8 +20,8 @@ static enum hw_status confirmed_position(struct hw_segment_scan *scan, int64_t c
         enum hw_status status = hw_index_file_get(&scan->offsets, i, &entry, error);
 
         if (status == HW_OK && entry.key >= 0 && entry.value > 0) {
-            status = hw_segment_file_check(scan->file, entry.value, base + entry.key, &batch,
-                                           &is_good, error);
+            status = hw_segment_file_check(
+                scan->file, entry.value, hw_index_offset(base, entry.key), &batch, &is_good, error);
         }
         if (status != HW_OK) {
             return status;
@@ -124,7 +124,7 @@ enum hw_status hw_segment_seek_timestamp(struct hw_segment_scan *scan, hw_time_m
     if (status != HW_OK || !*found) {
         return status;
     }
-    offset = hw_segment_file_base_offset(scan->file) + entry.value;
+    offset = hw_index_offset(hw_segment_file_base_offset(scan->file), entry.value);
     status = hw_segment_seek_offset(scan, offset, &position, error);
     if (status == HW_OK) {
         status = find_batch(scan, position, offset, entry.key, found, error);

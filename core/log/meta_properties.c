@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/log/meta_properties.h"
+
+#include "core/base/buffer.h"
+#include "core/log/checkpoint_line.h"
+
+#include <string.h>
+
+enum { FILE_SIZE_MAX = 64 * 1024 };
+
+static struct hw_checkpoint_span trim(struct hw_checkpoint_span span)
+{
+    while (span.size > 0 && hw_checkpoint_is_space(span.text[0])) {
+        span.text++;
+        span.size--;
+    }
+    while (span.size > 0 && hw_checkpoint_is_space(span.text[span.size - 1])) {
+        span.size--;
+    }
+    return span;
+}
+
+static bool equals(struct hw_checkpoint_span span, const char *text)
+{
+    return span.size == strlen(text) && memcmp(span.text, text, span.size) == 0;
+}
+
+static void set_value(char value[HW_META_VALUE_SIZE], struct hw_checkpoint_span span)
+{
+    size_t size = span.size < HW_META_VALUE_SIZE ? span.size : (size_t)HW_META_VALUE_SIZE - 1;
+
+    memcpy(value, span.text, size);
+    value[size] = '\0';
+}
+
+/* One line "key=value"; java.util.Properties takes ':' too. */
+static void take_line(struct hw_meta_properties *properties, struct hw_checkpoint_span line)
+{
+    struct hw_checkpoint_span key = trim(line);
+    struct hw_checkpoint_span value;
+    size_t at = 0;
+
+    if (key.size == 0 || key.text[0] == '#' || key.text[0] == '!') {
+        return;
+    }
+    while (at < key.size && key.text[at] != '=' && key.text[at] != ':') {
+        at++;
+    }
+    if (at == key.size) {
+        return;
+    }
+    value = trim((struct hw_checkpoint_span){key.text + at + 1, key.size - at - 1});
+    key = trim((struct hw_checkpoint_span){key.text, at});
+    if (equals(key, "version")) {
+        set_value(properties->version, value);
+    } else if (equals(key, "cluster.id")) {
+        set_value(properties->cluster_id, value);
+    } else if (equals(key, "node.id") || equals(key, "broker.id")) {
+        set_value(properties->node_id, value);
+    } else if (equals(key, "directory.id")) {
+        set_value(properties->directory_id, value);
+    }
+}
+
+enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
+                                       const struct hw_allocator *allocator, struct hw_store *store,
+                                       const char *directory, struct hw_error *error)
+{
+    struct hw_checkpoint_lines lines = {.line = 0};
+    struct hw_checkpoint_span line;
+    struct hw_buffer content;
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/meta.properties", directory);
+
+    *properties = (struct hw_meta_properties){.is_there = false};
+    hw_buffer_init(&content, allocator);
+    if (status == HW_OK) {
+        status = hw_store_read_whole(store, path, FILE_SIZE_MAX, &content, error);
+    }
+    properties->is_there = status == HW_OK || status == HW_CORRUPT;
+    if (status == HW_OK && content.size > 0) {
+        lines.at = (const char *)content.bytes;
+        lines.end = lines.at + content.size;
+        while (hw_checkpoint_lines_next(&lines, &line)) {
+            take_line(properties, line);
+        }
+    }
+    hw_buffer_release(&content);
+    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+}

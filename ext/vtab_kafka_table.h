@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One driver for the tables over real files whose rows are few or come file by file:
+ * kafka_segments, kafka_index and so on. To add one: write what fills its rows, declare it here,
+ * and give it a row in tables_kafka.c.
+ */
+#ifndef EXT_VTAB_KAFKA_TABLE_H
+#define EXT_VTAB_KAFKA_TABLE_H
+
+#include "ext/ext_rows.h"
+
+#include "core/highwater.h"
+
+/* What one call fills in the rows of. */
+enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_WHOLE };
+
+/* The item that is due. */
+struct kafka_fill {
+    struct hw_store *store;
+    const char *path; /* As it was given. */
+    struct hw_kafka_directory directory;
+    size_t number; /* Of the partition, in the directory. */
+    const struct hw_kafka_partition *partition;
+    const char *file; /* The path, if it is a file; then there is one item. */
+    /* Of a segment. */
+    struct hw_segment_list segments;
+    size_t segment;
+    struct hw_segment_paths paths;
+    uint32_t columns; /* Bits of the columns that are wanted. */
+    /* Set by a filler that is to be called again for the same item, and its state. */
+    bool again;
+    bool has_check;
+    struct hw_index_check check;
+};
+
+struct kafka_table {
+    const char *name;
+    const char *columns; /* As declared to SQLite, without the hidden path behind them. */
+    int column_count;
+    enum kafka_item item;
+    enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
+};
+
+extern const struct kafka_table kafka_tables[];
+extern const size_t kafka_table_count;
+
+/* Register the table. On an error nothing is registered. Returns a code of SQLite. */
+int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition);
+
+/* Whether a column is wanted. */
+bool kafka_fill_wants(const struct kafka_fill *fill, int column);
+
+/* The cells topic and partition. */
+void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition);
+
+/* tables_kafka_segments.c */
+enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
+                                   struct hw_error *error);
+enum hw_status fill_kafka_index(struct kafka_fill *fill, struct ext_rows *rows,
+                                struct hw_error *error);
+enum hw_status fill_kafka_timeindex(struct kafka_fill *fill, struct ext_rows *rows,
+                                    struct hw_error *error);
+enum hw_status fill_kafka_aborted(struct kafka_fill *fill, struct ext_rows *rows,
+                                  struct hw_error *error);
+
+/* tables_kafka_state.c */
+enum hw_status fill_kafka_epochs(struct kafka_fill *fill, struct ext_rows *rows,
+                                 struct hw_error *error);
+enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *rows,
+                                    struct hw_error *error);
+
+/* tables_kafka_directory.c */
+enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *rows,
+                                     struct hw_error *error);
+enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
+                               struct hw_error *error);
+
+#endif /* EXT_VTAB_KAFKA_TABLE_H */
