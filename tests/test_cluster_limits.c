@@ -159,6 +159,26 @@ static void partitions_reach_min_bytes_together(void **state)
     expect_ends(t, 2, "1 1");
 }
 
+/* Semantics: R2.12. The partition that has waited longest has its say for the whole request. */
+static void the_longest_wait_of_a_request_counts(void **state)
+{
+    struct test_topics *t = *state;
+
+    create(t, 2, 2);
+    configure(t, "replica.fetch.min.bytes", "500");
+    tick(t, 300); /* A new request for partition 0; the one for partition 1 was sent at 0. */
+    must(t, hw_cluster_fetch(t->cluster, "t", 0, 2, &(int64_t){0}, &t->error));
+    must(t, hw_cluster_fetch_round(t->cluster, "t", 0, &(int64_t){0}, &t->error));
+    produce(t, 0, 150);
+    produce(t, 1, 150);
+    tick(t, 199);
+    fetch_round(t);
+    expect_ends(t, 2, "0 0");
+    tick(t, 1);
+    fetch_round(t);
+    expect_ends(t, 2, "1 1");
+}
+
 /* ------------------------------------------------------------------------------------- by time */
 
 static hw_offset_t high_watermark(struct test_topics *t, hw_broker_id_t broker)
@@ -219,6 +239,7 @@ int main(void)
         TEST(a_fetch_by_hand_has_the_limit_for_itself),
         TEST(rounds_until_nothing_moves_bring_all_partitions_over),
         TEST(partitions_reach_min_bytes_together),
+        TEST(the_longest_wait_of_a_request_counts),
         TEST(followers_learn_the_high_watermark_when_their_wait_is_over),
         TEST(a_longer_wait_is_configured),
     };

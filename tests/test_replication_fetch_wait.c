@@ -162,6 +162,7 @@ static void a_leader_that_was_cut_below_the_offset_ends_the_wait(void **state)
 
     lead_log(t, "0-9@9");
     request = fetch_request(t, 2, 11);
+    request.min_bytes = INT32_MAX;
     expect_wait(t, &request, "ready");
 }
 
@@ -174,6 +175,7 @@ static void an_older_segment_is_sent_however_little_is_in_it(void **state)
 
     lead_log(t, "0-9@9");
     request = fetch_request(t, 2, 9);
+    request.min_bytes = INT32_MAX;
     assert_int_equal(hw_log_roll(log_of(t, 1), 0, &rolled, &t->error), HW_OK);
     expect_wait(t, &request, "ready");
     request.fetch_offset = 10; /* The end of that segment is where the next one begins. */

@@ -221,6 +221,22 @@ static void since_kip_279_an_epoch_the_leader_never_had_is_cut(void **state)
     expect_batches(t, 2, "10-19@2 20-29@4 30-39@6");
 }
 
+/* Semantics: R5.15. An epoch in which broker 2 led and wrote nothing has no record to cut. */
+static void a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_step step = {.controller = &t->controller, .links = &t->links};
+
+    log_has(t, 1, "0@0 1-3@2");
+    lead(t, 1, 4, "[1,2]", "[1]");
+    log_has(t, 2, "0@0 1@1");
+    assert_int_equal(hw_log_assign_epoch(log_of(t, 2), 3, &t->error), HW_OK);
+    t->partition.variant = &hw_variant_kip_279;
+    follow(t, 2, 1, 4);
+    assert_int_equal(hw_exchange_rejoin(&t->partition, &step, replica_of(t, 2), &t->error), HW_OK);
+    expect_batches(t, 2, "0@0 1-3@2");
+}
+
 /* Semantics: R5.19 */
 static void kip_101_answers_the_log_end_for_the_latest_epoch(void **state)
 {
@@ -300,6 +316,7 @@ int main(void)
         TEST(a_question_that_gets_lost_is_asked_again),
         TEST(before_kip_279_an_epoch_the_leader_never_had_is_kept),
         TEST(since_kip_279_an_epoch_the_leader_never_had_is_cut),
+        TEST(a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next),
         TEST(kip_101_answers_the_log_end_for_the_latest_epoch),
         TEST(kip_101_knows_nothing_of_an_epoch_above_its_own),
         TEST(kip_101_knows_nothing_of_an_epoch_below_its_first),

@@ -208,8 +208,6 @@ static enum hw_status round_expire_one(struct hw_partition *partition, const str
         bytes > 0) {
         return HW_OK;
     }
-    request.max_bytes = 0;
-    request.has_data = true; /* No records, also where they did not count for being throttled. */
     return hw_exchange_answer(partition, step, follower, &request, &size, &records, error);
 }
 
