@@ -52,6 +52,18 @@ static void a_single_replica_commits_at_once(void **state)
     expect_acks(f, "-1:0-0:acknowledged");
 }
 
+static void a_commit_is_replicated_at_once_where_that_is_configured(void **state)
+{
+    struct test_stage *f = *state;
+
+    configure(f, "replication", "auto", NULL);
+    ok(f, stage_add(f, "a"));
+    ok(f, stage_add_to(f, "wide", 1, NULL));
+    stage_commit(f);
+    expect_acks(f, "-1:0-0:acknowledged -1:0-0:acknowledged");
+    assert_int_equal(hw_log_high_watermark(test_topics_log(&f->topics, "wide", 1)), 1);
+}
+
 static void batches_are_as_few_as_batch_size_allows(void **state)
 {
     struct test_stage *f = *state;
@@ -321,25 +333,40 @@ static void two_large_stages_have_files_of_their_own(void **state)
     f->other = stages[1];
 }
 
+/* The heap's own function, and the most bytes that were in use at once. */
+static void *(*heap_resize)(void *context, void *block, size_t size_old, size_t size_new);
+static size_t peak_bytes;
+
+static void *resize_and_note(void *context, void *block, size_t size_old, size_t size_new)
+{
+    const struct test_heap *heap = context;
+
+    block = heap_resize(context, block, size_old, size_new);
+    peak_bytes = heap->bytes_in_use > peak_bytes ? heap->bytes_in_use : peak_bytes;
+    return block;
+}
+
 /* Batches for all partitions at once would need more memory than is allowed: several walks. */
 static void large_batches_for_many_partitions_are_built_in_turns(void **state)
 {
     struct test_stage *f = *state;
     size_t largest;
-    struct hw_error error;
 
-    configure(f, "batch.size", "10000000", NULL);
-    configure(f, "max.message.bytes", "10000000", "wide");
-    for (int i = 0; i < 72; i++) {
-        ok(f, stage_add_big(f, "wide", i % 4, i == 20 ? 1500000 : 100000 + (size_t)i));
+    (void)test_topics_create(&f->topics, "large", 16, 1,
+                             (const char *const[]){"max.message.bytes", "10000000", NULL});
+    configure(f, "batch.size", "2000000", NULL);
+    for (int i = 0; i < 16 * 30; i++) { /* 48 MB */
+        ok(f, stage_add_big(f, "large", i % 16, i == 400 ? 1500000 : 100000));
     }
+    heap_resize = f->topics.heap.allocator.resize;
+    f->topics.heap.allocator.resize = resize_and_note;
     stage_commit(f);
-    for (int32_t p = 0; p < 4; p++) {
-        assert_int_equal(test_stage_count_batches(f, "wide", p, &largest), 1);
-        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", p)), 18);
+    assert_in_range(peak_bytes, 10000000, 36000000);
+    for (int32_t p = 0; p < 16; p++) {
+        assert_int_equal(test_stage_count_batches(f, "large", p, &largest), p == 0 ? 3 : 2);
+        assert_int_equal(hw_log_end(test_topics_log(&f->topics, "large", p)), 30);
     }
-    assert_ok(hw_stage_prepare(f->stage, &error));
-    hw_stage_commit(f->stage); /* An empty one. */
+    stage_commit(f); /* An empty one. */
 }
 
 static void many_partitions_are_found_again(void **state)
@@ -369,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(each_partition_has_one_answer_for_what_was_written_with_the_same_acks),
         T(a_single_replica_commits_at_once),
+        T(a_commit_is_replicated_at_once_where_that_is_configured),
         T(batches_are_as_few_as_batch_size_allows),
         T(times_of_rows_are_those_of_the_statement),
         T(headers_and_nulls_come_through),
