@@ -318,6 +318,27 @@ static void epochs_follow_the_records(void **state)
     expect_epochs(t, 2, "0:0,1:1,2:2");
 }
 
+/* Semantics: R4.12: a leader is who was told so in this life */
+static void a_leader_that_comes_back_without_the_controller_does_not_lead_yet(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    crash(t, 1);
+    cut(t, 1, HW_CLUSTER_CONTROLLER);
+    restart(t, 1);
+    expect_leader(t, 1);
+    produce(t, "b");
+    expect_refused(t, LEADER_NOT_AVAILABLE);
+    list_offset(t, HW_LIST_LATEST);
+    expect_refused(t, LEADER_NOT_AVAILABLE);
+    heal(t, 1, HW_CLUSTER_CONTROLLER);
+    produce(t, "b");
+    expect_done(t);
+    expect_leader_epoch(t, 1);
+}
+
 /* Semantics: R1.39: nobody hears from a leader that died */
 static void who_waits_for_a_dead_leader_learns_that_the_connection_broke(void **state)
 {
@@ -349,6 +370,7 @@ int main(void)
         TEST(nothing_is_committed_by_too_few_replicas),
         TEST(a_replica_that_left_below_the_minimum_may_still_lead),
         TEST(epochs_follow_the_records),
+        TEST(a_leader_that_comes_back_without_the_controller_does_not_lead_yet),
         TEST(who_waits_for_a_dead_leader_learns_that_the_connection_broke),
     };
 

@@ -109,6 +109,17 @@ static void the_first_answer_cuts_to_the_common_epoch(void **state)
     }
 }
 
+/* Semantics: R5.14 case 3c */
+static void a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower(void **state)
+{
+    struct test_replicas *t = *state;
+
+    follower_of_epochs_2_4_5(t);
+    answered(t, 2, .diverging = true, .epoch = 4, .end = 170);
+    expect_log(t, 2, 0, 115, 149);
+    expect_fetch(t, 2, "fetching at 149 after epoch 4");
+}
+
 /* Row: C085. Semantics: R5.14 case 3b */
 static void an_epoch_that_was_never_here_cuts_to_the_one_before(void **state)
 {
@@ -309,6 +320,7 @@ int main(void)
         TEST(an_answer_without_an_epoch_is_an_offset),
         TEST(a_leader_that_does_not_know_leaves_the_start_of_the_fetch),
         TEST(the_first_answer_cuts_to_the_common_epoch),
+        TEST(a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower),
         TEST(an_epoch_that_was_never_here_cuts_to_the_one_before),
         TEST(logs_without_a_common_epoch_take_a_cut_for_each),
         TEST(the_last_fetched_epoch_goes_down_and_up_again),

@@ -116,6 +116,26 @@ static void committed_with_too_small_an_isr_is_another_answer(void **state)
     expect_resolved(t, 0, HW_KAFKA_NOT_ENOUGH_REPLICAS_AFTER_APPEND);
 }
 
+/* Semantics: R1.35 */
+static void a_member_that_is_about_to_join_makes_enough(void **state)
+{
+    struct test_replicas *t = *state;
+
+    t->settings.min_insync_replicas = 2;
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    append_acks(t, 1, -1);
+    fetch_by(t, 2, 1);
+    t->partition.record.isr = test_list("[1]");
+    t->partition.record.partition_epoch++;
+    assert_int_equal(hw_replica_become_leader(replica_of(t, 1), t->now_ms, &t->partition.record,
+                                              &t->changed, &t->error),
+                     HW_OK);
+    fetch_by(t, 2, 1);
+    expect_isr(t, "[1]", "[1,2]");
+    check(t);
+    expect_resolved(t, 0, HW_KAFKA_NONE);
+}
+
 /* Semantics: R1.37, R3.3 */
 static void below_the_minimum_a_produce_runs_into_its_timeout(void **state)
 {
@@ -255,6 +275,7 @@ int main(void)
         TEST(a_member_that_leaves_is_not_waited_for),
         TEST(a_member_that_joins_is_waited_for),
         TEST(committed_with_too_small_an_isr_is_another_answer),
+        TEST(a_member_that_is_about_to_join_makes_enough),
         TEST(below_the_minimum_a_produce_runs_into_its_timeout),
         TEST(what_timed_out_may_be_committed_later),
         TEST(a_new_epoch_of_the_same_leader_fails_nobody),

@@ -154,9 +154,6 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     replica->isr_change = HW_ISR_COMMITTED;
     replica->is_proposal_unsent = false;
     replica->fetch.is_request_waiting = false;
-    if (!was_leader) {
-        replica->remote_count = 0;
-    }
     replica_assign_remotes(replica, &record->replicas);
     if (record->leader_epoch > replica->leader_epoch) {
         replica->leader_epoch = record->leader_epoch;
