@@ -59,6 +59,7 @@ SQL_TESTS  = $(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_sql_*.
 CORE_TESTS = $(filter-out $(SQL_TESTS),$(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_*.c))))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
+BENCH_SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/bench/support_*.c)))
 
 CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
@@ -226,7 +227,8 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/core.a
 bench: all $(BENCHES)
 	$(Q)set -e; for bench in $(BENCHES); do echo "--- $$bench"; $$bench; done
 
-$(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BUILD)/support.a $(BUILD)/core.a | $(BUILD)/highwater.so
+$(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BENCH_SUPPORT_OBJ) $(BUILD)/support.a \
+                  $(BUILD)/core.a | $(BUILD)/highwater.so
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(SQLITE_LIBS) $(CODEC_LIBS)
 

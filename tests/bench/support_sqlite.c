@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/bench/support_sqlite.h"
+
+#include "tests/bench/support_pairs.h"
+
+#include <stdio.h>
+
+sqlite3 *bench_sql_open(const char *path)
+{
+    sqlite3 *db = NULL;
+    int code = sqlite3_open(path == NULL ? ":memory:" : path, &db);
+
+    bench_require(code == SQLITE_OK, path == NULL ? ":memory:" : path, sqlite3_errstr(code));
+    return db;
+}
+
+void bench_sql_load(sqlite3 *db, const char *cluster)
+{
+    char *message = NULL;
+    int code;
+
+    (void)sqlite3_enable_load_extension(db, 1);
+    code = sqlite3_load_extension(db, "./" HW_TEST_EXTENSION, NULL, &message);
+    bench_require(code == SQLITE_OK, HW_TEST_EXTENSION, message);
+    if (cluster != NULL) {
+        char *sql = sqlite3_mprintf("SELECT open_cluster(%Q)", cluster);
+
+        bench_sql(db, sql);
+        sqlite3_free(sql);
+    }
+}
+
+void bench_sql(sqlite3 *db, const char *sql)
+{
+    int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+    bench_require(code == SQLITE_OK, sql, sqlite3_errmsg(db));
+}
+
+sqlite3_stmt *bench_sql_prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+
+    bench_require(code == SQLITE_OK, sql, sqlite3_errmsg(db));
+    return statement;
+}
+
+int64_t bench_sql_run(sqlite3_stmt *statement)
+{
+    int64_t rows = 0;
+    int code;
+
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        rows++;
+    }
+    bench_require(code == SQLITE_DONE, sqlite3_sql(statement),
+                  sqlite3_errmsg(sqlite3_db_handle(statement)));
+    (void)sqlite3_reset(statement);
+    return rows;
+}
+
+int64_t bench_sql_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = bench_sql_prepare(db, sql);
+    int64_t number;
+
+    bench_require(sqlite3_step(statement) == SQLITE_ROW, sql, sqlite3_errmsg(db));
+    number = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return number;
+}
+
+/* ------------------------------------------------------------------------------------- null sink */
+
+static int sink_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                        sqlite3_vtab **vtab, char **message)
+{
+    (void)client, (void)argc, (void)argv, (void)message;
+    *vtab = sqlite3_malloc64(sizeof **vtab);
+    if (*vtab == NULL) {
+        return SQLITE_NOMEM;
+    }
+    **vtab = (sqlite3_vtab){.zErrMsg = NULL};
+    return sqlite3_declare_vtab(
+        db, "CREATE TABLE x(\"partition\" INTEGER, \"offset\" INTEGER, \"timestamp\" INTEGER, key,"
+            " value, headers, leader_epoch INTEGER HIDDEN, producer_id INTEGER HIDDEN,"
+            " replica INTEGER HIDDEN, isolation TEXT HIDDEN)");
+}
+
+static int sink_disconnect(sqlite3_vtab *vtab)
+{
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int sink_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    (void)vtab, (void)info;
+    return SQLITE_CONSTRAINT;
+}
+
+static int sink_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
+    (void)vtab, (void)argc, (void)argv;
+    *rowid = 1;
+    return SQLITE_OK;
+}
+
+static int sink_nothing(sqlite3_vtab *vtab)
+{
+    (void)vtab;
+    return SQLITE_OK;
+}
+
+void bench_sql_add_null_sink(sqlite3 *db)
+{
+    static const sqlite3_module module = {.iVersion = 1,
+                                          .xCreate = sink_connect,
+                                          .xConnect = sink_connect,
+                                          .xBestIndex = sink_best_index,
+                                          .xDisconnect = sink_disconnect,
+                                          .xDestroy = sink_disconnect,
+                                          .xUpdate = sink_update,
+                                          .xBegin = sink_nothing,
+                                          .xSync = sink_nothing,
+                                          .xCommit = sink_nothing,
+                                          .xRollback = sink_nothing};
+
+    (void)sqlite3_create_module_v2(db, "null_sink", &module, NULL, NULL);
+}
