@@ -341,17 +341,40 @@ static void expect_record_at(struct test_log *t, const struct hw_record *record,
     }
 }
 
+/* Add the records of the batch at the start of `buffer` that are at or above the log start. */
+static void collect_records(struct test_log *t, const struct hw_buffer *buffer,
+                            struct hw_buffer *records, hw_offset_t *next_offset)
+{
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    struct hw_batch batch;
+    bool found = true;
+
+    assert_int_equal(hw_batch_parse(buffer->bytes, buffer->size, &batch), HW_BATCH_OK);
+    assert_true(hw_batch_crc_ok(buffer->bytes, &batch));
+    *next_offset = hw_batch_next_offset(&batch);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &t->error), HW_OK);
+    for (;;) {
+        assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &t->error), HW_OK);
+        if (!found) {
+            return;
+        }
+        if (record.offset >= hw_log_start(t->log)) {
+            assert_int_equal(hw_buffer_append(records, &record, sizeof record, &t->error), HW_OK);
+        }
+    }
+}
+
 int64_t test_expect_all_readable(struct test_log *t, const char *file, int line)
 {
     hw_offset_t offset = hw_log_start(t->log);
     struct hw_buffer buffer;
-    int64_t count = 0;
+    struct hw_buffer records;
+    size_t count;
 
     hw_buffer_init(&buffer, &hw_allocator_libc);
+    hw_buffer_init(&records, &hw_allocator_libc);
     for (;;) {
-        struct hw_record_iterator iterator;
-        struct hw_record record;
-        bool found = true;
         enum hw_status status;
 
         buffer.size = 0;
@@ -360,24 +383,19 @@ int64_t test_expect_all_readable(struct test_log *t, const char *file, int line)
         if (buffer.size == 0) {
             break;
         }
-        assert_int_equal(hw_batch_parse(buffer.bytes, buffer.size, &iterator.batch), HW_BATCH_OK);
-        assert_true(hw_batch_crc_ok(buffer.bytes, &iterator.batch));
-        offset = hw_batch_next_offset(&iterator.batch);
-        assert_int_equal(
-            hw_record_iterator_init(&iterator, buffer.bytes, &iterator.batch, &t->error), HW_OK);
-        for (;;) {
-            assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &t->error), HW_OK);
-            if (!found) {
-                break;
-            }
-            if (record.offset >= hw_log_start(t->log)) {
-                expect_record_at(t, &record, file, line);
-                count++;
-            }
-        }
+        collect_records(t, &buffer, &records, &offset);
     }
+    /* Backwards, so that the log cannot go on where it was but has to search. */
+    count = records.size / sizeof(struct hw_record);
+    for (size_t i = count; i > 0; i--) {
+        struct hw_record record;
+
+        memcpy(&record, records.bytes + (i - 1) * sizeof record, sizeof record);
+        expect_record_at(t, &record, file, line);
+    }
+    hw_buffer_release(&records);
     hw_buffer_release(&buffer);
-    return count;
+    return (int64_t)count;
 }
 
 static void file_path(const char *name, char path[HW_PATH_MAX])

@@ -293,6 +293,10 @@ static void fetched_batches_out_of_order_are_refused(void **state)
         build_batch(&buffer, offsets[i], 1, 0, 0);
     }
     expect_refused(t, follow_bytes(t, &buffer), INVALID_RECORD);
+    buffer.size = 0;
+    build_batch(&buffer, 0, 3, 0, 0);
+    build_batch(&buffer, 2, 3, 0, 0);
+    expect_refused(t, follow_bytes(t, &buffer), INVALID_RECORD);
     expect_log(t, 0, 0, 0);
     expect_epochs(t, "");
     hw_buffer_release(&buffer);

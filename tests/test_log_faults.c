@@ -403,6 +403,7 @@ static void a_sync_that_fails_promises_nothing(void **state)
 {
     struct test_log *t = *state;
     struct story story;
+    int64_t calls;
 
     story_begin(&story, t);
     open_or_fail(&story);
@@ -411,8 +412,10 @@ static void a_sync_that_fails_promises_nothing(void **state)
     assert_int_equal(hw_log_flush(t->log, &t->error), HW_IO);
     assert_int_equal(hw_log_recovery_point(t->log), 0);
     append(&story, 3, 0, true);
+    calls = story.faults.calls;
     expect_ok(t, hw_log_flush(t->log, &t->error));
     assert_int_equal(hw_log_recovery_point(t->log), 6);
+    assert_int_equal(story.faults.calls - calls, 4); /* Read, write again, sync; the directory. */
     close_log(t);
     expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
     open_log(t);
@@ -431,17 +434,176 @@ static void bytes_of_a_failed_append_never_stay_between_batches(void **state)
     append(&story, 1, 0, true);
     story.faults.fail_at = story.faults.calls;
     story.faults.fail_on = true;
-    story.faults.torn_bytes = 50;
-    append(&story, 1, 0, true);
+    story.faults.torn_bytes = 120;
+    append(&story, 9, 0, true);
     assert_int_equal(story.failures, 1);
     story.faults.fail_at = -1;
     story.faults.fail_on = false;
     append(&story, 1, 0, true);
+    assert_int_equal(file_size(t, "00000000000000000000.log"), 70 + 70);
     expect_everything(&story);
     reopen_cleanly(t);
     assert_false(t->recovery.recovered);
     expect_everything(&story);
     story_end(&story);
+}
+
+/* Kafka's name of a segment behind a gap is above the log end; without its data it must not stay.
+ */
+static void a_failed_append_behind_a_gap_leaves_no_segment(void **state)
+{
+    struct test_log *t = *state;
+    struct story story;
+    struct hw_buffer batch;
+
+    story_begin(&story, t);
+    open_or_fail(&story);
+    append(&story, 1, 0, true);
+    append(&story, 1, 0, true);
+    hw_buffer_init(&batch, &hw_allocator_libc);
+    build_sized_batch(&batch, 10, 0, 590);
+    for (int64_t n = 0;; n++) {
+        story.faults.fail_at = story.faults.calls + n;
+        if (follow_bytes(t, &batch) == HW_OK) {
+            break;
+        }
+        expect_log(t, 0, 0, 2);
+        expect_segments(t, "0");
+    }
+    expect_segments(t, "0 10");
+    story.faults.fail_at = -1;
+    hw_buffer_release(&batch);
+    story_end(&story);
+}
+
+/* What recovery has cut must not come back either. */
+static void the_cut_of_a_recovery_is_made_durable_by_a_flush(void **state)
+{
+    struct test_log *t = *state;
+    struct story story;
+    uint8_t junk[300] = {1, 2, 3};
+
+    story_begin(&story, t);
+    open_or_fail(&story);
+    append(&story, 1, 0, true);
+    flush(&story);
+    close_log(t);
+    t->store = story.memory;
+    file_append(t, "00000000000000000000.log", junk, sizeof junk);
+    t->store = story.faulty;
+    open_log(t);
+    assert_int_equal(t->recovery.bytes_cut, sizeof junk);
+    flush(&story);
+    close_log(t);
+    expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
+    open_log(t);
+    assert_int_equal(t->recovery.bytes_cut, 0);
+    expect_everything(&story);
+    story_end(&story);
+}
+
+/* A store that counts what it makes durable of names. */
+struct spy {
+    struct hw_store base;
+    struct hw_store_methods methods;
+    struct hw_store *inner;
+    int directory; /* Syncs of the log's directory, */
+    int others;    /* and of others. */
+};
+
+static enum hw_status spy_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
+                               struct hw_file **file, struct hw_error *error)
+{
+    return hw_store_open(((struct spy *)(void *)store)->inner, path, mode, file, error);
+}
+
+static enum hw_status spy_rename(struct hw_store *store, const char *from, const char *to,
+                                 struct hw_error *error)
+{
+    return hw_store_rename(((struct spy *)(void *)store)->inner, from, to, error);
+}
+
+static enum hw_status spy_remove(struct hw_store *store, const char *path, struct hw_error *error)
+{
+    return hw_store_remove(((struct spy *)(void *)store)->inner, path, error);
+}
+
+static enum hw_status spy_list(struct hw_store *store, const char *path, struct hw_name_list *names,
+                               struct hw_error *error)
+{
+    return hw_store_list(((struct spy *)(void *)store)->inner, path, names, error);
+}
+
+static enum hw_status spy_make_directory(struct hw_store *store, const char *path,
+                                         struct hw_error *error)
+{
+    return hw_store_make_directory(((struct spy *)(void *)store)->inner, path, error);
+}
+
+static enum hw_status spy_exists(struct hw_store *store, const char *path, bool *exists,
+                                 struct hw_error *error)
+{
+    return hw_store_exists(((struct spy *)(void *)store)->inner, path, exists, error);
+}
+
+static enum hw_status spy_sync_directory(struct hw_store *store, const char *path,
+                                         struct hw_error *error)
+{
+    struct spy *spy = (struct spy *)(void *)store;
+
+    spy->directory += strcmp(path, "b/t-0") == 0;
+    spy->others += strcmp(path, "b") == 0;
+    return hw_store_sync_directory(spy->inner, path, error);
+}
+
+/* How often the names became durable since the last time. */
+static void expect_syncs(struct spy *spy, int directory, int others)
+{
+    assert_int_equal(spy->directory, directory);
+    assert_int_equal(spy->others, others);
+    spy->directory = spy->others = 0;
+}
+
+/* New and removed files are nothing without the directory; a flush without them is cheaper. */
+static void a_flush_makes_names_durable_if_they_changed(void **state)
+{
+    struct test_log *t = *state;
+    struct spy spy = {.methods = {.open = spy_open,
+                                  .rename = spy_rename,
+                                  .remove = spy_remove,
+                                  .list = spy_list,
+                                  .make_directory = spy_make_directory,
+                                  .sync_directory = spy_sync_directory,
+                                  .exists = spy_exists},
+                      .inner = t->store};
+    bool rolled;
+
+    spy.base.methods = &spy.methods;
+    expect_ok(t, hw_store_make_directory(t->store, "b", &t->error));
+    t->load.topic_id = (struct hw_uuid){{0}};
+    expect_ok(t, hw_log_open(&t->heap.allocator, &spy.base, "b/t-0", &t->config, &t->load, 0,
+                             &t->log, &t->recovery, &t->error));
+    expect_syncs(&spy, 0, 0);
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 1, 1);
+    expect_ok(t, follow(t, 0, 2, -1, 0));
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 0, 0);
+    expect_ok(t, hw_log_roll(t->log, 0, &rolled, &t->error));
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 1, 0);
+    expect_ok(t, hw_log_truncate_to(t->log, 1, &t->error));
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 1, 0);
+    expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 7, -1, &t->error));
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 1, 0);
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    expect_syncs(&spy, 1, 0);
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    expect_syncs(&spy, 0, 0);
+    hw_log_close(t->log);
+    t->log = NULL;
 }
 
 int main(void)
@@ -456,6 +618,9 @@ int main(void)
         TEST(a_simulated_power_loss_takes_what_was_not_flushed),
         TEST(a_sync_that_fails_promises_nothing),
         TEST(bytes_of_a_failed_append_never_stay_between_batches),
+        TEST(a_failed_append_behind_a_gap_leaves_no_segment),
+        TEST(the_cut_of_a_recovery_is_made_durable_by_a_flush),
+        TEST(a_flush_makes_names_durable_if_they_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,50 @@ static void with_timestamps_they_alone_count(void **state)
     expect_segments(t, "0 5 7");
 }
 
+/* Case: C-07: zero is a timestamp like any other. */
+static void a_first_timestamp_of_zero_counts_too(void **state)
+{
+    struct test_log *t = *state;
+
+    t->config.segment_ms = 1000;
+    open_log(t);
+    produce(t, 0, 1, 0);
+    t->now_ms = 99999;
+    produce(t, 0, 1, 1000);
+    expect_segments(t, "0");
+    produce(t, 0, 1, 1001);
+    expect_segments(t, "0 2");
+}
+
+/* LogSegment.truncateTo: an emptied segment is as if it were new; else its first batch counts. */
+static void after_a_cut_the_age_of_what_is_left_counts(void **state)
+{
+    struct test_log *t = *state;
+
+    t->config.segment_ms = 1000;
+    open_log(t);
+    produce(t, 0, 1, 100);
+    produce(t, 0, 1, 200);
+    assert_true(roll(t));
+    produce(t, 0, 1, 300);
+    t->now_ms = 5000;
+    reopen_cleanly(t);
+    expect_ok(t, hw_log_truncate_to(t->log, 1, &t->error));
+    expect_segments(t, "0");
+    produce(t, 0, 1, 1101);
+    expect_segments(t, "0 1");
+
+    expect_ok(t, hw_log_truncate_to(t->log, 0, &t->error));
+    t->now_ms = 10000;
+    produce(t, 0, 1, HW_TIMESTAMP_NONE);
+    t->now_ms = 11000;
+    produce(t, 0, 1, HW_TIMESTAMP_NONE);
+    expect_segments(t, "0");
+    t->now_ms = 11001;
+    produce(t, 0, 1, HW_TIMESTAMP_NONE);
+    expect_segments(t, "0 2");
+}
+
 /* Timestamps from a leader are not checked; no difference of them may overflow. */
 static void extreme_timestamps_do_no_harm(void **state)
 {
@@ -196,6 +240,7 @@ static void expect_file(struct test_log *t, const char *name, const int64_t (*pa
 static void an_index_entry_is_made_when_more_than_the_interval_was_written_before(void **state)
 {
     static const int64_t offsets[][2] = {{3, 6000}, {6, 12000}, {9, 18000}};
+    static const int64_t offsets_after[][2] = {{3, 6000}, {6, 12000}, {12, 24000}};
     static const int64_t times[][2] = {{1003, 3}, {1006, 6}, {1009, 9}};
     static const int64_t times_at_the_end[][2] = {{1003, 3}, {1006, 6}, {1009, 9}, {1010, 10}};
     struct test_log *t = *state;
@@ -220,6 +265,13 @@ static void an_index_entry_is_made_when_more_than_the_interval_was_written_befor
     expect_ok(t, hw_log_truncate_to(t->log, 109, &t->error));
     expect_file(t, "00000000000000000100.index", offsets, 2, false);
     expect_file(t, "00000000000000000100.timeindex", times, 2, true);
+
+    /* And the bytes count from there: 2000 and 4000 are not more than the interval, 6000 are. */
+    for (int i = 0; i < 4; i++) {
+        produce_sized(t, 2000 + i, 2000);
+    }
+    reopen_cleanly(t);
+    expect_file(t, "00000000000000000100.index", offsets_after, 3, false);
 }
 
 static void the_interval_itself_is_not_more_than_the_interval(void **state)
@@ -233,6 +285,9 @@ static void the_interval_itself_is_not_more_than_the_interval(void **state)
         produce_sized(t, 0, 100);
     }
     reopen_cleanly(t);
+    expect_file(t, "00000000000000000000.index", offsets, 2, false);
+    file_remove(t, "00000000000000000000.index");
+    crash_and_reopen(t);
     expect_file(t, "00000000000000000000.index", offsets, 2, false);
 }
 
@@ -380,6 +435,8 @@ int main(void)
         TEST(an_offset_too_far_from_the_base_begins_a_segment_even_behind_an_empty_one),
         TEST(without_timestamps_the_age_of_the_segment_counts),
         TEST(with_timestamps_they_alone_count),
+        TEST(a_first_timestamp_of_zero_counts_too),
+        TEST(after_a_cut_the_age_of_what_is_left_counts),
         TEST(extreme_timestamps_do_no_harm),
         TEST(a_full_index_begins_a_segment),
         TEST(an_index_entry_is_made_when_more_than_the_interval_was_written_before),

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do the epochs that a log has after opening fit its batches, whatever the checkpoint file says?
+ * Source: LogLoader.load, LogSegment.recover (R5.2; kafka formats 5.2, 7.2).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support_log.h"
+
+#include <string.h>
+
+#define FIRST_LOG "00000000000000000000.log"
+
+/* Case: A-06. Row: C021. Semantics: R5.2 */
+static void lost_epochs_are_made_again_from_the_batches(void **state)
+{
+    static const hw_epoch_t epochs[] = {0, 1, 1, 2};
+    struct test_log *t = *state;
+
+    for (int clean = 0; clean < 2; clean++) {
+        for (int damage_kind = 0; damage_kind < 3; damage_kind++) {
+            if (t->log != NULL) {
+                assert_int_equal(test_log_teardown(state), 0);
+                assert_int_equal(test_log_setup(state), 0);
+            }
+            open_log(t);
+            expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 104, -1, &t->error));
+            for (int i = 0; i < 4; i++) {
+                expect_ok(t, follow(t, 104 + 2 * i, 2, epochs[i], 0));
+            }
+            expect_epochs(t, "0:104 1:106 2:110");
+            expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+            close_log(t);
+            t->load.clean = clean == 1;
+            if (damage_kind == 0) {
+                file_remove(t, "leader-epoch-checkpoint");
+            } else {
+                file_write(t, "leader-epoch-checkpoint", "0\n1\n", damage_kind == 1 ? 0 : 4);
+            }
+            open_log(t);
+            expect_epochs(t, "0:104 1:106 2:110");
+            if (damage_kind == 2) {
+                assert_non_null(strstr(t->recovery.detail, "leader-epoch-checkpoint"));
+            }
+            reopen_cleanly(t);
+            expect_epochs(t, "0:104 1:106 2:110");
+        }
+    }
+}
+
+/* Case: A-06: a log of epoch 0 only. */
+static void epoch_zero_is_an_epoch(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 3, 0);
+    close_log(t);
+    file_remove(t, "leader-epoch-checkpoint");
+    open_log(t);
+    expect_epochs(t, "0:0");
+}
+
+/* Kafka formats 7.2, step 7. */
+static void epochs_at_or_above_the_log_end_are_dropped(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 1, 2, 0);
+    expect_ok(t, hw_log_assign_epoch(t->log, 4, &t->error));
+    expect_epochs(t, "1:0 4:2");
+    crash_and_reopen(t);
+    expect_epochs(t, "1:0");
+}
+
+/* A file that a failed append left ahead of the log. */
+static void an_epoch_of_a_lost_batch_is_dropped(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 1, 2, 0);
+    produce(t, 2, 1, 0);
+    close_log(t);
+    file_write(t, FIRST_LOG, "", 0);
+    open_log(t);
+    expect_log(t, 0, 0, 0);
+    expect_epochs(t, "");
+    close_log(t);
+    open_log(t);
+    expect_epochs(t, "");
+}
+
+/* The log start is checkpointed elsewhere: the epochs of an old file are brought up to it. */
+static void epochs_below_the_log_start_are_collapsed(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 1, 3, 0);
+    produce(t, 2, 3, 0);
+    produce(t, 3, 3, 0);
+    for (int clean = 0; clean < 2; clean++) {
+        expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+        close_log(t);
+        t->load.clean = clean == 1;
+        t->load.log_start = 4;
+        file_write(t, "leader-epoch-checkpoint", "0\n3\n1 0\n2 3\n3 6\n", 20);
+        open_log(t);
+        expect_epochs(t, "2:4 3:6");
+    }
+}
+
+/* And those of a file that is ahead of the log start are made again: the start did not reach its
+ * checkpoint (R7.17). */
+static void epochs_above_the_log_start_are_completed(void **state)
+{
+    struct test_log *t = *state;
+    bool changed;
+
+    open_log(t);
+    produce(t, 1, 3, 0);
+    produce(t, 2, 3, 0);
+    hw_log_update_high_watermark(t->log, 6);
+    expect_ok(t, hw_log_maybe_increment_log_start(t->log, 4, &changed, &t->error));
+    expect_epochs(t, "2:4");
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    close_log(t);
+    t->load.clean = true;
+    t->load.log_start = 0;
+    open_log(t);
+    expect_epochs(t, "1:0 2:3");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(lost_epochs_are_made_again_from_the_batches),
+        TEST(epoch_zero_is_an_epoch),
+        TEST(epochs_at_or_above_the_log_end_are_dropped),
+        TEST(an_epoch_of_a_lost_batch_is_dropped),
+        TEST(epochs_below_the_log_start_are_collapsed),
+        TEST(epochs_above_the_log_start_are_completed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
