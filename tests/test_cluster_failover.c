@@ -318,6 +318,28 @@ static void epochs_follow_the_records(void **state)
     expect_epochs(t, 2, "0:0,1:1,2:2");
 }
 
+/* Semantics: R3.1, R3.2 */
+static void a_broker_comes_back_with_its_last_checkpoint(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    tick(t, 4999);
+    crash(t, 2);
+    restart(t, 2);
+    expect_high_watermark(t, 2, 0);
+    replicate(t);
+    tick(t, 1);
+    produce(t, "b");
+    replicate(t);
+    expect_high_watermark(t, 2, 2);
+    crash(t, 2);
+    restart(t, 2);
+    expect_high_watermark(t, 2, 1);
+    expect_log_end(t, 2, 2);
+}
+
 /* Semantics: R4.12: a leader is who was told so in this life */
 static void a_leader_that_comes_back_without_the_controller_does_not_lead_yet(void **state)
 {
@@ -370,6 +392,7 @@ int main(void)
         TEST(nothing_is_committed_by_too_few_replicas),
         TEST(a_replica_that_left_below_the_minimum_may_still_lead),
         TEST(epochs_follow_the_records),
+        TEST(a_broker_comes_back_with_its_last_checkpoint),
         TEST(a_leader_that_comes_back_without_the_controller_does_not_lead_yet),
         TEST(who_waits_for_a_dead_leader_learns_that_the_connection_broke),
     };

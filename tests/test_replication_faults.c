@@ -212,6 +212,7 @@ static void memory_may_run_out_anywhere(void **state)
     assert_true(n > 30);
 }
 
+/* Semantics: R2.27, R5.17 */
 static void the_store_may_fail_anywhere(void **state)
 {
     int64_t n = 0;

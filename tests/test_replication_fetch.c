@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -84,7 +85,7 @@ static void below_the_log_start_is_out_of_range_even_where_epochs_diverge(void *
     expect_answer(t, "OFFSET_OUT_OF_RANGE");
 }
 
-/* Row: C031. Semantics: R2.7 */
+/* Row: C031. Semantics: R2.2, R2.7 */
 static void only_a_fetch_that_was_answered_with_records_counts(void **state)
 {
     struct test_replicas *t = *state;
@@ -108,7 +109,7 @@ static void only_a_fetch_that_was_answered_with_records_counts(void **state)
     expect_known(t, 2, "end 0 start 0 caught up 0");
 }
 
-/* Row: C032. Semantics: R2.4, R2.10 */
+/* Row: C032. Semantics: R2.4, R2.9, R2.10 */
 static void the_answer_shows_the_high_watermark_from_before_the_request(void **state)
 {
     struct test_replicas *t = *state;
@@ -339,6 +340,35 @@ static void at_least_one_batch_comes_whatever_the_limit(void **state)
     }
 }
 
+/* Row: C165. Semantics: R10.10 */
+static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
+{
+    struct test_replicas *t = *state;
+    hw_time_ms_t timestamp;
+    hw_offset_t offset;
+
+    for (int i = 40; i < 50; i++) {
+        char batch[16];
+
+        t->now_ms = 10 * i;
+        (void)snprintf(batch, sizeof batch, "%d@0", i);
+        log_has(t, 1, batch);
+    }
+    for (hw_time_ms_t asked = 411; asked <= 420; asked++) {
+        assert_int_equal(
+            hw_log_offset_for_timestamp(log_of(t, 1), asked, 50, &offset, &timestamp, &t->error),
+            HW_OK);
+        assert_int_equal(offset, 42);
+        assert_int_equal(timestamp, 420);
+    }
+    assert_int_equal(
+        hw_log_offset_for_timestamp(log_of(t, 1), 421, 50, &offset, &timestamp, &t->error), HW_OK);
+    assert_int_equal(offset, 43);
+    assert_int_equal(
+        hw_log_offset_for_timestamp(log_of(t, 1), 491, 50, &offset, &timestamp, &t->error), HW_OK);
+    assert_int_equal(offset, HW_OFFSET_NONE);
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
 
@@ -363,6 +393,7 @@ int main(void)
         TEST(an_answer_has_whole_batches_within_the_smaller_limit),
         TEST(a_fetch_in_a_gap_begins_behind_it),
         TEST(at_least_one_batch_comes_whatever_the_limit),
+        TEST(a_time_is_found_at_the_first_record_that_is_not_older),
     };
 
     return cmocka_run_group_tests_name("replication_fetch", tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void a_follower_ignores_an_older_record(void **state)
     assert_int_equal(replica_of(t, 1)->leader, 2);
 }
 
-/* Row: C079. Semantics: R4.14, R2.21 */
+/* Row: C079. Semantics: R2.19, R2.21, R4.14, R5.13 */
 static void a_follower_starts_over_only_in_a_new_leader_epoch(void **state)
 {
     struct test_replicas *t = *state;
