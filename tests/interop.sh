@@ -74,7 +74,7 @@ check() {
     else
         failed=$((failed + 1))
         echo "FAILED  $name"
-        head -n 40 "$work/check.log" | cut -c 1-300 | sed 's/^/    /'
+        head -n 15 "$work/check.log" | cut -c 1-300 | sed 's/^/    /'
     fi
 }
 
@@ -150,6 +150,17 @@ check_ours() {
             check "$name, broker $broker: ${kind}s are the same" \
                 same "$out.$kind.kafka" "$out.$kind.highwater"
         done
+        lines batch "$out.dump" >"$out.batches"
+        {
+            echo "CREATE TEMP TABLE source AS SELECT '$db-highwater/broker-$broker' AS path;"
+            cat "$data/batches.sql" && echo ';'
+        } | sql :memory: | sort >"$out.batches.highwater"
+        check "$name, broker $broker: batches and their CRCs are the same" \
+            same "$out.batches" "$out.batches.highwater"
+        # The topics gzip, snappy, lz4 and zstd are named after their compression.type.
+        awk -F '|' '$2 ~ /^(gzip|snappy|lz4|zstd)-0\// && index($2, $11 "-") != 1' \
+            "$out.batches" >"$out.codecs"
+        check "$name, broker $broker: batches have the codec of their topic" is_empty "$out.codecs"
         check "$name, broker $broker: there was something to compare" \
             has_lines "$out.record.kafka" 8000
     done
@@ -239,8 +250,9 @@ check_kept() {
     dump "$at.dump" "$at/logs"
     lines record "$at.dump" >"$at.log"
     lines batch "$at.dump" >"$at.batches"
-    grep -v -e "^record|" -e "^batch|" -e "^complaint|" "$at.dump" | sort >"$at.indexes"
-    for query in records uncommitted log batches; do
+    grep -e "^index|" -e "^timeindex|" -e "^aborted|" -e "^producer|" "$at.dump" | sort >"$at.indexes"
+    grep "|records|" "$at/offsets" | sort >"$at.ends"
+    for query in records uncommitted log batches indexes ends; do
         {
             echo "CREATE TEMP TABLE source AS SELECT '$at/logs' AS path;"
             echo 'CREATE TEMP TABLE bounds(topic, "partition", kind, first, last);'
@@ -275,8 +287,8 @@ record() {
     for file in "$to/logs"/*-checkpoint; do
         sed -i "2s/.*/$(($(wc -l <"$file") - 2))/" "$file"
     done
-    for file in records uncommitted log batches indexes; do
-        grep -v -e '^big#' -e '|big-0' "$from.$file" >"$to/$file"
+    for file in records uncommitted log batches indexes ends; do
+        grep -v -e "^big[#|]" -e "|big-0" "$from.$file" >"$to/$file"
     done
     grep -v '^big|' "$from/offsets" >"$to/offsets"
 }

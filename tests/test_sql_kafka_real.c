@@ -143,6 +143,37 @@ static void batches_have_what_the_dump_tool_says(void **state)
     expect_lines_of_both("batches", 200);
 }
 
+static void index_entries_aborts_and_producers_are_those_of_the_dump_tool(void **state)
+{
+    (void)state;
+    expect_lines_of_both("indexes", 200);
+}
+
+static void partitions_begin_and_end_where_the_broker_told_its_consumer(void **state)
+{
+    (void)state;
+    expect_lines_of_both("ends", 10);
+}
+
+/* The keys of 60 records, by the partitioner of a Kafka client. */
+static void keys_go_to_the_partitions_that_a_kafka_client_chose(void **state)
+{
+    sqlite3 *db = open_broker("stopped");
+
+    (void)state;
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE keyed USING highwater(partitions=4, replication.factor=1);"
+               "INSERT INTO keyed(key, value) SELECT l.key, l.value"
+               "  FROM source AS s, kafka_log(s.path) AS l WHERE l.topic = 'keyed';"
+               "SELECT count(*), count(DISTINCT key), count(DISTINCT \"partition\") FROM keyed",
+               "60|60|4");
+    expect_sql(db,
+               "SELECT k.key FROM source AS s, kafka_log(s.path) AS l JOIN keyed AS k USING (key)"
+               " WHERE l.topic = 'keyed' AND k.\"partition\" <> l.\"partition\"",
+               "");
+    test_sql_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +181,9 @@ int main(void)
         cmocka_unit_test(what_read_committed_leaves_out_follows_from_the_log),
         cmocka_unit_test(records_and_markers_have_what_the_dump_tool_says),
         cmocka_unit_test(batches_have_what_the_dump_tool_says),
+        cmocka_unit_test(index_entries_aborts_and_producers_are_those_of_the_dump_tool),
+        cmocka_unit_test(partitions_begin_and_end_where_the_broker_told_its_consumer),
+        cmocka_unit_test(keys_go_to_the_partitions_that_a_kafka_client_chose),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
