@@ -61,10 +61,15 @@ void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none
     }
 }
 
+void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end)
+{
+    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_RUN, .number = first, .size = end - first});
+}
+
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size)
 {
     struct ext_cell cell = {
-        .kind = EXT_CELL_TEXT, .number = (int64_t)rows->texts.size, .text_size = (int32_t)size};
+        .kind = EXT_CELL_TEXT, .number = (int64_t)rows->texts.size, .size = (int64_t)size};
 
     if (rows->status == HW_OK) {
         rows->status = hw_buffer_append(&rows->texts, text, size, &rows->error);
@@ -93,7 +98,25 @@ size_t ext_rows_count(const struct ext_rows *rows)
     return rows->cell_count / (size_t)rows->column_count;
 }
 
+int64_t ext_rows_repeats(const struct ext_rows *rows, size_t row)
+{
+    const struct ext_cell *cells = &rows->cells[row * (size_t)rows->column_count];
+
+    for (int i = 0; i < rows->column_count; i++) {
+        if (cells[i].kind == EXT_CELL_RUN) {
+            return cells[i].size;
+        }
+    }
+    return 1;
+}
+
 void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context)
+{
+    ext_rows_result_of(rows, row, 0, column, context);
+}
+
+void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat, int column,
+                        sqlite3_context *context)
 {
     const struct ext_cell *cell = &rows->cells[row * (size_t)rows->column_count + (size_t)column];
 
@@ -103,10 +126,13 @@ void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite
     case EXT_CELL_INTEGER:
         sqlite3_result_int64(context, cell->number);
         break;
+    case EXT_CELL_RUN:
+        sqlite3_result_int64(context, cell->number + repeat);
+        break;
     case EXT_CELL_TEXT:
-        sqlite3_result_text(
-            context, cell->text_size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
-            cell->text_size, SQLITE_TRANSIENT);
+        sqlite3_result_text(context,
+                            cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
+                            (int)cell->size, SQLITE_TRANSIENT);
         break;
     }
 }

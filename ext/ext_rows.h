@@ -11,12 +11,12 @@
 
 #include <sqlite3ext.h>
 
-enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_TEXT };
+enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_TEXT, EXT_CELL_RUN };
 
 struct ext_cell {
     enum ext_cell_kind kind;
-    int64_t number; /* An integer; of a text, where it begins in `texts`. */
-    int32_t text_size;
+    int64_t number; /* An integer, of a run the first; of a text, where it begins in `texts`. */
+    int64_t size;   /* Bytes of a text; integers of a run. */
 };
 
 /* What a statement asks for: rows of other topics, partitions or brokers need not be made. */
@@ -51,11 +51,22 @@ bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t part
 void ext_rows_null(struct ext_rows *rows);
 void ext_rows_integer(struct ext_rows *rows, int64_t number);
 void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none);
+/* The integers from `first` to `end`, exclusive: the row stands for so many, equal but for this
+ * cell. At most one cell of a row is a run. */
+void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end);
 void ext_rows_text(struct ext_rows *rows, const char *text);
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size);
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
 
 size_t ext_rows_count(const struct ext_rows *rows);
+
+/* How many rows the row at place `row` stands for. */
+int64_t ext_rows_repeats(const struct ext_rows *rows, size_t row);
+
+/* A cell as the result; of the rows that the one at place `row` stands for, the one at `repeat`, or
+ * the first. */
+void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat, int column,
+                        sqlite3_context *context);
 void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context);
 
 #endif /* EXT_ROWS_H */

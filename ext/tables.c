@@ -37,6 +37,14 @@ const struct ext_table ext_tables[] = {
      "what producers were told, or still wait for: every pending request, the last finished ones",
      "SELECT id, base_offset, acks, status FROM hw_acks;"},
 
+    {"hw_lost",
+     "topic TEXT, \"partition\" INTEGER, \"offset\" INTEGER, leader_epoch INTEGER, acks INTEGER,"
+     " acknowledged INTEGER, lost_ms INTEGER, by_event TEXT, broker INTEGER",
+     9, 0, 1, 8, fill_lost, true, "hw_lost",
+     "records that were acknowledged or visible, and are not in the log of the leader that "
+     "followed",
+     "SELECT \"offset\", acks, acknowledged, by_event FROM hw_lost;"},
+
     {"hw_epochs",
      "topic TEXT, \"partition\" INTEGER, broker INTEGER, epoch INTEGER, start_offset INTEGER,"
      " end_offset INTEGER",

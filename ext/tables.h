@@ -50,6 +50,7 @@ void fill_help(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_partitions(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows);

@@ -93,6 +93,32 @@ void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows)
     }
 }
 
+/* A range of offsets is one row here, and as many for the statement. */
+void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
+{
+    struct hw_position position = {0};
+    struct hw_loss_view view;
+
+    while (hw_cluster_next_lost(cluster, &position, &view)) {
+        if (ext_rows_wants(rows, view.topic, view.partition, view.broker)) {
+            ext_rows_text(rows, view.topic);
+            ext_rows_integer(rows, view.partition);
+            ext_rows_run(rows, view.first_offset, view.end_offset);
+            ext_rows_integer(rows, view.leader_epoch);
+            if (view.is_answer_known) {
+                ext_rows_integer(rows, view.acks);
+                ext_rows_integer(rows, view.is_acknowledged);
+            } else {
+                ext_rows_null(rows);
+                ext_rows_null(rows);
+            }
+            ext_rows_integer(rows, view.lost_ms);
+            ext_rows_text(rows, view.by_event);
+            ext_rows_integer(rows, view.broker);
+        }
+    }
+}
+
 void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows)
 {
     struct hw_position position = {0};

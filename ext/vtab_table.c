@@ -28,6 +28,8 @@ struct cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
     struct ext_rows rows;
     size_t at;
+    int64_t repeat; /* Of the row at that place. */
+    int64_t rowid;
 };
 
 /* Bits of the plan: which equalities are passed to xFilter, in this order. */
@@ -167,6 +169,8 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     ext_rows_release(&cursor->rows);
     ext_rows_init(&cursor->rows, table->definition->column_count, &filter);
     cursor->at = 0;
+    cursor->repeat = 0;
+    cursor->rowid = 0;
     if (fill(table, &cursor->rows) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &cursor->rows.error);
     }
@@ -174,9 +178,15 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     return SQLITE_OK;
 }
 
-static int table_next(sqlite3_vtab_cursor *cursor)
+static int table_next(sqlite3_vtab_cursor *base)
 {
-    ((struct cursor *)cursor)->at++;
+    struct cursor *cursor = (struct cursor *)base;
+
+    cursor->rowid++;
+    if (++cursor->repeat >= ext_rows_repeats(&cursor->rows, cursor->at)) {
+        cursor->at++;
+        cursor->repeat = 0;
+    }
     return SQLITE_OK;
 }
 
@@ -191,13 +201,13 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 {
     const struct cursor *cursor = (const struct cursor *)base;
 
-    ext_rows_result(&cursor->rows, cursor->at, column, context);
+    ext_rows_result_of(&cursor->rows, cursor->at, cursor->repeat, column, context);
     return SQLITE_OK;
 }
 
 static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
-    *rowid = (sqlite3_int64)((struct cursor *)cursor)->at;
+    *rowid = ((struct cursor *)cursor)->rowid;
     return SQLITE_OK;
 }
 

@@ -40,6 +40,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_controller_init(&made->controller);
     hw_config_values_init(&made->configs, made->allocator);
     hw_acks_init(&made->acks, made->allocator);
+    hw_losses_init(&made->losses, made->allocator);
     hw_journal_init(&made->journal, made->allocator, &made->now_ms);
     hw_shown_file_init(&made->shown, made->allocator);
     hw_buffer_init(&made->scratch, made->allocator);
@@ -99,6 +100,15 @@ static void cluster_restore_shown(struct hw_cluster *cluster, struct hw_topic *t
     }
 }
 
+void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
+                               const struct hw_partition *partition)
+{
+    if (topic->writers[partition->number] == NULL) {
+        hw_losses_observe(&cluster->losses, &topic->led[partition->number], partition, topic->name,
+                          &cluster->acks, cluster->now_ms);
+    }
+}
+
 /* Start the brokers that ran, and give their replicas the roles that the records name. */
 static enum hw_status cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
 {
@@ -127,6 +137,7 @@ static enum hw_status cluster_resume(struct hw_cluster *cluster, struct hw_error
         status = hw_exchange_tell_all(partition, &step, error);
         if (status == HW_OK) {
             cluster->variant->created(partition, &step);
+            hw_cluster_observe_losses(cluster, topic, partition);
         }
     }
     return status;
@@ -238,6 +249,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_free(allocator, cluster->brokers, cluster->broker_capacity * sizeof *cluster->brokers);
     hw_config_values_release(&cluster->configs);
     hw_acks_release(&cluster->acks);
+    hw_losses_release(&cluster->losses);
     hw_journal_release(&cluster->journal);
     hw_shown_file_release(&cluster->shown);
     hw_buffer_release(&cluster->scratch);
@@ -284,7 +296,22 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
     return status;
 }
 
-void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition)
+void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
+                       const struct hw_partition *partition, int64_t ack_id,
+                       enum hw_kafka_error answer)
+{
+    const struct hw_ack *ack = hw_acks_after(&cluster->acks, ack_id - 1);
+
+    if (ack == NULL || ack->id != ack_id) {
+        return;
+    }
+    hw_acks_resolve(&cluster->acks, ack_id, answer, cluster->now_ms);
+    hw_losses_acknowledged(&cluster->losses, &topic->led[partition->number], partition, ack,
+                           cluster->now_ms);
+}
+
+void hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
+                             struct hw_partition *partition)
 {
     int64_t id;
     enum hw_kafka_error answer;
@@ -293,7 +320,7 @@ void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *pa
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
 
-            hw_acks_resolve(&cluster->acks, id, answer, cluster->now_ms);
+            hw_cluster_answer(cluster, topic, partition, id, answer);
             hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
                            hw_kafka_error_name(answer));
         }
@@ -342,7 +369,8 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     struct hw_error *reason = first == HW_OK ? error : &later;
     enum hw_status status = HW_OK;
 
-    hw_cluster_collect_acks(cluster, partition);
+    hw_cluster_collect_acks(cluster, topic, partition);
+    hw_cluster_observe_losses(cluster, topic, partition);
     if (partition->is_record_dirty) {
         cluster->is_state_dirty = true;
         partition->is_record_dirty = false;

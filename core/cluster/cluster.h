@@ -356,6 +356,23 @@ struct hw_ack_view {
 bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *position,
                          struct hw_ack_view *view);
 
+/* Records that are lost, with everything but the offset in common. */
+struct hw_loss_view {
+    const char *topic; /* NULL: there was no memory for its name. */
+    int32_t partition;
+    hw_offset_t first_offset;
+    hw_offset_t end_offset;  /* Exclusive. */
+    hw_epoch_t leader_epoch; /* Of the records. */
+    bool is_answer_known; /* false: who produced them when is forgotten, and the next two are 0. */
+    int32_t acks;
+    bool is_acknowledged; /* false: they were visible. */
+    hw_time_ms_t lost_ms;
+    const char *by_event;  /* election, unclean election, power loss, deposed leader */
+    hw_broker_id_t broker; /* The leader whose log does not have them. */
+};
+bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *position,
+                          struct hw_loss_view *view);
+
 struct hw_epoch_view {
     const char *topic;
     int32_t partition;

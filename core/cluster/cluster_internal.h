@@ -14,6 +14,7 @@
 #include "core/cluster/acks.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/config.h"
+#include "core/cluster/losses.h"
 #include "core/cluster/shown_file.h"
 #include "core/log/checkpoint_file.h"
 #include "core/replication/exchange.h"
@@ -43,6 +44,7 @@ struct hw_topic {
     int32_t partition_count;
     struct hw_partition *partitions;
     struct hw_stage **writers; /* For each partition the stage that has written to it, or NULL. */
+    struct hw_led_log *led;    /* For each partition the log that leads it, as last looked at. */
     size_t *slots; /* Of the shown file: slot of replica r of partition p at p * HW_REPLICAS_MAX +
                       r, r the index in record.replicas. 0: none yet. */
     struct hw_config_values configs;
@@ -74,6 +76,7 @@ struct hw_cluster {
     size_t topic_count;
     size_t topic_capacity;
     struct hw_acks acks;
+    struct hw_losses losses;
     struct hw_journal journal;
     struct hw_shown_file shown;
     size_t next_slot;         /* Of the shown file. */
@@ -128,8 +131,20 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
 enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,
                                       struct hw_error *error);
 
+/* A produce is answered: in the row of hw_acks, and where that says too much, in the ledger of
+ * losses. Unknown ids are ignored. */
+void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
+                       const struct hw_partition *partition, int64_t ack_id,
+                       enum hw_kafka_error answer);
+
+/* Compare the log that leads with the one that did, for the ledger of losses. Does nothing while
+ * rows of a transaction are in it that has not committed: these are not lost if they go. */
+void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
+                               const struct hw_partition *partition);
+
 /* Acks of one partition whose waiting produces were resolved. */
-void hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition);
+void hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
+                             struct hw_partition *partition);
 
 /*
  * After anything was done, or half done, to a partition: collect its acks, note whether its record

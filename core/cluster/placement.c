@@ -49,8 +49,8 @@ static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic 
 }
 
 /* A replica that the record has dropped: its waiting produces are answered, its files go. */
-static void placement_remove(struct hw_cluster *cluster, struct hw_partition *partition,
-                             const struct hw_broker *broker)
+static void placement_remove(struct hw_cluster *cluster, const struct hw_topic *topic,
+                             struct hw_partition *partition, const struct hw_broker *broker)
 {
     struct hw_error unused;
     char path[HW_PATH_MAX];
@@ -58,7 +58,7 @@ static void placement_remove(struct hw_cluster *cluster, struct hw_partition *pa
 
     if (replica != NULL) {
         hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
-        hw_cluster_collect_acks(cluster, partition);
+        hw_cluster_collect_acks(cluster, topic, partition);
         hw_partition_detach(partition, broker->id);
         hw_replica_destroy(replica);
     }
@@ -85,7 +85,7 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
         struct hw_broker *broker;
 
         if (hw_cluster_find_broker(cluster, removed.ids[i], &broker, error) == HW_OK) {
-            placement_remove(cluster, partition, broker);
+            placement_remove(cluster, topic, partition, broker);
         }
     }
     for (int32_t i = 0; status == HW_OK && i < replicas.count; i++) {

@@ -155,7 +155,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
         hw_waiting_add(target.leader, produced->ack_id, info.last_offset + 1,
                        produce_deadline(cluster));
     } else {
-        hw_acks_resolve(&cluster->acks, produced->ack_id, HW_KAFKA_NONE, cluster->now_ms);
+        hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id, HW_KAFKA_NONE);
     }
     cluster->variant->appended(target.partition, &step, target.leader);
     produced->partition = target.partition_index;

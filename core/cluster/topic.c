@@ -19,8 +19,12 @@ static void topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
             hw_replica_destroy(topic->partitions[p].replicas[r]);
         }
     }
+    for (int32_t p = 0; topic->led != NULL && p < topic->partition_count; p++) {
+        hw_led_log_release(&topic->led[p]);
+    }
     hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
     hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
+    hw_free(cluster->allocator, topic->led, count * sizeof *topic->led);
     hw_free(cluster->allocator, topic->slots, count * HW_REPLICAS_MAX * sizeof *topic->slots);
     hw_config_values_release(&topic->configs);
     hw_free(cluster->allocator, topic, sizeof *topic);
@@ -43,9 +47,14 @@ static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *n
     (void)snprintf(made->name, sizeof made->name, "%s", name);
     made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
     made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
+    made->led = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->led);
+    for (size_t p = 0; made->led != NULL && p < count; p++) {
+        hw_led_log_init(&made->led[p], cluster->allocator, cluster->acks.next_id);
+    }
     made->slots =
         hw_alloc_zeroed(cluster->allocator, count * HW_REPLICAS_MAX * sizeof *made->slots);
-    if (made->partitions == NULL || made->writers == NULL || made->slots == NULL) {
+    if (made->partitions == NULL || made->writers == NULL || made->led == NULL ||
+        made->slots == NULL) {
         topic_destroy(cluster, made);
         return NULL;
     }
@@ -263,6 +272,7 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     }
     if (status == HW_OK) {
         cluster->variant->created(partition, &step);
+        hw_cluster_observe_losses(cluster, topic, partition);
     }
     return status;
 }
@@ -373,7 +383,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         for (int32_t r = 0; r < partition->replica_count; r++) {
             hw_waiting_fail_all(partition->replicas[r], HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
         }
-        hw_cluster_collect_acks(cluster, partition);
+        hw_cluster_collect_acks(cluster, topic, partition);
     }
     topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);

@@ -231,6 +231,29 @@ bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *p
     return true;
 }
 
+bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *position,
+                          struct hw_loss_view *view)
+{
+    const struct hw_loss *loss = hw_losses_at(&cluster->losses, position->item);
+
+    if (loss == NULL) {
+        return false;
+    }
+    position->item++;
+    *view = (struct hw_loss_view){.topic = hw_journal_topic_name(&cluster->journal, loss->topic),
+                                  .partition = loss->partition,
+                                  .first_offset = loss->first_offset,
+                                  .end_offset = loss->end_offset,
+                                  .leader_epoch = loss->leader_epoch,
+                                  .is_answer_known = loss->is_answer_known,
+                                  .acks = loss->acks,
+                                  .is_acknowledged = loss->is_acknowledged,
+                                  .lost_ms = loss->lost_ms,
+                                  .by_event = hw_loss_cause_name(loss->cause),
+                                  .broker = loss->broker};
+    return true;
+}
+
 /* The live replica at the position, or the next one there is; NULL at the end. */
 static const struct hw_replica *views_live_replica(const struct hw_cluster *cluster,
                                                    struct hw_position *position,

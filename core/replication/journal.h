@@ -23,6 +23,7 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 96 };
     X(HIGH_WATERMARK, "high_watermark") /* It moved from offset to hw. */                          \
     X(LOG_START, "log_start")           /* It rose to offset. */                                   \
     X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
+    X(LOSS, "loss")                     /* Records of [offset, end_offset) are lost. */            \
     X(ROLE, "role")                     /* The broker leads or follows now. */                     \
     X(ISR, "isr")                       /* The record's ISR changed. */                            \
     X(ELECTION, "election")             /* The record's leader or its epoch changed. */            \

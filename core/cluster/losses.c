@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/cluster/losses.h"
+
+#include "core/base/assert.h"
+#include "core/replication/variant.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocator)
+{
+    *losses = (struct hw_losses){.allocator = allocator};
+}
+
+void hw_losses_release(struct hw_losses *losses)
+{
+    hw_free(losses->allocator, losses->entries, losses->capacity * sizeof *losses->entries);
+    hw_losses_init(losses, losses->allocator);
+}
+
+void hw_led_log_init(struct hw_led_log *led, const struct hw_allocator *allocator,
+                     int64_t first_ack_id)
+{
+    *led = (struct hw_led_log){.first_ack_id = first_ack_id};
+    hw_epoch_cache_init(&led->epochs, allocator);
+}
+
+void hw_led_log_release(struct hw_led_log *led)
+{
+    hw_epoch_cache_release(&led->epochs);
+}
+
+const char *hw_loss_cause_name(enum hw_loss_cause cause)
+{
+    switch (cause) {
+#define HW_LOSS_CAUSE_CASE(NAME, TEXT)                                                             \
+    case HW_LOSS_##NAME:                                                                           \
+        return TEXT;
+        HW_LOSS_CAUSE_MAP(HW_LOSS_CAUSE_CASE)
+#undef HW_LOSS_CAUSE_CASE
+    }
+    return "unknown";
+}
+
+const struct hw_loss *hw_losses_at(const struct hw_losses *losses, size_t index)
+{
+    return index >= losses->count ? NULL
+                                  : &losses->entries[(losses->oldest + index) % HW_LOSSES_MAX];
+}
+
+/* ----------------------------------------------------------------------------------- the ledger */
+
+/* Same fate, and right behind it. */
+static bool loss_continues(const struct hw_loss *last, const struct hw_loss *loss)
+{
+    return last->topic == loss->topic && last->partition == loss->partition &&
+           last->end_offset == loss->first_offset && last->leader_epoch == loss->leader_epoch &&
+           last->is_answer_known == loss->is_answer_known && last->acks == loss->acks &&
+           last->is_acknowledged == loss->is_acknowledged && last->lost_ms == loss->lost_ms &&
+           last->cause == loss->cause && last->broker == loss->broker;
+}
+
+/* Where the next range goes; NULL if there is no memory. */
+static struct hw_loss *losses_slot(struct hw_losses *losses)
+{
+    struct hw_error unused;
+    struct hw_loss *slot;
+
+    if (losses->count < HW_LOSSES_MAX) {
+        if (hw_array_reserve(losses->allocator, (void **)&losses->entries, &losses->capacity,
+                             losses->count + 1, sizeof *losses->entries, &unused) != HW_OK) {
+            return NULL;
+        }
+        return &losses->entries[losses->count++];
+    }
+    slot = &losses->entries[losses->oldest];
+    losses->forgotten += slot->end_offset - slot->first_offset;
+    losses->oldest = (losses->oldest + 1) % HW_LOSSES_MAX;
+    return slot;
+}
+
+static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
+{
+    struct hw_loss *last =
+        losses->count == 0 ? NULL
+                           : &losses->entries[(losses->oldest + losses->count - 1) % HW_LOSSES_MAX];
+
+    HW_ASSERT(loss->first_offset < loss->end_offset);
+    if (last != NULL && loss_continues(last, loss)) {
+        last->end_offset = loss->end_offset;
+        return;
+    }
+    last = losses_slot(losses);
+    if (last == NULL) {
+        losses->forgotten += loss->end_offset - loss->first_offset;
+        return;
+    }
+    *last = *loss;
+}
+
+/* ------------------------------------------------------------------------------- what was lost */
+
+/* A loss while it is noted: of the log that led, piece by piece. */
+struct loss_walk {
+    struct hw_losses *losses;
+    const struct hw_led_log *led;
+    const struct hw_acks *acks;
+    const struct hw_ack *ack; /* Of this epoch the first answer that is not behind us. */
+    const char *topic;
+    struct hw_loss loss; /* Topic, partition, time, cause, broker; epoch and answer of a piece. */
+    hw_offset_t first;   /* What was noted is in [first, end). */
+    hw_offset_t end;
+    int64_t count;
+    hw_offset_t common_end; /* Of what both logs have. */
+};
+
+/* Records [from, end) have one epoch and one answer: note those that were acknowledged or visible,
+ * and those whose answer nobody knows. */
+static void walk_note(struct loss_walk *walk, hw_offset_t from, hw_offset_t end)
+{
+    hw_offset_t visible_end = walk->led->visible_end < end ? walk->led->visible_end : end;
+
+    walk->loss.first_offset = from;
+    walk->loss.end_offset =
+        walk->loss.is_acknowledged || !walk->loss.is_answer_known ? end : visible_end;
+    if (from < walk->loss.end_offset) {
+        losses_add(walk->losses, &walk->loss);
+        walk->first = walk->count == 0 ? from : walk->first;
+        walk->end = walk->loss.end_offset;
+        walk->count += walk->loss.end_offset - from;
+    }
+}
+
+static bool is_acknowledged(const struct hw_ack *ack)
+{
+    return !ack->is_pending && ack->error == HW_KAFKA_NONE && ack->acks != 0;
+}
+
+/* Go on to the answer for the record at `offset`, or the first one behind it. Within an epoch
+ * offsets grow with the ids of the produces. */
+static void walk_find_answer(struct loss_walk *walk, hw_offset_t offset)
+{
+    const struct hw_ack *ack = walk->ack;
+
+    while (ack != NULL &&
+           (ack->leader_epoch != walk->loss.leader_epoch ||
+            ack->partition != walk->loss.partition || ack->base_offset == HW_OFFSET_NONE ||
+            ack->last_offset < offset || strcmp(ack->topic, walk->topic) != 0)) {
+        ack = hw_acks_after(walk->acks, ack->id);
+    }
+    walk->ack = ack;
+}
+
+/* Records [from, end) of this epoch are lost. */
+static void walk_lost(struct loss_walk *walk, hw_offset_t from, hw_offset_t end, hw_epoch_t epoch)
+{
+    walk->loss.leader_epoch = epoch;
+    walk->ack = hw_acks_after(walk->acks, walk->led->first_ack_id - 1);
+    while (from < end) {
+        hw_offset_t piece = end;
+
+        walk_find_answer(walk, from);
+        walk->loss.is_answer_known = walk->ack != NULL && walk->ack->base_offset <= from;
+        walk->loss.acks = walk->loss.is_answer_known ? walk->ack->acks : 0;
+        walk->loss.is_acknowledged = walk->loss.is_answer_known && is_acknowledged(walk->ack);
+        if (walk->ack != NULL) {
+            piece =
+                walk->loss.is_answer_known ? walk->ack->last_offset + 1 : walk->ack->base_offset;
+        }
+        piece = piece < end ? piece : end;
+        walk_note(walk, from, piece);
+        from = piece;
+    }
+}
+
+/* ---------------------------------------------------------------------------- comparing two logs
+ */
+
+static hw_offset_t larger(hw_offset_t a, hw_offset_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The epoch at `at`, which grows from call to call; *end is lowered to where it ends. *next is the
+ * first entry that starts behind it. */
+static hw_epoch_t epoch_at(const struct hw_epoch_cache *epochs, size_t *next, hw_offset_t at,
+                           hw_offset_t *end)
+{
+    while (*next < epochs->count && epochs->entries[*next].start_offset <= at) {
+        (*next)++;
+    }
+    if (*next < epochs->count && epochs->entries[*next].start_offset < *end) {
+        *end = epochs->entries[*next].start_offset;
+    }
+    return *next == 0 ? HW_EPOCH_NONE : epochs->entries[*next - 1].epoch;
+}
+
+/*
+ * Note what the log that led has and `log` has not: all behind its end, and what has another epoch.
+ * What was deleted at the start of either is not lost.
+ */
+static void compare(struct loss_walk *walk, const struct hw_log *log)
+{
+    const struct hw_led_log *led = walk->led;
+    hw_offset_t log_end = hw_log_end(log);
+    hw_offset_t at = larger(led->log_start, hw_log_start(log));
+    size_t led_next = 0;
+    size_t next = 0;
+
+    walk->common_end = led->log_end < log_end ? led->log_end : log_end;
+    while (at < led->log_end) {
+        hw_offset_t end = led->log_end;
+        hw_epoch_t led_epoch = epoch_at(&led->epochs, &led_next, at, &end);
+        hw_epoch_t epoch = led_epoch;
+
+        if (at < log_end) {
+            end = end < log_end ? end : log_end;
+            epoch = epoch_at(hw_log_epochs(log), &next, at, &end);
+        }
+        if (at >= log_end || epoch != led_epoch) {
+            walk->common_end = at < walk->common_end ? at : walk->common_end;
+            walk_lost(walk, at, end, led_epoch);
+        }
+        at = end;
+    }
+}
+
+static void note_event(const struct hw_partition *partition, const struct hw_loss *loss,
+                       hw_offset_t first, hw_offset_t end, int64_t count)
+{
+    struct hw_event event = hw_event_of(partition->journal, HW_EVENT_LOSS);
+
+    event.topic = loss->topic;
+    event.partition = loss->partition;
+    event.broker = loss->broker;
+    event.leader_epoch = partition->record.leader_epoch;
+    event.offset = first;
+    event.end_offset = end;
+    hw_journal_add(partition->journal, event, "%s: %" PRId64 " records",
+                   hw_loss_cause_name(loss->cause), count);
+}
+
+static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss_cause cause,
+                              hw_broker_id_t broker, hw_time_ms_t now_ms)
+{
+    return (struct hw_loss){.topic = partition->journal_topic,
+                            .partition = partition->number,
+                            .lost_ms = now_ms,
+                            .cause = cause,
+                            .broker = broker};
+}
+
+/* ------------------------------------------------------------------------------------ observing */
+
+/* The leader is the one that was remembered: it has only grown, at its end or from its start. */
+static void led_follow(struct hw_led_log *led, const struct hw_partition *partition,
+                       const struct hw_replica *leader)
+{
+    led->log_start = hw_log_start(leader->log);
+    led->log_end = hw_log_end(leader->log);
+    led->visible_end =
+        larger(led->visible_end, partition->variant->high_watermark(partition, leader));
+}
+
+static enum hw_loss_cause cause_of(const struct hw_led_log *led,
+                                   const struct hw_partition *partition)
+{
+    if (led->broker == partition->record.leader) {
+        return HW_LOSS_POWER_LOSS;
+    }
+    return partition->record.recovering ? HW_LOSS_UNCLEAN_ELECTION : HW_LOSS_ELECTION;
+}
+
+void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
+                       const struct hw_partition *partition, const char *topic,
+                       const struct hw_acks *acks, hw_time_ms_t now_ms)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+    const struct hw_replica *led_by =
+        led->is_known ? hw_partition_find(partition, led->broker) : NULL;
+    struct loss_walk walk = {.losses = losses, .led = led, .acks = acks, .topic = topic};
+    struct hw_epoch_cache epochs;
+    struct hw_error unused;
+
+    /* While nobody leads in a newer epoch, the one that did is the one that counts, also where it
+     * has been deposed and the new one has not been told. */
+    if (led_by != NULL && led_by->role == HW_ROLE_LEADER &&
+        led_by->leader_epoch == led->leader_epoch) {
+        led_follow(led, partition, led_by);
+    }
+    if (leader == NULL || leader->role != HW_ROLE_LEADER ||
+        leader->leader_epoch != partition->record.leader_epoch ||
+        (led->is_known && leader->leader_epoch == led->leader_epoch) ||
+        hw_epoch_cache_copy(&epochs, hw_log_epochs(leader->log), &unused) != HW_OK) {
+        return;
+    }
+    if (led->is_known) {
+        walk.loss = loss_of(partition, cause_of(led, partition), leader->broker, now_ms);
+        compare(&walk, leader->log);
+        led->visible_end = walk.common_end < led->visible_end ? walk.common_end : led->visible_end;
+    }
+    if (walk.count > 0) {
+        note_event(partition, &walk.loss, walk.first, walk.end, walk.count);
+    }
+    hw_epoch_cache_release(&led->epochs);
+    led->epochs = epochs;
+    led->is_known = true;
+    led->broker = leader->broker;
+    led->leader_epoch = leader->leader_epoch;
+    led_follow(led, partition, leader);
+}
+
+void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_led_log *led,
+                            const struct hw_partition *partition, const struct hw_ack *ack,
+                            hw_time_ms_t now_ms)
+{
+    struct hw_loss loss = loss_of(partition, HW_LOSS_DEPOSED_LEADER, led->broker, now_ms);
+
+    if (!led->is_known || !is_acknowledged(ack) || ack->leader_epoch >= led->leader_epoch ||
+        (ack->last_offset < led->log_end &&
+         hw_epoch_cache_epoch_for_offset(&led->epochs, ack->last_offset) == ack->leader_epoch)) {
+        return;
+    }
+    loss.first_offset = ack->base_offset;
+    loss.end_offset = ack->last_offset + 1;
+    loss.leader_epoch = ack->leader_epoch;
+    loss.is_answer_known = true;
+    loss.acks = ack->acks;
+    loss.is_acknowledged = true;
+    losses_add(losses, &loss);
+    note_event(partition, &loss, loss.first_offset, loss.end_offset,
+               loss.end_offset - loss.first_offset);
+}
