@@ -194,7 +194,7 @@ asan:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/asan CC=gcc OPT="$(SANITIZE) -fsanitize=address,undefined" programs
 	$(Q)$(MAKE) --no-print-directory BUILD=build/asan asan-run
 asan-run:
-	$(Q)SQLITE3="env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 sqlite3" \
+	$(Q)HW_TEST_QUICK=1 SQLITE3="env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 sqlite3" \
 	  tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 300 core sql golden experiments
 
 # gcc, because Debian's valgrind cannot read the debug information of its clang.
