@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     READER_CHUNK_BYTES_FIRST = 64 * 1024,
@@ -95,7 +96,7 @@ enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader
     made->topic_id = place.topic->id;
     made->options = *options;
     made->options.topic = made->topic;
-    (void)snprintf(made->topic, sizeof made->topic, "%s", options->topic);
+    memcpy(made->topic, place.topic->name, sizeof made->topic);
     made->log_start = hw_log_start(place.replica->log);
     made->high_watermark = place.high_watermark;
     /* The batch that holds the log start is still there whole, for those who look at the log. */

@@ -136,6 +136,7 @@ static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *byt
     }
     reader->is_iterating = true;
     reader->previous = reader->batch.base_offset - 1;
+    reader->last = hw_batch_last_offset(&reader->batch);
     if (reader->options.descending) {
         status = reader_list_records(reader, error);
         reader->is_iterating = false;
@@ -209,8 +210,7 @@ enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record 
         if (!*found) {
             return HW_OK;
         }
-        if (record->offset <= reader->previous ||
-            record->offset > hw_batch_last_offset(&reader->batch)) {
+        if (record->offset <= reader->previous || record->offset > reader->last) {
             return hw_error_set(error, HW_CORRUPT,
                                 "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
                                 "] has offset %" PRId64 ", the one before it %" PRId64,

@@ -52,6 +52,7 @@ struct hw_reader {
     bool is_run; /* All offsets in [low, high), by the header alone. */
     bool is_iterating;
     hw_offset_t previous; /* Offset of the record before the iterator. */
+    hw_offset_t last;     /* Of the batch. */
     struct hw_record_iterator iterator;
     struct hw_buffer plain;    /* Its records, if they are compressed. */
     struct hw_record *records; /* Backwards: to be returned from the end. */
