@@ -262,6 +262,8 @@ static void an_index_entry_is_made_when_more_than_the_interval_was_written_befor
     expect_file(t, "00000000000000000100.timeindex", times_at_the_end, 4, true);
 
     /* A cut takes the entries at and above it away. */
+    produce_sized(t, 1011, 2000);
+    produce_sized(t, 1012, 2000);
     expect_ok(t, hw_log_truncate_to(t->log, 109, &t->error));
     expect_file(t, "00000000000000000100.index", offsets, 2, false);
     expect_file(t, "00000000000000000100.timeindex", times, 2, true);
