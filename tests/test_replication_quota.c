@@ -37,7 +37,7 @@ static void expect_rate_at(struct hw_quota *quota, hw_time_ms_t now_ms, const ch
 
 /* ---------------------------------------------------------------------------------------- rates */
 
-/* Row: C139. Row: C140. Semantics: R8.2, R8.3 */
+/* Row: C139, C140. Semantics: R8.2, R8.3 */
 static void a_rate_is_exceeded_and_falls_as_time_passes(void **state)
 {
     struct hw_quota quota = quota_of(100, 10, 1000);
