@@ -37,6 +37,7 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
                                             bool is_complete, struct hw_error *error)
 {
     hw_offset_t log_end = hw_log_end(replica->log);
+    struct hw_fetch_state before = replica->fetch;
     enum hw_status status = hw_log_truncate_to(replica->log, offset, error);
 
     if (status != HW_OK) {
@@ -57,6 +58,11 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
     replica->fetch.last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
     replica->fetch.phase = is_complete ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING;
     replica->fetch.lag = -1;
-    replica->changes++;
+    /* A cut that changes nothing is no movement: whoever waits for rest does not wait for ever. */
+    if (offset < log_end || replica->fetch.fetch_offset != before.fetch_offset ||
+        replica->fetch.last_fetched_epoch != before.last_fetched_epoch ||
+        replica->fetch.phase != before.phase) {
+        replica->changes++;
+    }
     return HW_OK;
 }
