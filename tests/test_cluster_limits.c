@@ -159,6 +159,22 @@ static void partitions_reach_min_bytes_together(void **state)
     expect_ends(t, 2, "1 1");
 }
 
+/* Semantics: R2.17 */
+static void more_than_an_answer_may_have_is_not_waited_for(void **state)
+{
+    struct test_topics *t = *state;
+
+    create(t, 1, 2);
+    configure(t, "replica.fetch.min.bytes", "10000");
+    configure(t, "replica.fetch.response.max.bytes", "400");
+    produce(t, 0, 300);
+    fetch_round(t);
+    expect_ends(t, 2, "0");
+    produce(t, 0, 300);
+    fetch_round(t);
+    expect_ends(t, 2, "1");
+}
+
 /* Semantics: R2.12. The partition that has waited longest has its say for the whole request. */
 static void the_longest_wait_of_a_request_counts(void **state)
 {
@@ -239,6 +255,7 @@ int main(void)
         TEST(a_fetch_by_hand_has_the_limit_for_itself),
         TEST(rounds_until_nothing_moves_bring_all_partitions_over),
         TEST(partitions_reach_min_bytes_together),
+        TEST(more_than_an_answer_may_have_is_not_waited_for),
         TEST(the_longest_wait_of_a_request_counts),
         TEST(followers_learn_the_high_watermark_when_their_wait_is_over),
         TEST(a_longer_wait_is_configured),

@@ -70,13 +70,17 @@ static enum hw_status round_send(const struct round *round, struct hw_error *err
     return status;
 }
 
-/* Limits that were configured since the request was sent count at once. */
+/* Limits that were configured since the request was sent count at once. More than an answer may
+ * have is not waited for (R2.17). */
 static void round_renew_limits(const struct hw_partition *partition,
                                struct hw_fetch_request *request)
 {
     request->partition_max_bytes = partition->settings->replica_fetch_max_bytes;
     request->max_bytes = partition->settings->replica_fetch_response_max_bytes;
     request->min_bytes = partition->settings->replica_fetch_min_bytes;
+    if (request->min_bytes > request->max_bytes) {
+        request->min_bytes = request->max_bytes;
+    }
 }
 
 /* What does each leader see of the follower's request? */

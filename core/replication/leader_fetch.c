@@ -204,7 +204,8 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     if (refused != HW_KAFKA_NONE) {
         response_fail(response, refused);
     }
-    /* R8.6: what followers in sync are given counts too. */
+    /* R8.6: what followers in sync are given counts too. A message is about one partition, so this
+     * one counts before the next one of the same round is asked about (R8.5). */
     if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL &&
         is_follower_request(request)) {
         hw_quota_record(&replica->quotas->leader, (int64_t)response->records.size, now_ms);
