@@ -24,8 +24,11 @@
  *     <directory>/leader-epoch-checkpoint         the epoch cache, written before the data
  *     <directory>/partition.metadata              the topic's id
  *
- * Every append is one write; nothing is fsynced but at hw_log_flush(), at a roll (the old segment),
- * and after flush_messages records.
+ * Every append is one write. Data is fsynced at hw_log_flush(), at a roll (the old segment), at a
+ * clean stop, and with the append that completes flush_messages records; the two small files
+ * whenever they change. Index entries wait in memory for a roll or a clean stop: what is on disk is
+ * a valid index at any time, but behind the .log, and a crash costs the reading of the last segment
+ * as it does in Kafka.
  *
  * Source: UnifiedLog, LocalLog, LogSegment, LogLoader.
  */
@@ -83,8 +86,13 @@ struct hw_log_recovery {
  * are rebuilt where they are missing or wrong; a bad epoch checkpoint is rebuilt from the batches.
  * The log never ends below what is good.
  *
+ * Stricter than Kafka: offsets must increase; after a clean stop too, a tail that is no whole batch
+ * is cut, and indexes and epochs that do not fit the .log are made again.
+ *
  * On HW_OK the caller owns *log: hw_log_close(). `allocator` and `store` must outlive it.
- * Errors: HW_NO_MEMORY, HW_IO. Source: LogLoader.load (kafka formats, section 7).
+ * Errors: HW_NO_MEMORY, HW_IO; HW_CORRUPT if partition.metadata has another topic id, or if there
+ * are messages of format 0 or 1, which a replica cannot hold. Source: LogLoader.load (kafka
+ * formats, section 7).
  */
 enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
                            const char *directory, const struct hw_log_config *config,
@@ -99,7 +107,8 @@ void hw_log_close(struct hw_log *log);
 
 /*
  * Prepare for a clean stop: sync all segments, write the last time index entries, trim the indexes.
- * The log stays usable. Errors: HW_IO.
+ * The log stays usable. Where nothing has changed since the last time, no file is touched. Errors:
+ * HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
 
@@ -119,6 +128,13 @@ int64_t hw_log_size_bytes(const struct hw_log *log);
 /* Base offset of the first segment: what log-start-offset-checkpoint leaves out. */
 hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
 
+/*
+ * About appends: the epochs go to disk before the data. An append that fails leaves all offsets,
+ * all records and the epochs as they were. What it may leave is a roll of the old segment's
+ * indexes, or a checkpoint file that is ahead of the log and is written again before the next
+ * append.
+ */
+
 /* Where an append landed. */
 struct hw_log_append_info {
     hw_offset_t first_offset;
@@ -133,20 +149,33 @@ struct hw_log_append_info {
  * LogAppendTime all records get `now_ms`. `bytes` holds exactly one batch with base offset 0 and is
  * patched in place. The high watermark does not move, but if it stood above the new log end.
  *
- * Errors (nothing appended): HW_REFUSED with INVALID_RECORD (not one batch of magic 2, base offset
- * not 0, counts that do not fit), MESSAGE_TOO_LARGE (over max_message_bytes), CORRUPT_MESSAGE,
- * RECORD_LIST_TOO_LARGE (over segment_bytes); HW_NO_MEMORY; HW_IO (the file is cut back to its old
- * end). Source: UnifiedLog.appendAsLeader (R1.11 to R1.20, R1.27).
+ * Errors (nothing appended, `bytes` as before): HW_REFUSED with INVALID_RECORD (not one batch of
+ * magic 2, base offset not 0, a control batch, counts or offsets that do not fit the records),
+ * INVALID_TIMESTAMP (marked LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes),
+ * CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE (over segment_bytes); HW_NO_MEMORY; HW_IO (the file is cut
+ * back to its old end). Source: UnifiedLog.appendAsLeader (R1.11 to R1.20, R1.27).
  */
 enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                        hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                        struct hw_log_append_info *info, struct hw_error *error);
 
 /*
+ * The same for one or more batches that this process has built itself with hw_batch_builder, from
+ * records that it has checked: checksums and records are not looked at again. Each is an append of
+ * its own, but those that go into the same segment are one write, and one sync where that is due.
+ *
+ * Errors: as hw_log_append_as_leader(). What stood before the run of batches that failed is in the
+ * log; `bytes` are of no use any more.
+ */
+enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                   hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                   struct hw_log_append_info *info, struct hw_error *error);
+
+/*
  * Append the batches of a fetch response as they are: offsets and epochs are taken as given, gaps
- * upward are fine. A trailing partial batch is dropped. Where the log is empty and the first batch
- * covers its end, the log restarts at that batch's base (R2.32). *info is zeroed with first_offset
- * HW_OFFSET_NONE where nothing was appended.
+ * upward are fine, and so is any size that fits into a file. A trailing partial batch is dropped.
+ * Where the log is empty and the first batch covers its end, the log restarts at that batch's base
+ * (R2.32). *info is zeroed with first_offset HW_OFFSET_NONE where nothing was appended.
  *
  * Errors (nothing appended): HW_REFUSED with CORRUPT_MESSAGE (checksum, malformed), INVALID_RECORD
  * (offsets not increasing), OFFSET_OUT_OF_RANGE (first offset below the log end); HW_NO_MEMORY;
@@ -178,7 +207,8 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
 enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t max_bytes,
                                   struct hw_buffer *out, struct hw_error *error);
 
-/* Bytes of batches in [offset, bound), from positions alone: for min bytes of a waiting fetch. */
+/* Bytes from the batch that holds `offset` up to the one that holds `bound`, which does not count:
+ * for min bytes of a waiting fetch. 0 where there are none, or they cannot be found. */
 int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t bound);
 
 /*
@@ -200,18 +230,21 @@ struct hw_epoch_end hw_log_end_offset_for_epoch(const struct hw_log *log, hw_epo
 /*
  * Cut the log: nothing at or above `offset` remains, a batch that straddles it goes whole, the log
  * ends at `offset` (or where it ended, if that is lower). Unused epoch entries at the end go in any
- * case (R5.7). Errors: HW_NO_MEMORY, HW_IO. Source: UnifiedLog.truncateTo.
+ * case (R5.7). Errors: HW_MISUSE below 0; HW_NO_MEMORY; HW_IO, HW_CORRUPT: the log is in order, but
+ * may be cut part of the way, never below `offset`. Source: UnifiedLog.truncateTo.
  */
 enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
 
 /* Drop everything and go on at `offset`, with the log start there or at `log_start` <= offset
- * (HW_OFFSET_NONE: at offset). Source: UnifiedLog.truncateFullyAndStartAt (R5.9). */
+ * (HW_OFFSET_NONE: at offset). Errors: as hw_log_truncate_to(), HW_MISUSE for such offsets. Source:
+ * UnifiedLog.truncateFullyAndStartAt (R5.9). */
 enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_t offset,
                                                   hw_offset_t log_start, struct hw_error *error);
 
 /*
  * Raise the log start to `offset`; no change where it is there already. Returns through *changed.
- * Errors: HW_REFUSED with OFFSET_OUT_OF_RANGE above the high watermark (R7.12); HW_IO.
+ * Errors: HW_REFUSED with OFFSET_OUT_OF_RANGE above the high watermark (R7.12); HW_NO_MEMORY,
+ * HW_IO.
  */
 enum hw_status hw_log_maybe_increment_log_start(struct hw_log *log, hw_offset_t offset,
                                                 bool *changed, struct hw_error *error);
@@ -224,7 +257,8 @@ bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark
  * Source: UnifiedLog.maybeIncrementHighWatermark (R3.4, R3.8). */
 bool hw_log_maybe_increment_high_watermark(struct hw_log *log, hw_offset_t high_watermark);
 
-/* Sync everything; the recovery point moves to the log end. Errors: HW_IO. */
+/* Sync everything; the recovery point moves to the log end. Errors: HW_IO, HW_NO_MEMORY (the
+ * recovery point stays). */
 enum hw_status hw_log_flush(struct hw_log *log, struct hw_error *error);
 
 /* Start a new segment unless the active one is empty. *rolled says whether. Errors: HW_IO,
@@ -233,14 +267,15 @@ enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled
                            struct hw_error *error);
 
 /* Delete old segments by retention.ms, retention.bytes and log start, never above the high
- * watermark (R7.18). *deleted counts them. Errors: HW_IO, HW_NO_MEMORY. */
+ * watermark (R7.18). *deleted counts them. A segment without timestamps has the age of its
+ * creation, or of its opening. Errors: HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_ms, int32_t *deleted,
                                           struct hw_error *error);
 
 /* One segment, for looking at it. */
 struct hw_segment_view {
     hw_offset_t base_offset;
-    hw_offset_t next_offset; /* One behind its last offset. */
+    hw_offset_t next_offset; /* One behind its last offset, or where the next segment begins. */
     int64_t size_bytes;
     int64_t index_entries;
     hw_time_ms_t max_timestamp;
