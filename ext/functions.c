@@ -7,6 +7,8 @@ SQLITE_EXTENSION_INIT3
 /* Has effects: never called from a view, a trigger or a schema that somebody else wrote. */
 #define EFFECT SQLITE_DIRECTONLY
 #define PURE   (SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+/* Looks at the cluster only: may stand in a view. */
+#define LOOK 0
 
 const struct ext_function ext_functions[] = {
     {"highwater_version", 0, 0, PURE, fn_highwater_version, "highwater_version()",
@@ -100,6 +102,11 @@ const struct ext_function ext_functions[] = {
      "epoch_end_offset(topic, partition, broker, epoch)",
      "where a leader epoch ends in a broker's log, as '[epoch,offset]'; NULL if it does not know",
      "SELECT epoch_end_offset('orders', 0, 1, 0);"},
+
+    {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
+     "nearest_replica(topic, partition, rack [, offset])",
+     "the broker that a consumer in that rack is told to read from: in its rack if that can be",
+     "SELECT * FROM orders WHERE replica = nearest_replica('orders', 0, 'rack-b');"},
 };
 
 const size_t ext_function_count = sizeof ext_functions / sizeof ext_functions[0];

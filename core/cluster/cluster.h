@@ -252,6 +252,16 @@ enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const cha
                                            hw_epoch_t *found_epoch, hw_offset_t *end_offset,
                                            struct hw_error *error);
 
+/*
+ * Which replica a consumer in `rack` that wants `offset` (-1: the log start) is told to read from:
+ * the leader where it is in that rack, else the member of the ISR there that is furthest, as far as
+ * the leader knows, else the leader, as with a NULL or empty rack. Errors: HW_REFUSED with
+ * LEADER_NOT_AVAILABLE; HW_MISUSE. Source: RackAwareReplicaSelector (R10.3).
+ */
+enum hw_status hw_cluster_nearest_replica(struct hw_cluster *cluster, const char *topic,
+                                          int64_t partition, const char *rack, int64_t offset,
+                                          hw_broker_id_t *broker, struct hw_error *error);
+
 /* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
  */
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* What is a consumer told: where to read, and where a log begins and ends? ReplicaManager,
+ * RackAwareReplicaSelector, UnifiedLog.fetchOffsetByTimestamp. */
+#include "tests/support_cluster.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Brokers 1 and 4 stand in rack a, 2 and 3 in rack b, 5 nowhere. Broker 1 leads. */
+static const char *const racks[] = {"a", "b", "b", "a", NULL};
+
+static void renew_with_racks(struct test_cluster *t)
+{
+    struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 5};
+    struct hw_uuid id;
+
+    test_cluster_renew(t, 5, NULL, NULL);
+    for (size_t i = 0; i < 5; i++) {
+        if (racks[i] != NULL) {
+            t->cluster->brokers[i]->rack = hw_text_copy(&t->heap.allocator, racks[i]);
+        }
+    }
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
+}
+
+static void nearest_is(struct test_cluster *t, const char *rack, int64_t offset, int64_t expected,
+                       const char *file, int line)
+{
+    hw_broker_id_t broker = HW_BROKER_ID_NONE;
+
+    t->status =
+        hw_cluster_nearest_replica(t->cluster, "orders", 0, rack, offset, &broker, &t->error);
+    test_done(t, file, line);
+    test_equal(broker, expected, "nearest replica", -1, file, line);
+}
+
+#define expect_nearest(t, rack, expected)                                                          \
+    nearest_is((t), (rack), -1, (expected), __FILE__, __LINE__)
+#define expect_nearest_at(t, rack, offset, expected)                                               \
+    nearest_is((t), (rack), (offset), (expected), __FILE__, __LINE__)
+
+/* Semantics: R10.3 */
+static void the_leader_is_nearest_unless_the_rack_has_only_followers(void **state)
+{
+    struct test_cluster *t = *state;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    expect_nearest(t, "a", 1);
+    expect_nearest(t, "c", 1);
+    expect_nearest(t, NULL, 1);
+    expect_nearest(t, "", 1);
+    /* Both are equally far: the larger id. */
+    expect_nearest(t, "b", 3);
+}
+
+/* Semantics: R10.3 */
+static void the_follower_that_is_furthest_is_nearest(void **state)
+{
+    struct test_cluster *t = *state;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    produce(t, "b");
+    fetch(t, 2);
+    /* It has the record, and the leader does not know yet. */
+    expect_log_end(t, 2, 2);
+    expect_nearest(t, "b", 3);
+    fetch(t, 2);
+    expect_nearest(t, "b", 2);
+}
+
+/* Semantics: R10.3. Equally far, and one was at the leader's end later than the other. */
+static void the_follower_that_was_caught_up_last_is_nearest(void **state)
+{
+    struct test_cluster *t = *state;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    tick(t, 10);
+    fetch(t, 2);
+    expect_nearest(t, "b", 2);
+    tick(t, 10);
+    fetch(t, 3);
+    expect_nearest(t, "b", 3);
+}
+
+/* Row: C167. Semantics: R10.3 */
+static void a_follower_outside_the_isr_is_not_chosen(void **state)
+{
+    struct test_cluster *t = *state;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    remove_from_isr(t, 3);
+    expect_nearest(t, "b", 2);
+    remove_from_isr(t, 2);
+    expect_nearest(t, "b", 1);
+}
+
+/* Semantics: R10.3 */
+static void a_follower_must_have_the_offset_that_is_wanted(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_offset_t low;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    expect_nearest_at(t, "b", 1, 3);
+    expect_nearest_at(t, "b", 2, 1);
+    produce(t, "b");
+    fetch(t, 2);
+    fetch(t, 2);
+    expect_nearest_at(t, "b", 2, 2);
+
+    /* Broker 2 hears of a new log start and drops what is below it, broker 3 does not. */
+    produce(t, "c");
+    replicate(t);
+    TEST_VERB(t, hw_cluster_delete_records(t->cluster, "orders", 0, 2, &low, &t->error));
+    tick(t, 10);
+    fetch(t, 2);
+    fetch(t, 2);
+    expect_log_start(t, 2, 2);
+    expect_log_start(t, 3, 0);
+    expect_nearest_at(t, "b", 1, 3);
+    expect_nearest_at(t, "b", 2, 2);
+}
+
+/* Semantics: R10.3 */
+static void a_broker_that_died_is_told_until_somebody_notices(void **state)
+{
+    struct test_cluster *t = *state;
+
+    renew_with_racks(t);
+    produce(t, "a");
+    replicate(t);
+    crash(t, 3);
+    expect_nearest(t, "b", 3);
+    tick(t, 9000);
+    expect_nearest(t, "b", 2);
+    crash(t, 1);
+    assert_int_equal(hw_cluster_nearest_replica(t->cluster, "orders", 0, "b", -1,
+                                                &(hw_broker_id_t){0}, &t->error),
+                     HW_REFUSED);
+    assert_int_equal(t->error.kafka_error, HW_KAFKA_LEADER_NOT_AVAILABLE);
+}
+
+static void what_is_asked_for_is_checked(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_broker_id_t broker;
+
+    assert_int_equal(
+        hw_cluster_nearest_replica(t->cluster, "orders", 1, "b", -1, &broker, &t->error),
+        HW_REFUSED);
+    assert_int_equal(t->error.kafka_error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
+    assert_int_equal(
+        hw_cluster_nearest_replica(t->cluster, "orders", 0, "b", -2, &broker, &t->error),
+        HW_MISUSE);
+    assert_string_equal(t->error.message, "offset -2, allowed are 0 and more");
+}
+
+#define list_offset(t, what, timestamp)                                                            \
+    TEST_VERB((t), hw_cluster_list_offsets((t)->cluster, "orders", 0, (what), (timestamp),         \
+                                           &(t)->result, &(t)->error))
+#define expect_listed(t, what, timestamp, expected)                                                \
+    do {                                                                                           \
+        list_offset((t), (what), (timestamp));                                                     \
+        expect_done(t);                                                                            \
+        expect_result((t), (expected));                                                            \
+    } while (0)
+
+/* Row: C163, for records outside transactions. Semantics: R10.1, R10.8, R10.9 */
+static void the_latest_offset_is_the_high_watermark(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "replica.fetch.max.bytes", "1"); /* One batch an answer. */
+    produce(t, "a");
+    produce(t, "b");
+    produce(t, "c");
+    expect_log_end(t, 1, 3);
+    expect_listed(t, HW_LIST_LATEST, 0, 0);
+    expect_listed(t, HW_LIST_EARLIEST, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        fetch(t, 2);
+        fetch(t, 3);
+    }
+    expect_log_end(t, 1, 3);
+    expect_listed(t, HW_LIST_LATEST, 0, 1);
+    expect_listed(t, HW_LIST_EARLIEST, 0, 0);
+}
+
+static void produce_at(struct test_cluster *t, hw_time_ms_t timestamp)
+{
+    struct hw_produce request = {.topic = "orders",
+                                 .record = {.timestamp = timestamp, .key_size = -1},
+                                 .acks = HW_ACKS_ALL,
+                                 .leader_epoch = -1};
+
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+    expect_done(t);
+}
+
+/* Row: C164: the offsets; the epoch of a record is a column of it. Semantics: R10.8 to R10.11 */
+static void offsets_are_found_by_time_across_epochs(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce_at(t, 1000);
+    replicate(t);
+    promote(t, 2);
+    produce_at(t, 1001);
+    /* Not committed yet: it is not found. */
+    expect_listed(t, HW_LIST_TIMESTAMP, 1001, HW_OFFSET_NONE);
+    replicate(t);
+    expect_listed(t, HW_LIST_TIMESTAMP, 1000, 0);
+    expect_listed(t, HW_LIST_TIMESTAMP, 1001, 1);
+    expect_listed(t, HW_LIST_TIMESTAMP, 1002, HW_OFFSET_NONE);
+    expect_listed(t, HW_LIST_EARLIEST, 0, 0);
+    expect_listed(t, HW_LIST_LATEST, 0, 2);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 1);
+    expect_epochs(t, 2, "0:0,1:1");
+    promote(t, 1);
+    expect_listed(t, HW_LIST_LATEST, 0, 2);
+    expect_epochs(t, 1, "0:0,1:1,2:2");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_leader_is_nearest_unless_the_rack_has_only_followers),
+        TEST(the_follower_that_is_furthest_is_nearest),
+        TEST(the_follower_that_was_caught_up_last_is_nearest),
+        TEST(a_follower_outside_the_isr_is_not_chosen),
+        TEST(a_follower_must_have_the_offset_that_is_wanted),
+        TEST(a_broker_that_died_is_told_until_somebody_notices),
+        TEST(what_is_asked_for_is_checked),
+        TEST(the_latest_offset_is_the_high_watermark),
+        TEST(offsets_are_found_by_time_across_epochs),
+    };
+
+    return cmocka_run_group_tests_name("cluster_consumer", tests, NULL, NULL);
+}
