@@ -161,7 +161,12 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
     }
     status = read_log_directory(fill, &directory, error);
     for (size_t i = 0; status == HW_OK && i < fill->directory.count; i++) {
-        status = add_dir(fill, &fill->directory.partitions[i], &directory, rows, error);
+        const struct hw_kafka_partition *partition = &fill->directory.partitions[i];
+
+        status = add_dir(fill, partition, &directory, rows, error);
+        if (status == HW_IO && hw_kafka_partition_is_file(partition, fill->store)) {
+            status = HW_OK;
+        }
     }
     return status;
 }

@@ -308,20 +308,28 @@ void hw_kafka_directory_release(struct hw_kafka_directory *directory)
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 
+bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store)
+{
+    struct hw_file *file;
+    struct hw_error ignored;
+
+    if (hw_store_open(store, partition->path, HW_OPEN_READ, &file, &ignored) != HW_OK) {
+        return false; /* A directory cannot be opened as a file. */
+    }
+    hw_file_close(file);
+    return true;
+}
+
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error)
 {
-    struct hw_file *file;
-    struct hw_error ignored;
     enum hw_status status;
 
     *names = (struct hw_name_list){.allocator = allocator};
     status = hw_store_list(store, partition->path, names, error);
-    if (status == HW_IO &&
-        hw_store_open(store, partition->path, HW_OPEN_READ, &file, &ignored) == HW_OK) {
-        hw_file_close(file);
-        return HW_OK;
-    }
-    return status == HW_NOT_FOUND ? HW_OK : status;
+    return status == HW_NOT_FOUND ||
+                   (status == HW_IO && hw_kafka_partition_is_file(partition, store))
+               ? HW_OK
+               : status;
 }
