@@ -3,6 +3,8 @@
 #ifndef HW_REPLICATION_VARIANT_KAFKA_H
 #define HW_REPLICATION_VARIANT_KAFKA_H
 
+#include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 #include "core/replication/variant.h"
 
 void hw_kafka_created(struct hw_partition *partition, const struct hw_step *step);
@@ -14,5 +16,14 @@ enum hw_status hw_kafka_expire(struct hw_partition *partition, const struct hw_s
                                struct hw_error *error);
 hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
                                     const struct hw_replica *replica);
+
+/* What every variant of Kafka's decides alike; the rest stands in its own table. */
+#define HW_KAFKA_DECISIONS                                                                         \
+    .has_controller = true, .has_timeouts = true, .default_acks = -1, .created = hw_kafka_created, \
+    .may_append = hw_kafka_may_append, .appended = hw_kafka_appended, .expire = hw_kafka_expire,   \
+    .fetch_round = hw_fetch_round, .fetch = hw_exchange_fetch,                                     \
+    .refresh_isr = hw_exchange_refresh_isr, .next_isr_change = hw_exchange_next_isr_change,        \
+    .remove_from_isr = hw_exchange_remove_from_isr, .promote = hw_exchange_promote,                \
+    .rejoin = hw_exchange_rejoin, .high_watermark = hw_kafka_high_watermark
 
 #endif /* HW_REPLICATION_VARIANT_KAFKA_H */

@@ -6,8 +6,6 @@
  * can still differ (R5.19, scenario S3).
  */
 #include "core/replication/epoch_truncation.h"
-#include "core/replication/exchange.h"
-#include "core/replication/fetch_round.h"
 #include "core/replication/variant_kafka.h"
 
 /* The log end for the leader's latest epoch, else where the first larger one starts; nothing for
@@ -41,20 +39,6 @@ const struct hw_variant hw_variant_kip_101 = {
     .starts_truncating = true,
     .truncates_when_told = false,
     .high_watermark_ignores_min_isr = true,
-    .has_controller = true,
-    .has_timeouts = true,
-    .default_acks = -1,
-    .created = hw_kafka_created,
-    .may_append = hw_kafka_may_append,
-    .appended = hw_kafka_appended,
-    .expire = hw_kafka_expire,
-    .fetch_round = hw_fetch_round,
-    .fetch = hw_exchange_fetch,
     .truncate = kip_101_truncate,
-    .refresh_isr = hw_exchange_refresh_isr,
-    .next_isr_change = hw_exchange_next_isr_change,
-    .remove_from_isr = hw_exchange_remove_from_isr,
-    .promote = hw_exchange_promote,
-    .rejoin = hw_exchange_rejoin,
-    .high_watermark = hw_kafka_high_watermark,
+    HW_KAFKA_DECISIONS,
 };

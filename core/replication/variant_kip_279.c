@@ -9,8 +9,6 @@
  * (scenario S4).
  */
 #include "core/replication/epoch_truncation.h"
-#include "core/replication/exchange.h"
-#include "core/replication/fetch_round.h"
 #include "core/replication/variant_kafka.h"
 
 static enum hw_status kip_279_truncate(struct hw_partition *partition, const struct hw_step *step,
@@ -27,20 +25,6 @@ const struct hw_variant hw_variant_kip_279 = {
     .starts_truncating = true,
     .truncates_when_told = false,
     .high_watermark_ignores_min_isr = true,
-    .has_controller = true,
-    .has_timeouts = true,
-    .default_acks = -1,
-    .created = hw_kafka_created,
-    .may_append = hw_kafka_may_append,
-    .appended = hw_kafka_appended,
-    .expire = hw_kafka_expire,
-    .fetch_round = hw_fetch_round,
-    .fetch = hw_exchange_fetch,
     .truncate = kip_279_truncate,
-    .refresh_isr = hw_exchange_refresh_isr,
-    .next_isr_change = hw_exchange_next_isr_change,
-    .remove_from_isr = hw_exchange_remove_from_isr,
-    .promote = hw_exchange_promote,
-    .rejoin = hw_exchange_rejoin,
-    .high_watermark = hw_kafka_high_watermark,
+    HW_KAFKA_DECISIONS,
 };
