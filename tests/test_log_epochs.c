@@ -111,7 +111,7 @@ static void epochs_below_the_log_start_are_collapsed(void **state)
         close_log(t);
         t->load.clean = clean == 1;
         t->load.log_start = 4;
-        file_write(t, "leader-epoch-checkpoint", "0\n3\n1 0\n2 3\n3 6\n", 20);
+        file_write(t, "leader-epoch-checkpoint", "0\n3\n1 0\n2 3\n3 6\n", 16);
         open_log(t);
         expect_epochs(t, "2:4 3:6");
     }
