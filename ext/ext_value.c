@@ -72,6 +72,15 @@ enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uin
     if (type == SQLITE_NULL) {
         return HW_OK;
     }
+    if (type == SQLITE_TEXT) {
+        /* As a blob, since SQLite copies a text that has no NUL behind it to put one there. The
+         * size first: that call converts the value to UTF-8. */
+        *size = sqlite3_value_bytes(value);
+        *bytes = *size > 0 ? sqlite3_value_blob(value) : NULL;
+        if (*bytes != NULL) {
+            return HW_OK;
+        }
+    }
     /* Text first, then its size: the call may convert the value. */
     *bytes = type == SQLITE_BLOB ? sqlite3_value_blob(value) : sqlite3_value_text(value);
     *size = sqlite3_value_bytes(value);

@@ -61,7 +61,8 @@ static void defaults_are_those_of_kafka(void **state)
         {"segment.ms", "604800000"},
         {"unclean.leader.election.enable", "false"},
         /* Ours. */
-        {"batch.size", "262144"},
+        {"batch.size", "16384"},
+        {"buffer.memory", "33554432"},
         {"check.invariants", "false"},
         {"controller.auto.elect", "false"},
         {"protocol", "kafka"},
@@ -404,6 +405,29 @@ static void every_field_of_the_log_comes_from_its_setting(void **state)
     assert_int_equal(config.retention_bytes, INT64_MAX);
 }
 
+/* "producer" leaves batches as they come; every other type is a codec. */
+static void the_compression_type_names_the_codec_of_the_log(void **state)
+{
+    static const struct {
+        const char *type;
+        bool recompresses;
+        enum hw_codec codec;
+    } cases[] = {{"producer", false, HW_CODEC_NONE},    {"uncompressed", true, HW_CODEC_NONE},
+                 {"none", true, HW_CODEC_NONE},         {"gzip", true, HW_CODEC_GZIP},
+                 {"snappy", true, HW_CODEC_SNAPPY},     {"lz4", true, HW_CODEC_LZ4},
+                 {"zstd", true, HW_CODEC_ZSTD}};
+    struct test_config *t = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hw_log_config config;
+
+        SET_TOPIC(t, "compression.type", cases[i].type);
+        config = hw_config_log(&t->cluster, &t->topic);
+        assert_int_equal(config.recompresses, cases[i].recompresses);
+        assert_int_equal(config.codec, cases[i].codec);
+    }
+}
+
 /* What nobody set is what the log itself takes for Kafka's defaults. */
 static void the_defaults_are_those_of_the_log(void **state)
 {
@@ -418,6 +442,7 @@ static void the_defaults_are_those_of_the_log(void **state)
     assert_int_equal(ours.max_message_bytes, logs.max_message_bytes);
     assert_int_equal(ours.flush_messages, logs.flush_messages);
     assert_int_equal(ours.log_append_time, logs.log_append_time);
+    assert_int_equal(ours.recompresses, logs.recompresses);
     assert_int_equal(ours.retention_ms, logs.retention_ms);
     assert_int_equal(ours.retention_bytes, logs.retention_bytes);
 }
@@ -445,7 +470,7 @@ static void values_are_read_with_their_types(void **state)
 {
     struct test_config *t = *state;
 
-    assert_int_equal(hw_config_int64(&t->cluster, NULL, "batch.size"), 262144);
+    assert_int_equal(hw_config_int64(&t->cluster, NULL, "batch.size"), 16384);
     assert_int_equal(hw_config_int64(&t->cluster, &t->topic, "retention.bytes"), -1);
     assert_false(hw_config_bool(&t->cluster, NULL, "check.invariants"));
     SET(t, "check.invariants", "1");
@@ -493,6 +518,7 @@ int main(void)
         TEST(minikafka_has_defaults_of_its_own),
         TEST(every_field_of_the_layers_below_comes_from_its_setting),
         TEST(every_field_of_the_log_comes_from_its_setting),
+        TEST(the_compression_type_names_the_codec_of_the_log),
         TEST(the_defaults_are_those_of_the_log),
         TEST(the_cleanup_policy_says_what_records_need),
         TEST(values_are_read_with_their_types),

@@ -274,6 +274,7 @@ static void a_large_stage_needs_little_memory(void **state)
     size_t before;
     struct hw_error error;
 
+    configure(f, "buffer.memory", "4194304", NULL);
     assert_ok(hw_stage_mark(f->stage, 0, &error));
     before = f->topics.heap.bytes_in_use;
     for (int i = 0; i < 400; i++) {
@@ -293,6 +294,7 @@ static void a_spilled_stage_can_go_back_into_its_file(void **state)
     struct test_stage *f = *state;
     struct hw_error error;
 
+    configure(f, "buffer.memory", "4194304", NULL);
     for (int i = 0; i < 60; i++) { /* 6 MB: the mark lies in the first spill. */
         if (i == 10) {
             assert_ok(hw_stage_mark(f->stage, 0, &error));
@@ -318,6 +320,7 @@ static void two_large_stages_have_files_of_their_own(void **state)
     struct hw_stage *stages[2] = {f->stage, f->other};
     size_t largest;
 
+    configure(f, "buffer.memory", "4194304", NULL);
     configure(f, "batch.size", "0", NULL);
     for (int i = 0; i < 100; i++) {
         f->stage = stages[i % 2];
@@ -352,6 +355,7 @@ static void large_batches_for_many_partitions_are_built_in_turns(void **state)
     struct test_stage *f = *state;
     size_t largest;
 
+    configure(f, "buffer.memory", "4194304", NULL);
     (void)test_topics_create(&f->topics, "large", 16, 1,
                              (const char *const[]){"max.message.bytes", "10000000", NULL});
     configure(f, "batch.size", "2000000", NULL);

@@ -348,6 +348,8 @@ static void run_walk(uint64_t seed, uint64_t steps, bool is_large)
     test_topics_open(&w->topics, 1);
     assert_ok(hw_cluster_configure(w->topics.cluster, "batch.size", is_large ? "300000" : "1000",
                                    NULL, NULL, &error));
+    assert_ok(
+        hw_cluster_configure(w->topics.cluster, "buffer.memory", "4194304", NULL, NULL, &error));
     assert_ok(hw_stage_create(w->topics.cluster, &w->stage, &error));
     for (int topic = 0; topic < 3; topic++) {
         (void)test_topics_create(&w->topics, topic_name(topic), PARTITIONS, 1, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings and brokers, as an administrator changes them. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
@@ -10,17 +9,14 @@
 /* Everything that is derived from the configuration, anew. */
 static void admin_apply_configs(struct hw_cluster *cluster)
 {
-    const struct hw_variant *variant =
-        hw_variant_find(hw_config_text(&cluster->configs, NULL, "protocol"));
-    bool is_new_variant = variant != cluster->variant;
+    const struct hw_variant *before = cluster->variant;
+    const struct hw_variant *variant;
     hw_time_ms_t isr_check = cluster->next_isr_check_ms;
     hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
     struct hw_step step = hw_cluster_step(cluster);
 
-    HW_ASSERT(variant != NULL);
-    cluster->variant = variant;
-    cluster->controller.auto_elect =
-        hw_config_bool(&cluster->configs, NULL, "controller.auto.elect");
+    hw_cluster_resolve(cluster);
+    variant = cluster->variant;
     for (size_t i = 0; i < cluster->broker_count; i++) {
         hw_broker_configure_quotas(cluster, cluster->brokers[i]);
     }
@@ -32,7 +28,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
         checkpoint < cluster->next_checkpoint_ms ? checkpoint : cluster->next_checkpoint_ms;
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
-        for (int32_t p = 0; is_new_variant && p < cluster->topics[t]->partition_count; p++) {
+        for (int32_t p = 0; variant != before && p < cluster->topics[t]->partition_count; p++) {
             variant->created(&cluster->topics[t]->partitions[p], &step);
         }
     }

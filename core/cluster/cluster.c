@@ -2,6 +2,7 @@
 /* A cluster from opening to closing, and what its other files need to find things. */
 #include "core/cluster/cluster.h"
 
+#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
@@ -15,6 +16,25 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster)
 {
     return (struct hw_step){
         .now_ms = cluster->now_ms, .controller = &cluster->controller, .links = &cluster->links};
+}
+
+void hw_cluster_resolve(struct hw_cluster *cluster)
+{
+    const struct hw_config_values *configs = &cluster->configs;
+    const char *acks = hw_config_text(configs, NULL, "acks");
+
+    cluster->variant = hw_variant_find(hw_config_text(configs, NULL, "protocol"));
+    HW_ASSERT(cluster->variant != NULL);
+    cluster->controller.auto_elect = hw_config_bool(configs, NULL, "controller.auto.elect");
+    cluster->settings = (struct hw_cluster_settings){
+        .acks = acks == NULL     ? cluster->variant->default_acks
+                : acks[0] == 'a' ? HW_ACKS_ALL
+                                 : acks[0] - '0',
+        .batch_size = hw_config_int64(configs, NULL, "batch.size"),
+        .buffer_memory = hw_config_int64(configs, NULL, "buffer.memory"),
+        .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
+        .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
+        .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
 }
 
 hw_time_ms_t hw_cluster_now(const struct hw_cluster *cluster)
@@ -34,11 +54,11 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     }
     made->allocator = options->allocator;
     made->store = options->store;
-    made->variant = hw_variant_at(0);
     made->next_slot = 1;
     hw_random_init(&made->random, options->seed);
     hw_controller_init(&made->controller);
     hw_config_values_init(&made->configs, made->allocator);
+    hw_cluster_resolve(made);
     hw_acks_init(&made->acks, made->allocator);
     hw_losses_init(&made->losses, made->allocator);
     hw_journal_init(&made->journal, made->allocator, &made->now_ms);
@@ -134,6 +154,11 @@ static enum hw_status cluster_resume(struct hw_cluster *cluster, struct hw_error
     }
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         cluster_restore_shown(cluster, topic, partition);
+        if (hw_partition_raise_epoch(partition)) {
+            hw_partition_note_record(partition);
+            partition->is_record_dirty = false;
+            cluster->is_state_dirty = true;
+        }
         status = hw_exchange_tell_all(partition, &step, error);
         if (status == HW_OK) {
             cluster->variant->created(partition, &step);
@@ -172,9 +197,7 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
     }
     if (status == HW_OK) {
         cluster->is_on_disk = true;
-        cluster->variant = hw_variant_find(hw_config_text(&cluster->configs, NULL, "protocol"));
-        cluster->controller.auto_elect =
-            hw_config_bool(&cluster->configs, NULL, "controller.auto.elect");
+        hw_cluster_resolve(cluster);
         for (size_t i = 0; i < cluster->topic_count; i++) {
             hw_cluster_resolve_settings(cluster, cluster->topics[i]);
         }
@@ -389,7 +412,7 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     struct hw_error later;
     enum hw_status status = HW_OK;
 
-    if (hw_config_bool(&cluster->configs, NULL, "check.invariants")) {
+    if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
     }
     if (cluster->is_state_dirty && cluster->is_on_disk) {

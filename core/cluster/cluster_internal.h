@@ -25,9 +25,10 @@ enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN 
 
 struct hw_broker {
     hw_broker_id_t id;
-    char *rack;        /* NULL: none. */
-    char *dir;         /* Its log directory, a path of the store. */
-    bool is_dir_given; /* Outside the cluster's directory. */
+    char *rack;         /* NULL: none. */
+    char *dir;          /* Its log directory, a path of the store. */
+    bool is_dir_given;  /* Outside the cluster's directory. */
+    bool has_directory; /* It was made, or found, and has its meta.properties. */
     enum hw_broker_state state;
     hw_time_ms_t
         down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
@@ -54,6 +55,16 @@ struct hw_topic {
     bool is_hidden;           /* Deleted by a stage that has not committed. */
 };
 
+/* What every step looks at of the cluster's configuration. */
+struct hw_cluster_settings {
+    int32_t acks; /* What HW_ACKS_DEFAULT stands for. */
+    int64_t batch_size;
+    int64_t buffer_memory;
+    int64_t request_timeout_ms;
+    bool replicates_at_once; /* replication=auto */
+    bool checks_invariants;
+};
+
 struct hw_cluster {
     const struct hw_allocator *allocator;
     struct hw_store *store;
@@ -67,6 +78,7 @@ struct hw_cluster {
     hw_time_ms_t next_checkpoint_ms;
     const struct hw_variant *variant;
     struct hw_config_values configs;
+    struct hw_cluster_settings settings;
     struct hw_controller controller;
     struct hw_links links;
     struct hw_broker **brokers; /* In order of id. */
@@ -82,6 +94,9 @@ struct hw_cluster {
     size_t next_slot;         /* Of the shown file. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
 };
+
+/* Resolve variant and settings of the cluster itself anew, after a configuration change. */
+void hw_cluster_resolve(struct hw_cluster *cluster);
 
 /* The arguments of a step now. */
 struct hw_step hw_cluster_step(struct hw_cluster *cluster);
@@ -111,8 +126,7 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the
  * leader is down, or that there is none, and which call helps.
  */
-enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
-                                      const struct hw_partition *partition,
+enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error);
 
 /* ---------------------------------------------------------------------------- writing it down */
@@ -206,6 +220,11 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
                                          struct hw_partition *partition, struct hw_error *error);
 
 /* ------------------------------------------------------------------------------------ broker.c */
+
+/* Have the broker's directory with its meta.properties, which is written once and never changed
+ * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
+                                        struct hw_error *error);
 
 /* Open the logs of all replicas that the records give this broker, and attach them, without a role
  * yet. Errors: HW_IO, HW_NO_MEMORY; no replica is attached then. */

@@ -166,13 +166,11 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     return HW_OK;
 }
 
-enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
-                                      const struct hw_partition *partition,
+enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error)
 {
     char isr[HW_BROKER_LIST_TEXT_SIZE];
 
-    (void)cluster;
     *leader = hw_partition_leader(partition);
     if (*leader != NULL) {
         return HW_OK;
@@ -182,6 +180,13 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
                                "%s has no leader: call promote() for a member of its ISR %s",
                                partition->name, isr);
+    }
+    if (hw_partition_find(partition, partition->record.leader) != NULL) {
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "the leader of %s, broker %" PRId32
+                               ", has not been told that it leads:"
+                               " heal(%" PRId32 ", 'controller')",
+                               partition->name, partition->record.leader, partition->record.leader);
     }
     return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
                            "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32

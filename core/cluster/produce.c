@@ -14,11 +14,8 @@ hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster, const struct
 static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int64_t acks,
                                            int32_t *resolved, struct hw_error *error)
 {
-    const char *configured = hw_config_text(&cluster->configs, NULL, "acks");
-
     if (acks == HW_ACKS_DEFAULT) {
-        acks = configured == NULL ? cluster->variant->default_acks
-                                  : (configured[0] == 'a' ? HW_ACKS_ALL : configured[0] - '0');
+        acks = cluster->settings.acks;
     }
     if (acks < HW_ACKS_ALL || acks > 1) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
@@ -39,15 +36,19 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
     if (status != HW_OK) {
         return status;
     }
+    target->topic = selection.topic;
     if (partition == -1) {
         partition = produce->record.key_size < 0
                         ? selection.topic->sticky_partition
                         : hw_partition_for_key(produce->record.key, produce->record.key_size,
                                                selection.topic->partition_count);
     }
-    status = hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
-                                       &target->partition, error);
-    if (status == HW_OK && (produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX)) {
+    if (partition < 0 || partition >= target->topic->partition_count) {
+        return hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
+                                         &target->partition, error);
+    }
+    target->partition = &target->topic->partitions[partition];
+    if ((produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX)) {
         return hw_error_set(error, HW_MISUSE,
                             "leader epoch %" PRId64 ", allowed are 0 to 2147483647",
                             produce->leader_epoch);
@@ -59,7 +60,7 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
         status = produce->has_broker
                      ? hw_cluster_find_replica(cluster, target->partition, produce->broker,
                                                &target->leader, error)
-                     : hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
+                     : hw_cluster_find_leader(target->partition, &target->leader, error);
     }
     if (status == HW_OK) {
         status = cluster->variant->may_append(target->partition, target->leader, target->acks,
@@ -120,7 +121,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster,
 /* Saturates: a time-out past the end of time is none. */
 static hw_time_ms_t produce_deadline(const struct hw_cluster *cluster)
 {
-    int64_t timeout_ms = hw_config_int64(&cluster->configs, NULL, "request.timeout.ms");
+    int64_t timeout_ms = cluster->settings.request_timeout_ms;
 
     return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
 }

@@ -3,6 +3,7 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
+#include "core/cluster/stage.h"
 
 #include <inttypes.h>
 
@@ -23,6 +24,15 @@ static void gathered_release(struct gathered *gathered)
             gathered->capacity * sizeof *gathered->partitions);
 }
 
+/* Between the preparation of a stage and its commit the leader's log has rows that may still be
+ * taken back: nobody may copy or count them. */
+static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
+{
+    const struct hw_stage *writer = topic->writers[partition - topic->partitions];
+
+    return writer != NULL && hw_stage_is_prepared(writer);
+}
+
 /* Nothing to release after an error. */
 static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                   struct gathered *gathered, struct hw_error *error)
@@ -34,6 +44,9 @@ static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic,
 
     *gathered = (struct gathered){.allocator = cluster->allocator};
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+        if (pump_is_prepared(t, p)) {
+            continue;
+        }
         status = hw_array_reserve(cluster->allocator, (void **)&gathered->partitions,
                                   &gathered->capacity, gathered->count + 1,
                                   sizeof *gathered->partitions, error);
@@ -105,7 +118,12 @@ static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const
         return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " leads %s: only followers fetch",
                             (*follower)->broker, (*p)->name);
     }
-    return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
+    if (status == HW_OK && pump_is_prepared(*t, *p)) {
+        return hw_error_set(error, HW_BUSY,
+                            "a transaction on %s is being committed: COMMIT or ROLLBACK it first",
+                            (*p)->name);
+    }
+    return status == HW_OK ? hw_cluster_find_leader(*p, &leader, error) : status;
 }
 
 enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -168,7 +186,7 @@ enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic 
     int64_t rounds;
     enum hw_status status;
 
-    if (hw_config_text(&cluster->configs, NULL, "replication")[0] != 'a') {
+    if (!cluster->settings.replicates_at_once) {
         return HW_OK;
     }
     status = pump_run(cluster, &one, &rounds, error);
@@ -188,6 +206,9 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
         struct hw_broker_list before = p->record.isr;
 
+        if (pump_is_prepared(t, p)) {
+            continue; /* A shrink would let the high watermark pass the rows. */
+        }
         status = cluster->variant->refresh_isr(p, &step, error);
         *changed += hw_broker_list_equal(&before, &p->record.isr) ? 0 : 1;
         status = hw_cluster_settle(cluster, t, p, status, error);

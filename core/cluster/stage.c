@@ -217,13 +217,10 @@ static enum hw_status check_size(const struct hw_produce_target *target,
     return HW_OK;
 }
 
-/* What the leader checks of each record (R1.16, R1.17), now: the statement fails, not the commit.
- */
-static enum hw_status check_record(const struct hw_produce_target *target, hw_time_ms_t now_ms,
-                                   const struct hw_record *record, struct hw_error *error)
+enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+                                     hw_time_ms_t now_ms, const struct hw_record *record,
+                                     struct hw_error *error)
 {
-    const struct hw_settings *settings = &target->topic->settings;
-
     if (record->timestamp < HW_TIMESTAMP_NONE) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " is below 0 and is not -1 (none)",
@@ -235,15 +232,14 @@ static enum hw_status check_record(const struct hw_produce_target *target, hw_ti
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " for %s, allowed are %" PRId64
                                " ms before to %" PRId64 " ms after %" PRId64,
-                               record->timestamp, target->partition->name,
-                               settings->message_timestamp_before_max_ms,
+                               record->timestamp, name, settings->message_timestamp_before_max_ms,
                                settings->message_timestamp_after_max_ms, now_ms);
     }
     if (settings->compacted && record->key_size < 0) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "a record has no key, and %s is compacted", target->partition->name);
+                               "a record has no key, and %s is compacted", name);
     }
-    return check_size(target, record, error);
+    return HW_OK;
 }
 
 enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
@@ -279,7 +275,11 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     partition = stage_find(stage, target.topic, target.partition_index);
     row.acks = target.acks;
     row.record.timestamp = hw_cluster_timestamp(cluster, &produce->record);
-    status = check_record(&target, cluster->now_ms, &row.record, error);
+    status = hw_stage_check_record(&target.topic->settings, target.partition->name, cluster->now_ms,
+                                   &row.record, error);
+    if (status == HW_OK) {
+        status = check_size(&target, &row.record, error);
+    }
     if (status == HW_OK) {
         status = partition == NULL ? stage_reserve_partition(stage, error)
                                    : hw_stage_check_leader(partition, target.leader, error);
@@ -287,7 +287,7 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     if (status == HW_OK) {
         row.partition = partition == NULL ? (int32_t)stage->partition_count
                                           : (int32_t)(partition - stage->partitions);
-        status = hw_stage_rows_add(&stage->rows, &row, error);
+        status = hw_stage_rows_add(&stage->rows, cluster->settings.buffer_memory, &row, error);
     }
     if (status != HW_OK) {
         return status;

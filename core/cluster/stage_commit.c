@@ -2,7 +2,7 @@
 /*
  * From waiting rows to batches in the leaders' logs, and back.
  *
- *     prepare    rows -> a batch being built for each partition -> hw_replica_append()
+ *     prepare    rows -> batches being built for each partition -> hw_replica_append_built()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
  *     commit     waiting entries are added, the variant is told, locks and marks go
  *     rollback   logs are cut back to where the stage began
@@ -13,6 +13,10 @@
 /* Batches being built at the same time may take so much memory; with more partitions than fit, the
  * rows are walked through several times. */
 enum { STAGE_BATCHES_BYTES_MAX = 16 * 1024 * 1024 };
+
+/* Batches are small, so that a look-up reads little; they are gathered into writes of about so many
+ * bytes. */
+enum { STAGE_WRITE_BYTES = 256 * 1024 };
 
 static struct hw_partition *partition_of(const struct hw_stage_partition *partition)
 {
@@ -32,7 +36,7 @@ static enum hw_status check_leaders(struct hw_stage *stage, struct hw_error *err
         if (partition->topic->is_hidden) {
             continue; /* Dropped in the same transaction. */
         }
-        status = hw_cluster_find_leader(stage->cluster, partition_of(partition), &leader, error);
+        status = hw_cluster_find_leader(partition_of(partition), &leader, error);
         if (status == HW_OK) {
             status = hw_stage_check_leader(partition, leader, error);
         }
@@ -114,11 +118,17 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
     return HW_OK;
 }
 
-/* Append the batch that `partition` has built. */
-static enum hw_status append_batch(struct hw_stage *stage, struct hw_stage_partition *partition,
-                                   struct hw_error *error)
+static void finish_batch(struct hw_stage_partition *partition)
 {
     struct hw_batch_options options = hw_batch_options_plain();
+
+    hw_batch_builder_finish(&partition->builder, &options);
+}
+
+/* Append the batches that `partition` has built. */
+static enum hw_status append_batches(struct hw_stage *stage, struct hw_stage_partition *partition,
+                                     struct hw_error *error)
+{
     struct hw_replica *leader = same_leader(partition);
     struct hw_append_request request = {.acks = partition->acks};
     struct hw_log_append_info info;
@@ -129,13 +139,13 @@ static enum hw_status append_batch(struct hw_stage *stage, struct hw_stage_parti
     if (status != HW_OK) {
         return status;
     }
-    hw_batch_builder_finish(&partition->builder, &options);
+    finish_batch(partition);
     request.bytes = partition->bytes.bytes;
     request.size_bytes = partition->bytes.size;
-    status = hw_replica_append(leader, stage->cluster->now_ms, &partition->topic->settings,
-                               &request, &info, error);
+    partition->is_appended = true; /* Some may be, also after an error. */
+    status = hw_replica_append_built(leader, stage->cluster->now_ms, &partition->topic->settings,
+                                     &request, &info, error);
     if (status == HW_OK) {
-        partition->is_appended = true;
         stage->answers[partition->answer - 1].next_offset = info.last_offset + 1;
         partition->bytes.size = 0;
     }
@@ -145,7 +155,7 @@ static enum hw_status append_batch(struct hw_stage *stage, struct hw_stage_parti
 /* Batches of a topic are not larger than that, but for one record that is. */
 static int64_t batch_size_max(const struct hw_cluster *cluster, const struct hw_topic *topic)
 {
-    int64_t size = hw_config_int64(&cluster->configs, NULL, "batch.size");
+    int64_t size = cluster->settings.batch_size;
 
     if (size > topic->log_config.max_message_bytes) {
         size = topic->log_config.max_message_bytes;
@@ -153,22 +163,40 @@ static int64_t batch_size_max(const struct hw_cluster *cluster, const struct hw_
     return size > topic->log_config.segment_bytes ? topic->log_config.segment_bytes : size;
 }
 
-/* Add a row to the batch of its partition; one that is full, or has other acks, is appended first.
- * Source: ProducerBatch.tryAppend, MemoryRecordsBuilder.hasRoomFor. */
+/* Have a batch that takes the row: a new one where the last one is full, or has other acks.
+ * Batches that are as many as one write takes are appended first. Source: ProducerBatch.tryAppend,
+ * MemoryRecordsBuilder.hasRoomFor. */
+static enum hw_status room_for_row(struct hw_stage *stage, struct hw_stage_partition *partition,
+                                   int64_t size_max, const struct hw_stage_row *row,
+                                   struct hw_error *error)
+{
+    struct hw_batch_builder *builder = &partition->builder;
+    bool is_same = partition->bytes.size > 0 && partition->acks == row->acks;
+    enum hw_status status = HW_OK;
+
+    if (is_same && (int64_t)(hw_batch_builder_size_bytes(builder) +
+                             hw_record_size_bytes_max(&row->record)) <= size_max) {
+        return HW_OK;
+    }
+    if (is_same && partition->bytes.size < STAGE_WRITE_BYTES) {
+        finish_batch(partition);
+    } else if (partition->bytes.size > 0) {
+        status = append_batches(stage, partition, error);
+    }
+    partition->acks = row->acks;
+    return status == HW_OK ? hw_batch_builder_begin(builder, &partition->bytes, 0, error) : status;
+}
+
 static enum hw_status build_row(struct hw_stage *stage, struct hw_stage_partition *partition,
                                 int64_t size_max, struct hw_stage_row *row, struct hw_error *error)
 {
     struct hw_batch_builder *builder = &partition->builder;
-    enum hw_status status = HW_OK;
+    enum hw_status status =
+        hw_stage_check_record(&partition->topic->settings, partition_of(partition)->name,
+                              stage->cluster->now_ms, &row->record, error);
 
-    if (partition->bytes.size > 0 &&
-        (partition->acks != row->acks ||
-         (int64_t)(partition->bytes.size + hw_record_size_bytes_max(&row->record)) > size_max)) {
-        status = append_batch(stage, partition, error);
-    }
-    if (status == HW_OK && partition->bytes.size == 0) {
-        partition->acks = row->acks;
-        status = hw_batch_builder_begin(builder, &partition->bytes, 0, error);
+    if (status == HW_OK) {
+        status = room_for_row(stage, partition, size_max, row, error);
     }
     if (status == HW_OK) {
         row->record.offset = builder->record_count;
@@ -185,7 +213,8 @@ static size_t group_end(const struct hw_stage *stage, size_t first)
     size_t end = first;
 
     while (end < stage->partition_count && (end == first || bytes < STAGE_BATCHES_BYTES_MAX)) {
-        int64_t size = batch_size_max(stage->cluster, stage->partitions[end].topic);
+        int64_t size =
+            STAGE_WRITE_BYTES + batch_size_max(stage->cluster, stage->partitions[end].topic);
 
         bytes += size < rows_size ? size : rows_size;
         end++;
@@ -225,7 +254,7 @@ static enum hw_status append_group(struct hw_stage *stage, size_t first, size_t 
     }
     for (size_t i = first; i < end; i++) {
         if (status == HW_OK && stage->partitions[i].bytes.size > 0) {
-            status = append_batch(stage, &stage->partitions[i], error);
+            status = append_batches(stage, &stage->partitions[i], error);
         }
         hw_buffer_release(&stage->partitions[i].bytes);
     }
@@ -290,7 +319,7 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 /* Saturates: a time-out past the end of time is none. */
 static hw_time_ms_t answer_deadline(const struct hw_cluster *cluster)
 {
-    int64_t timeout_ms = hw_config_int64(&cluster->configs, NULL, "request.timeout.ms");
+    int64_t timeout_ms = cluster->settings.request_timeout_ms;
 
     return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
 }

@@ -26,7 +26,8 @@ struct hw_stage_partition {
     hw_epoch_t leader_epoch;
     bool is_appended; /* At least one batch is in the leader's log. */
 
-    /* While preparing: the batch that is being built, and the last answer. */
+    /* While preparing: batches to be written together, of which the last one is being built, and
+     * the last answer. */
     struct hw_buffer bytes;
     struct hw_batch_builder builder;
     int32_t acks;
@@ -93,6 +94,13 @@ struct hw_stage {
  * FENCED_LEADER_EPOCH. */
 enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
                                      const struct hw_replica *leader, struct hw_error *error);
+
+/* What the leader checks of each record (R1.16, R1.17): when it is added, so that the statement
+ * fails and not the commit, and once more then, since clock and settings may have changed. Errors:
+ * HW_REFUSED with INVALID_TIMESTAMP, INVALID_RECORD. */
+enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+                                     hw_time_ms_t now_ms, const struct hw_record *record,
+                                     struct hw_error *error);
 
 /* Drop the partitions from number `count` on, with their locks; counts of the others stay. */
 void hw_stage_drop_partitions(struct hw_stage *stage, size_t count);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { STAGE_WINDOW_BYTES = 1024 * 1024 };
+enum { STAGE_WINDOW_BYTES = 1024 * 1024, STAGE_TAIL_BYTES_KEPT = 4 * 1024 * 1024 };
 
 struct row_header {
     int64_t timestamp;
@@ -38,6 +38,9 @@ void hw_stage_rows_clear(struct hw_stage_rows *rows)
     }
     rows->file_size = 0;
     rows->tail.size = 0;
+    if (rows->tail.capacity > STAGE_TAIL_BYTES_KEPT) {
+        hw_buffer_release(&rows->tail);
+    }
     hw_buffer_release(&rows->window);
 }
 
@@ -113,8 +116,8 @@ static uint8_t *put_content(uint8_t *out, const uint8_t *bytes, int32_t size)
     return out;
 }
 
-enum hw_status hw_stage_rows_add(struct hw_stage_rows *rows, const struct hw_stage_row *row,
-                                 struct hw_error *error)
+enum hw_status hw_stage_rows_add(struct hw_stage_rows *rows, int64_t memory_max,
+                                 const struct hw_stage_row *row, struct hw_error *error)
 {
     const struct hw_record *record = &row->record;
     struct row_header header = {.timestamp = record->timestamp,
@@ -129,7 +132,7 @@ enum hw_status hw_stage_rows_add(struct hw_stage_rows *rows, const struct hw_sta
     enum hw_status status = HW_OK;
     uint8_t *out;
 
-    if (rows->tail.size > 0 && rows->tail.size + size > HW_STAGE_TAIL_BYTES_MAX) {
+    if (rows->tail.size > 0 && (int64_t)(rows->tail.size + size) > memory_max) {
         status = rows_spill(rows, error);
     }
     if (status == HW_OK) {

@@ -3,8 +3,7 @@
  * The rows of a stage in the order in which they were added, as one run of bytes that can be cut at
  * the end and walked through.
  *
- *     | spilled: [0, file_size) of <directory>/stage-<n>.tmp | tail in memory, at most about 4 MiB
- * |
+ *     | spilled: [0, file_size) of <directory>/stage-<n>.tmp | tail in memory |
  *
  * Rows are never split between the two. The file exists from the first spill until the rows are
  * cleared; what a killed process left behind is never read again, so the bytes are in the order of
@@ -16,8 +15,6 @@
 #include "core/base/buffer.h"
 #include "core/io/store.h"
 #include "core/record/batch.h"
-
-enum { HW_STAGE_TAIL_BYTES_MAX = 4 * 1024 * 1024 };
 
 struct hw_stage_row {
     int32_t partition; /* Index in the stage's list. */
@@ -40,15 +37,16 @@ struct hw_stage_rows {
 void hw_stage_rows_init(struct hw_stage_rows *rows, const struct hw_allocator *allocator,
                         struct hw_store *store, const char *directory);
 
-/* Drop all rows and the file; the tail's memory is kept for the next rows. */
+/* Drop all rows and the file; some memory is kept for the next rows. */
 void hw_stage_rows_clear(struct hw_stage_rows *rows);
 
 /* The same, and give the memory back. */
 void hw_stage_rows_release(struct hw_stage_rows *rows);
 
-/* Copy one row to the end. Errors: HW_NO_MEMORY, HW_IO (rows unchanged). */
-enum hw_status hw_stage_rows_add(struct hw_stage_rows *rows, const struct hw_stage_row *row,
-                                 struct hw_error *error);
+/* Copy one row to the end. What would take more than `memory_max` bytes of memory, but for one row,
+ * is spilled first. Errors: HW_NO_MEMORY, HW_IO (rows unchanged). */
+enum hw_status hw_stage_rows_add(struct hw_stage_rows *rows, int64_t memory_max,
+                                 const struct hw_stage_row *row, struct hw_error *error);
 
 /* Bytes of all rows: a place to cut back to. */
 int64_t hw_stage_rows_size(const struct hw_stage_rows *rows);

@@ -142,10 +142,10 @@ enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, con
     return HW_OK;
 }
 
-enum hw_status hw_index_reserve(struct hw_index *index, struct hw_error *error)
+enum hw_status hw_index_reserve(struct hw_index *index, size_t count, struct hw_error *error)
 {
     HW_ASSERT(index->is_loaded);
-    return hw_buffer_reserve(&index->bytes, hw_index_entry_size(index->kind), error);
+    return hw_buffer_reserve(&index->bytes, count * hw_index_entry_size(index->kind), error);
 }
 
 void hw_index_add(struct hw_index *index, struct hw_index_entry entry)
@@ -173,12 +173,12 @@ void hw_index_reset(struct hw_index *index)
     index->file_is_synced = false;
 }
 
-bool hw_index_is_full(const struct hw_index *index, int32_t size_bytes_max)
+bool hw_index_is_full(const struct hw_index *index, size_t more, int32_t size_bytes_max)
 {
     size_t entries_max = (size_t)size_bytes_max / hw_index_entry_size(index->kind);
     size_t reserved = index->kind == HW_INDEX_TIME ? 1 : 0;
 
-    return index->count + reserved >= entries_max;
+    return index->count + more + reserved >= entries_max;
 }
 
 struct hw_index_entry hw_index_get(const struct hw_index *index, size_t number)

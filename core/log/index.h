@@ -61,9 +61,9 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
 enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, const char *path,
                              int64_t value_limit, bool *usable, struct hw_error *error);
 
-/* Make room so that the next hw_index_add() cannot fail. The index is loaded. Errors:
- * HW_NO_MEMORY. */
-enum hw_status hw_index_reserve(struct hw_index *index, struct hw_error *error);
+/* Make room so that the next `count` calls of hw_index_add() cannot fail. The index is loaded.
+ * Errors: HW_NO_MEMORY. */
+enum hw_status hw_index_reserve(struct hw_index *index, size_t count, struct hw_error *error);
 
 /* Add an entry behind the last one, in order. */
 void hw_index_add(struct hw_index *index, struct hw_index_entry entry);
@@ -71,9 +71,9 @@ void hw_index_add(struct hw_index *index, struct hw_index_entry entry);
 /* Forget all entries and take the file for worthless: it will be written anew. */
 void hw_index_reset(struct hw_index *index);
 
-/* Whether an index of at most `size_bytes_max` takes no more entries. The time index keeps one for
- * the end of the segment. */
-bool hw_index_is_full(const struct hw_index *index, int32_t size_bytes_max);
+/* Whether an index of at most `size_bytes_max` takes no more entries behind `more` new ones. The
+ * time index keeps one for the end of the segment. */
+bool hw_index_is_full(const struct hw_index *index, size_t more, int32_t size_bytes_max);
 
 /* The entry with this number; the index is loaded. */
 struct hw_index_entry hw_index_get(const struct hw_index *index, size_t number);

@@ -52,6 +52,8 @@ struct hw_log_config {
     int32_t max_message_bytes;
     int64_t flush_messages;
     bool log_append_time;    /* message.timestamp.type = LogAppendTime */
+    bool recompresses;       /* compression.type is not "producer": */
+    enum hw_codec codec;     /* the leader stores batches in this one. */
     int64_t retention_ms;    /* -1: keep for ever. */
     int64_t retention_bytes; /* -1: no limit. */
 };
@@ -146,14 +148,16 @@ struct hw_log_append_info {
 
 /*
  * Append one batch as the leader does: offsets start at the log end, the epoch is set, with
- * LogAppendTime all records get `now_ms`. `bytes` holds exactly one batch with base offset 0 and is
- * patched in place. The high watermark does not move, but if it stood above the new log end.
+ * LogAppendTime all records get `now_ms`, and it is stored in the log's codec if that is another
+ * than the batch's. `bytes` holds exactly one batch with base offset 0 and may be patched in place.
+ * The high watermark does not move, but if it stood above the new log end.
  *
  * Errors (nothing appended, `bytes` as before): HW_REFUSED with INVALID_RECORD (not one batch of
  * magic 2, base offset not 0, a control batch, counts or offsets that do not fit the records),
- * INVALID_TIMESTAMP (marked LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes),
- * CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE (over segment_bytes); HW_NO_MEMORY; HW_IO (the file is cut
- * back to its old end). Source: UnifiedLog.appendAsLeader (R1.11 to R1.20, R1.27).
+ * INVALID_TIMESTAMP (marked LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes, as
+ * it came or as it would be stored), CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE (over segment_bytes);
+ * HW_NO_MEMORY; HW_IO (the file is cut back to its old end). Source: UnifiedLog.appendAsLeader
+ * (R1.11 to R1.20, R1.27), LogValidator.
  */
 enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                        hw_epoch_t leader_epoch, hw_time_ms_t now_ms,

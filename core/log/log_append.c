@@ -10,10 +10,19 @@
 /* One append, checked: what to write and what it changes. */
 struct append_plan {
     struct hw_segment_append append;
+    /* Others that go with it, so that one write does for all: `append` is the first of them. */
+    const struct hw_segment_append *run;
+    size_t run_count; /* 0: there are none. */
+    bool sync;        /* Make the bytes durable before they count. */
     hw_offset_t first_offset;
     struct hw_epoch_cache epochs; /* What the log's epochs become, */
     bool epochs_change;           /* if they do. */
 };
+
+static const struct hw_segment_append *plan_last(const struct append_plan *plan)
+{
+    return plan->run_count == 0 ? &plan->append : &plan->run[plan->run_count - 1];
+}
 
 static void plan_release(struct append_plan *plan)
 {
@@ -95,7 +104,7 @@ static void unroll(struct hw_log *log)
 /* All that comes before the write of the data. */
 static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, struct hw_error *error)
 {
-    hw_offset_t unflushed = plan->append.last_offset + 1 - log->recovery_point;
+    hw_offset_t unflushed = plan_last(plan)->last_offset + 1 - log->recovery_point;
     enum hw_status status;
 
     /* The epochs go to disk first: a file that is ahead of the log is harmless, since opening drops
@@ -106,8 +115,8 @@ static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, stru
     } else {
         status = hw_log_write_epochs(log, error);
     }
-    plan->append.sync = unflushed >= log->owner.config.flush_messages;
-    if (status == HW_OK && plan->append.sync) {
+    plan->sync = unflushed >= log->owner.config.flush_messages;
+    if (status == HW_OK && plan->sync) {
         status = hw_log_make_durable(log, error);
     }
     return status;
@@ -115,7 +124,7 @@ static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, stru
 
 static enum hw_status execute(struct hw_log *log, struct append_plan *plan, struct hw_error *error)
 {
-    bool rolled = hw_segment_should_roll(hw_log_active(log), &plan->append);
+    bool rolled = hw_segment_should_roll(hw_log_active(log), NULL, 0, &plan->append);
     enum hw_status status = HW_OK;
 
     if (rolled) {
@@ -129,7 +138,9 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     status = prepare(log, plan, error);
     if (status == HW_OK) {
-        status = hw_segment_append(hw_log_active(log), &plan->append, error);
+        status =
+            hw_segment_append(hw_log_active(log), plan->run_count == 0 ? &plan->append : plan->run,
+                              plan->run_count == 0 ? 1 : plan->run_count, plan->sync, error);
     }
     if (status != HW_OK) {
         if (rolled) {
@@ -145,7 +156,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
         plan->epochs = old;
         log->epochs_are_on_disk = true;
     }
-    if (plan->append.sync) {
+    if (plan->sync) {
         log->recovery_point = hw_log_end(log);
     }
     return HW_OK;
@@ -161,41 +172,49 @@ static void fill_info(struct hw_log_append_info *info, const struct append_plan 
                                         .size_bytes = plan->append.size_bytes};
 }
 
-enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
-                                       hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
-                                       struct hw_log_append_info *info, struct hw_error *error)
+/* Give a produced batch its place in the log: offset, epoch, times. *max_timestamp is the largest
+ * of its records. */
+static struct hw_segment_append place_batch(const struct hw_log *log, uint8_t *bytes,
+                                            struct hw_batch *batch, hw_offset_t base_offset,
+                                            hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                            hw_time_ms_t max_timestamp)
+{
+    size_t size_bytes = hw_batch_size_bytes(batch);
+
+    hw_batch_set_base_offset(bytes, base_offset);
+    hw_batch_set_leader_epoch(bytes, leader_epoch);
+    if (log->owner.config.log_append_time) {
+        hw_batch_set_log_append_time(bytes, now_ms);
+    } else if (max_timestamp != batch->max_timestamp) {
+        hw_batch_set_create_time(bytes, max_timestamp);
+    }
+    (void)hw_batch_parse(bytes, size_bytes, batch);
+    return (struct hw_segment_append){.bytes = bytes,
+                                      .size_bytes = size_bytes,
+                                      .last_offset = hw_batch_last_offset(batch),
+                                      .max_timestamp = batch->max_timestamp,
+                                      .max_timestamp_offset = hw_batch_last_offset(batch),
+                                      .now_ms = now_ms};
+}
+
+/* Append a batch that was checked, in the form in which it is stored; its header is *batch. */
+static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, struct hw_batch *batch,
+                                     hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                     hw_time_ms_t max_timestamp, struct hw_log_append_info *info,
+                                     struct hw_error *error)
 {
     struct append_plan plan = {.epochs_change = false};
     uint8_t header_before[HW_BATCH_HEADER_SIZE];
-    bool log_append_time = log->owner.config.log_append_time;
-    struct hw_batch batch;
-    hw_time_ms_t max_timestamp;
-    enum hw_status status =
-        hw_log_check_produced_batch(log, bytes, size_bytes, &batch, &max_timestamp, error);
-
-    HW_ASSERT(leader_epoch >= 0);
+    enum hw_status status = hw_log_check_segment_size(log, batch, error);
 
     if (status != HW_OK) {
         return status;
     }
     memcpy(header_before, bytes, sizeof header_before);
-    hw_batch_set_base_offset(bytes, hw_log_end(log));
-    hw_batch_set_leader_epoch(bytes, leader_epoch);
-    if (log_append_time) {
-        hw_batch_set_log_append_time(bytes, now_ms);
-    } else if (max_timestamp != batch.max_timestamp) {
-        hw_batch_set_create_time(bytes, max_timestamp);
-    }
-    (void)hw_batch_parse(bytes, size_bytes, &batch);
-
-    plan.first_offset = batch.base_offset;
-    plan.append = (struct hw_segment_append){.bytes = bytes,
-                                             .size_bytes = size_bytes,
-                                             .last_offset = hw_batch_last_offset(&batch),
-                                             .max_timestamp = batch.max_timestamp,
-                                             .max_timestamp_offset = hw_batch_last_offset(&batch),
-                                             .now_ms = now_ms};
-    status = plan_epoch(&plan, log, &batch, error);
+    plan.first_offset = hw_log_end(log);
+    plan.append =
+        place_batch(log, bytes, batch, plan.first_offset, leader_epoch, now_ms, max_timestamp);
+    status = plan_epoch(&plan, log, batch, error);
     if (status == HW_OK) {
         status = execute(log, &plan, error);
     }
@@ -205,9 +224,125 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
         return status;
     }
 
-    fill_info(info, &plan, log_append_time ? now_ms : HW_TIMESTAMP_NONE);
+    fill_info(info, &plan, log->owner.config.log_append_time ? now_ms : HW_TIMESTAMP_NONE);
     HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
     return HW_OK;
+}
+
+enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                       hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                       struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct hw_buffer recompressed;
+    struct hw_batch batch;
+    hw_time_ms_t max_timestamp;
+    enum hw_status status =
+        hw_log_check_produced_batch(log, bytes, size_bytes, &batch, &max_timestamp, error);
+
+    HW_ASSERT(leader_epoch >= 0);
+
+    hw_buffer_init(&recompressed, log->owner.allocator);
+    if (status == HW_OK && hw_log_recompresses(log, &batch)) {
+        status = hw_log_recompress(log, bytes, &batch, &recompressed, error);
+        bytes = recompressed.bytes;
+    }
+    if (status == HW_OK) {
+        status =
+            append_checked(log, bytes, &batch, leader_epoch, now_ms, max_timestamp, info, error);
+    }
+    hw_buffer_release(&recompressed);
+    return status;
+}
+
+/* Write a run of batches that are placed already. */
+static enum hw_status append_run(struct hw_log *log, const struct hw_segment_append *run,
+                                 size_t count, struct hw_error *error)
+{
+    struct append_plan plan = {.append = run[0], .run = run, .run_count = count};
+    struct hw_batch batch;
+    enum hw_status status;
+
+    (void)hw_batch_parse(run[0].bytes, run[0].size_bytes, &batch);
+    plan.first_offset = batch.base_offset;
+    status = plan_epoch(&plan, log, &batch, error);
+    if (status == HW_OK) {
+        status = execute(log, &plan, error);
+    }
+    plan_release(&plan);
+    return status;
+}
+
+/* Check and place the batches in `bytes`, which hold `size_bytes`, as hw_segment_append structs.
+ * Errors: as hw_log_append_built(). */
+static enum hw_status place_built(const struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                  hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                  struct hw_buffer *placed, struct hw_error *error)
+{
+    hw_offset_t next_offset = hw_log_end(log);
+
+    for (size_t at = 0; at < size_bytes;) {
+        struct hw_segment_append append;
+        struct hw_batch batch;
+        enum hw_status status =
+            hw_log_check_built_batch(log, bytes + at, size_bytes - at, next_offset, &batch, error);
+
+        if (status == HW_OK) {
+            append = place_batch(log, bytes + at, &batch, next_offset, leader_epoch, now_ms,
+                                 batch.max_timestamp);
+            status = hw_buffer_append(placed, &append, sizeof append, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+        next_offset = append.last_offset + 1;
+        at += append.size_bytes;
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                   hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                   struct hw_log_append_info *info, struct hw_error *error)
+{
+    hw_offset_t first_offset = hw_log_end(log);
+    const struct hw_segment_append *appends;
+    struct hw_buffer recompressed;
+    struct hw_buffer placed;
+    size_t count;
+    size_t first = 0;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(leader_epoch >= 0);
+    HW_ASSERT(size_bytes > 0);
+    hw_buffer_init(&placed, log->owner.allocator);
+    hw_buffer_init(&recompressed, log->owner.allocator);
+    if (log->owner.config.recompresses && log->owner.config.codec != HW_CODEC_NONE) {
+        status = hw_log_recompress_built(log, bytes, size_bytes, &recompressed, error);
+        bytes = recompressed.bytes;
+        size_bytes = recompressed.size;
+    }
+    if (status == HW_OK) {
+        status = place_built(log, bytes, size_bytes, leader_epoch, now_ms, &placed, error);
+    }
+    appends = (const struct hw_segment_append *)(const void *)placed.bytes;
+    count = status == HW_OK ? placed.size / sizeof *appends : 0;
+    for (size_t end = 1; status == HW_OK && end <= count; end++) {
+        if (end == count || hw_segment_should_roll(hw_log_active(log), appends + first, end - first,
+                                                   &appends[end])) {
+            status = append_run(log, appends + first, end - first, error);
+            first = end;
+        }
+    }
+    if (status == HW_OK) {
+        *info = (struct hw_log_append_info){
+            .first_offset = first_offset,
+            .last_offset = hw_log_end(log) - 1,
+            .log_append_time = log->owner.config.log_append_time ? now_ms : HW_TIMESTAMP_NONE,
+            .size_bytes = size_bytes};
+    }
+    hw_buffer_release(&recompressed);
+    hw_buffer_release(&placed);
+    return status;
 }
 
 /* Check the next batch of a fetch response. *more is false at the end of the whole ones. */

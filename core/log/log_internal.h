@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append,
- * roll), log_validate.c (what producers may send), log_read.c (read, look up) and log_truncate.c
- * (truncate, log start, retention).
+ * roll), log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
+ * log_read.c (read, look up) and log_truncate.c (truncate, log start, retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H
@@ -39,12 +39,45 @@ enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error
 
 /*
  * Whether the log takes these bytes from a producer: header into *batch, the true largest timestamp
- * of its records into *max_timestamp. Errors: as hw_log_append_as_leader(). Source:
- * UnifiedLog.analyzeAndValidateRecords, LogValidator, in their order.
+ * of its records into *max_timestamp. hw_log_check_segment_size() comes last, when it is known what
+ * is stored. Errors: as hw_log_append_as_leader(). Source: UnifiedLog.analyzeAndValidateRecords,
+ * LogValidator, in their order.
  */
 enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
                                            size_t size_bytes, struct hw_batch *batch,
                                            hw_time_ms_t *max_timestamp, struct hw_error *error);
+
+/*
+ * The same for the first of the batches in `available` bytes, which this process has built from
+ * records that it has checked: header and sizes only. It is to begin at `offset`.
+ */
+enum hw_status hw_log_check_built_batch(const struct hw_log *log, const uint8_t *bytes,
+                                        size_t available, hw_offset_t offset,
+                                        struct hw_batch *batch, struct hw_error *error);
+
+/* A produced batch against max.message.bytes (R1.12, R1.19) and segment.bytes (R1.20). Errors:
+ * HW_REFUSED with MESSAGE_TOO_LARGE, with RECORD_LIST_TOO_LARGE. */
+enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw_batch *batch,
+                                       struct hw_error *error);
+enum hw_status hw_log_check_segment_size(const struct hw_log *log, const struct hw_batch *batch,
+                                         struct hw_error *error);
+
+/* Whether the log stores this batch of a producer in another codec. */
+bool hw_log_recompresses(const struct hw_log *log, const struct hw_batch *batch);
+
+/*
+ * Append the batch to `out` as the log stores it, with its new header in *batch. The records were
+ * checked. Errors, which leave the size of `out`: HW_REFUSED with MESSAGE_TOO_LARGE, since a batch
+ * can grow (R1.19); HW_NO_MEMORY. Source: LogValidator.buildRecordsAndAssignOffsets.
+ */
+enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes,
+                                 struct hw_batch *batch, struct hw_buffer *out,
+                                 struct hw_error *error);
+
+/* The same for all batches of hw_log_append_built(), which have no codec yet. */
+enum hw_status hw_log_recompress_built(const struct hw_log *log, const uint8_t *bytes,
+                                       size_t size_bytes, struct hw_buffer *out,
+                                       struct hw_error *error);
 
 /*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be

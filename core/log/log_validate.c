@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a leader checks before it appends a producer's batch (R1.5, R1.11 to R1.15, R1.18, R1.20).
+/* What a leader checks before it appends a producer's batch (R1.5, R1.11 to R1.15, R1.18 to R1.20).
  */
 #include "core/log/log_internal.h"
 
+#include "core/base/assert.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
@@ -28,33 +29,46 @@ static enum hw_status check_frame(const uint8_t *bytes, size_t size_bytes, struc
     return HW_OK;
 }
 
-/* Base offset, size and checksum. */
-static enum hw_status check_bytes(const struct hw_log *log, const uint8_t *bytes,
-                                  const struct hw_batch *batch, struct hw_error *error)
+static enum hw_status check_base_offset(const struct hw_batch *batch, struct hw_error *error)
 {
-    size_t size_bytes = hw_batch_size_bytes(batch);
-    int32_t size_max = log->owner.config.max_message_bytes;
-
     if (batch->base_offset != 0) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
                                "base offset of the batch is %" PRId64 ", must be 0",
                                batch->base_offset);
     }
+    return HW_OK;
+}
+
+enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw_batch *batch,
+                                       struct hw_error *error)
+{
+    size_t size_bytes = hw_batch_size_bytes(batch);
+    int32_t size_max = log->owner.config.max_message_bytes;
+
     if ((int64_t)size_bytes > size_max) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "batch has %zu bytes, max.message.bytes is %" PRId32, size_bytes,
                                size_max);
     }
-    if (!hw_batch_crc_ok(bytes, batch)) {
-        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
-                               "the checksum of the batch is wrong");
+    return HW_OK;
+}
+
+enum hw_status hw_log_check_segment_size(const struct hw_log *log, const struct hw_batch *batch,
+                                         struct hw_error *error)
+{
+    int32_t segment_bytes = log->owner.config.segment_bytes;
+
+    if ((int64_t)hw_batch_size_bytes(batch) > segment_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
+                               "batch has %zu bytes, segment.bytes is %" PRId32,
+                               hw_batch_size_bytes(batch), segment_bytes);
     }
     return HW_OK;
 }
 
 /* What the header announces. Source: LogValidator.validateBatch. */
-static enum hw_status check_header(const struct hw_log *log, const struct hw_batch *batch,
-                                   bool is_sane, struct hw_error *error)
+static enum hw_status check_header(hw_offset_t offset, const struct hw_batch *batch, bool is_sane,
+                                   struct hw_error *error)
 {
     bool is_control = (batch->attributes & HW_BATCH_CONTROL) != 0;
 
@@ -74,9 +88,9 @@ static enum hw_status check_header(const struct hw_log *log, const struct hw_bat
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "the producer marked the batch as LogAppendTime");
     }
-    if (hw_log_end(log) > INT64_MAX - 1 - batch->last_offset_delta) {
+    if (offset > INT64_MAX - 1 - batch->last_offset_delta) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "no offsets are left behind %" PRId64, hw_log_end(log));
+                               "no offsets are left behind %" PRId64, offset);
     }
     return HW_OK;
 }
@@ -140,23 +154,39 @@ enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8
                                            size_t size_bytes, struct hw_batch *batch,
                                            hw_time_ms_t *max_timestamp, struct hw_error *error)
 {
-    int32_t segment_bytes = log->owner.config.segment_bytes;
     bool is_sane;
     enum hw_status status = check_frame(bytes, size_bytes, batch, &is_sane, error);
 
     if (status == HW_OK) {
-        status = check_bytes(log, bytes, batch, error);
+        status = check_base_offset(batch, error);
     }
     if (status == HW_OK) {
-        status = check_header(log, batch, is_sane, error);
+        status = hw_log_check_batch_size(log, batch, error);
+    }
+    if (status == HW_OK && !hw_batch_crc_ok(bytes, batch)) {
+        return hw_error_refuse(error, HW_KAFKA_CORRUPT_MESSAGE,
+                               "the checksum of the batch is wrong");
     }
     if (status == HW_OK) {
-        status = check_records(log, bytes, batch, max_timestamp, error);
+        status = check_header(hw_log_end(log), batch, is_sane, error);
     }
-    if (status == HW_OK && (int64_t)size_bytes > segment_bytes) {
-        status = hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
-                                 "batch has %zu bytes, segment.bytes is %" PRId32, size_bytes,
-                                 segment_bytes);
+    return status == HW_OK ? check_records(log, bytes, batch, max_timestamp, error) : status;
+}
+
+enum hw_status hw_log_check_built_batch(const struct hw_log *log, const uint8_t *bytes,
+                                        size_t available, hw_offset_t offset,
+                                        struct hw_batch *batch, struct hw_error *error)
+{
+    enum hw_batch_result result = hw_batch_parse(bytes, available, batch);
+    enum hw_status status;
+
+    HW_ASSERT(result == HW_BATCH_OK);
+    status = check_base_offset(batch, error);
+    if (status == HW_OK) {
+        status = hw_log_check_batch_size(log, batch, error);
     }
-    return status;
+    if (status == HW_OK) {
+        status = check_header(offset, batch, true, error);
+    }
+    return status == HW_OK ? hw_log_check_segment_size(log, batch, error) : status;
 }

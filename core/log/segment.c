@@ -56,23 +56,30 @@ static bool is_longer(hw_time_ms_t from, hw_time_ms_t to, int64_t limit)
 }
 
 bool hw_segment_should_roll(const struct hw_segment *segment,
+                            const struct hw_segment_append *before, size_t count,
                             const struct hw_segment_append *append)
 {
     const struct hw_log_config *config = &segment->owner->config;
+    int64_t size_bytes = segment->size_bytes;
+    hw_time_ms_t rolling_timestamp =
+        size_bytes == 0 && count > 0 ? before[0].max_timestamp : segment->rolling_timestamp;
     bool waited_too_long =
-        segment->rolling_timestamp >= 0
-            ? is_longer(segment->rolling_timestamp, append->max_timestamp, config->segment_ms)
+        rolling_timestamp >= 0
+            ? is_longer(rolling_timestamp, append->max_timestamp, config->segment_ms)
             : segment->created_ms != HW_TIMESTAMP_NONE &&
                   is_longer(segment->created_ms, append->now_ms, config->segment_ms);
 
     if (append->last_offset - segment->base_offset > INT32_MAX) {
         return true;
     }
+    for (size_t i = 0; i < count; i++) {
+        size_bytes += (int64_t)before[i].size_bytes;
+    }
     /* An empty segment would be replaced by itself. */
-    return segment->size_bytes > 0 &&
-           (segment->size_bytes > config->segment_bytes - (int64_t)append->size_bytes ||
-            waited_too_long || hw_index_is_full(&segment->offsets, config->segment_index_bytes) ||
-            hw_index_is_full(&segment->times, config->segment_index_bytes));
+    return size_bytes > 0 &&
+           (size_bytes > config->segment_bytes - (int64_t)append->size_bytes || waited_too_long ||
+            hw_index_is_full(&segment->offsets, count, config->segment_index_bytes) ||
+            hw_index_is_full(&segment->times, count, config->segment_index_bytes));
 }
 
 enum hw_status hw_segment_cut_dirty_tail(struct hw_segment *segment, struct hw_error *error)
@@ -87,14 +94,14 @@ enum hw_status hw_segment_cut_dirty_tail(struct hw_segment *segment, struct hw_e
 }
 
 /* Write the bytes behind the others, and leave the file as it was if that fails. */
-static enum hw_status write_at_end(struct hw_segment *segment,
-                                   const struct hw_segment_append *append, struct hw_error *error)
+static enum hw_status write_at_end(struct hw_segment *segment, const uint8_t *bytes,
+                                   size_t size_bytes, bool sync, struct hw_error *error)
 {
     struct hw_error ignored;
-    enum hw_status status = hw_file_write_at(segment->file, segment->size_bytes, append->bytes,
-                                             append->size_bytes, error);
+    enum hw_status status =
+        hw_file_write_at(segment->file, segment->size_bytes, bytes, size_bytes, error);
 
-    if (status == HW_OK && append->sync) {
+    if (status == HW_OK && sync) {
         status = hw_file_sync(segment->file, error);
     }
     if (status != HW_OK) {
@@ -120,8 +127,12 @@ static void add_time_entry(struct hw_segment *segment)
     }
 }
 
-static void note_append(struct hw_segment *segment, const struct hw_segment_append *append,
-                        bool entry_is_due)
+static bool entry_is_due(const struct hw_segment *segment, int64_t bytes_since_entry)
+{
+    return bytes_since_entry > segment->owner->config.index_interval_bytes;
+}
+
+static void note_append(struct hw_segment *segment, const struct hw_segment_append *append)
 {
     if (segment->created_ms == HW_TIMESTAMP_NONE) {
         segment->created_ms = append->now_ms;
@@ -133,7 +144,7 @@ static void note_append(struct hw_segment *segment, const struct hw_segment_appe
         segment->max_timestamp = append->max_timestamp;
         segment->max_timestamp_offset = append->max_timestamp_offset;
     }
-    if (entry_is_due) {
+    if (entry_is_due(segment, segment->bytes_since_entry)) {
         hw_index_add(&segment->offsets,
                      (struct hw_index_entry){.key = append->last_offset - segment->base_offset,
                                              .value = (int32_t)segment->size_bytes});
@@ -143,41 +154,61 @@ static void note_append(struct hw_segment *segment, const struct hw_segment_appe
     segment->bytes_since_entry += (int64_t)append->size_bytes;
     segment->size_bytes += (int64_t)append->size_bytes;
     segment->next_offset = append->last_offset + 1;
-    if (append->sync) {
-        segment->synced_bytes = segment->size_bytes;
-        segment->cut_is_unsynced = false;
-    }
 }
 
-enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_segment_append *append,
-                                 struct hw_error *error)
+/* Room in both indexes for the entries that come due with all of this but its last `tail` bytes. */
+static enum hw_status reserve_entries(struct hw_segment *segment, size_t size_bytes, size_t tail,
+                                      size_t count, struct hw_error *error)
 {
-    bool entry_is_due = segment->bytes_since_entry > segment->owner->config.index_interval_bytes;
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
-    HW_ASSERT(append->size_bytes > 0);
-    HW_ASSERT(append->last_offset >= segment->next_offset);
-    HW_ASSERT(append->last_offset - segment->base_offset <= INT32_MAX);
-    HW_ASSERT(segment->size_bytes + (int64_t)append->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX);
-
-    status = hw_segment_cut_dirty_tail(segment, error);
-    if (status == HW_OK && entry_is_due) {
+    if (entry_is_due(segment, segment->bytes_since_entry + (int64_t)(size_bytes - tail))) {
         status = hw_segment_load_indexes(segment, error);
         if (status == HW_OK) {
-            status = hw_index_reserve(&segment->offsets, error);
+            status = hw_index_reserve(&segment->offsets, count, error);
         }
         if (status == HW_OK) {
-            status = hw_index_reserve(&segment->times, error);
+            status = hw_index_reserve(&segment->times, count, error);
         }
     }
+    return status;
+}
+
+enum hw_status hw_segment_append(struct hw_segment *segment,
+                                 const struct hw_segment_append *appends, size_t count, bool sync,
+                                 struct hw_error *error)
+{
+    size_t size_bytes = 0;
+    enum hw_status status;
+
+    HW_ASSERT(count > 0);
+    HW_ASSERT(appends[0].last_offset >= segment->next_offset);
+    HW_ASSERT(appends[count - 1].last_offset - segment->base_offset <= INT32_MAX);
+    for (size_t i = 0; i < count; i++) {
+        HW_ASSERT(appends[i].bytes == appends[0].bytes + size_bytes);
+        HW_ASSERT(appends[i].size_bytes > 0);
+        size_bytes += appends[i].size_bytes;
+    }
+    HW_ASSERT(segment->size_bytes + (int64_t)size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX);
+
+    status = hw_segment_cut_dirty_tail(segment, error);
     if (status == HW_OK) {
-        status = write_at_end(segment, append, error);
+        status = reserve_entries(segment, size_bytes, appends[count - 1].size_bytes, count, error);
+    }
+    if (status == HW_OK) {
+        status = write_at_end(segment, appends[0].bytes, size_bytes, sync, error);
     }
     if (status != HW_OK) {
         return status;
     }
 
-    note_append(segment, append, entry_is_due);
+    for (size_t i = 0; i < count; i++) {
+        note_append(segment, &appends[i]);
+    }
+    if (sync) {
+        segment->synced_bytes = segment->size_bytes;
+        segment->cut_is_unsynced = false;
+    }
     return HW_OK;
 }
 
@@ -207,7 +238,7 @@ enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
     if (segment->max_timestamp > latest) {
         status = hw_segment_load_indexes(segment, error);
         if (status == HW_OK) {
-            status = hw_index_reserve(&segment->times, error);
+            status = hw_index_reserve(&segment->times, 1, error);
         }
         if (status != HW_OK) {
             return status;

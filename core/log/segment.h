@@ -124,20 +124,26 @@ struct hw_segment_append {
     hw_time_ms_t max_timestamp;
     hw_offset_t max_timestamp_offset; /* Last offset of the earliest batch that has it. */
     hw_time_ms_t now_ms;
-    bool sync; /* Make the bytes durable before they count. */
 };
 
 /*
  * Whether this append has to go into a new segment: `segment_bytes` would be passed, more than
  * `segment_ms` lie between the timestamps, an index is full, or the offset is too far from the
- * base. Only the last can hold for an empty segment. Source: LogSegment.shouldRoll.
+ * base. Only the last can hold for an empty segment. The `count` others are to be there first: each
+ * is taken to bring an index entry, so the answer may be yes too early, never too late. Source:
+ * LogSegment.shouldRoll.
  */
 bool hw_segment_should_roll(const struct hw_segment *segment,
+                            const struct hw_segment_append *before, size_t count,
                             const struct hw_segment_append *append);
 
-/* One write at the end of the file, and at most one new entry in each index. Errors: HW_NO_MEMORY,
- * HW_IO; the segment is then as it was. Source: LogSegment.append. */
-enum hw_status hw_segment_append(struct hw_segment *segment, const struct hw_segment_append *append,
+/*
+ * Append one after the other, with one write: their bytes follow each other in memory. At most one
+ * new entry in each index for each of them. `sync` makes the bytes durable before they count.
+ * Errors: HW_NO_MEMORY, HW_IO; the segment is then as it was. Source: LogSegment.append.
+ */
+enum hw_status hw_segment_append(struct hw_segment *segment,
+                                 const struct hw_segment_append *appends, size_t count, bool sync,
                                  struct hw_error *error);
 
 /*

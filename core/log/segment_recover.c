@@ -173,10 +173,10 @@ static enum hw_status builder_add_entries(struct index_builder *builder,
                                           struct hw_error *error)
 {
     hw_offset_t base_offset = builder->segment->base_offset;
-    enum hw_status status = hw_index_reserve(&builder->offsets, error);
+    enum hw_status status = hw_index_reserve(&builder->offsets, 1, error);
 
     if (status == HW_OK) {
-        status = hw_index_reserve(&builder->times, error);
+        status = hw_index_reserve(&builder->times, 1, error);
     }
     if (status != HW_OK) {
         return status;

@@ -153,6 +153,35 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
     return status == HW_CORRUPT ? HW_OK : status;
 }
 
+/* What was appended can be seen. */
+static void append_note(struct hw_replica *replica, int32_t acks,
+                        const struct hw_log_append_info *info)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_PRODUCE);
+
+    event.offset = info->first_offset;
+    event.end_offset = info->last_offset + 1;
+    hw_journal_add(replica->journal, event, "acks=%s", acks == -1 ? "all" : acks == 0 ? "0" : "1");
+    replica->changes++;
+}
+
+enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                       const struct hw_settings *settings,
+                                       const struct hw_append_request *request,
+                                       struct hw_log_append_info *info, struct hw_error *error)
+{
+    enum hw_status status = hw_replica_may_append(replica, settings, request->acks, error);
+
+    if (status == HW_OK) {
+        status = hw_log_append_built(replica->log, request->bytes, request->size_bytes,
+                                     replica->leader_epoch, now_ms, info, error);
+    }
+    if (status == HW_OK) {
+        append_note(replica, request->acks, info);
+    }
+    return status;
+}
+
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings,
                                  const struct hw_append_request *request,
@@ -168,15 +197,7 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
                                          replica->leader_epoch, now_ms, info, error);
     }
     if (status == HW_OK) {
-        struct hw_event event = hw_replica_event(replica, HW_EVENT_PRODUCE);
-
-        event.offset = info->first_offset;
-        event.end_offset = info->last_offset + 1;
-        hw_journal_add(replica->journal, event, "acks=%s",
-                       request->acks == -1  ? "all"
-                       : request->acks == 0 ? "0"
-                                            : "1");
-        replica->changes++;
+        append_note(replica, request->acks, info);
     }
     return status;
 }

@@ -215,7 +215,7 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
 /* ------------------------------------------------------------------ leader_append.c, waiting.c */
 
 struct hw_append_request {
-    uint8_t *bytes; /* One batch, patched in place. */
+    uint8_t *bytes; /* One batch (hw_replica_append_built(): or more), patched in place. */
     size_t size_bytes;
     int32_t acks; /* 0, 1 or -1. */
 };
@@ -229,6 +229,16 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
                                  const struct hw_settings *settings,
                                  const struct hw_append_request *request,
                                  struct hw_log_append_info *info, struct hw_error *error);
+
+/*
+ * The same for one or more batches that were built here (hw_log_append_built()), from records that
+ * the caller has checked for R1.16 and R1.17; *info is of all of them. Errors: as that function;
+ * the first batches may be in the log then.
+ */
+enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                       const struct hw_settings *settings,
+                                       const struct hw_append_request *request,
+                                       struct hw_log_append_info *info, struct hw_error *error);
 
 /* The checks of hw_replica_append() that do not look at the batch: may this leader take a produce
  * with these acks now? */
