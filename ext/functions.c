@@ -103,6 +103,10 @@ const struct ext_function ext_functions[] = {
      "where a leader epoch ends in a broker's log, as '[epoch,offset]'; NULL if it does not know",
      "SELECT epoch_end_offset('orders', 0, 1, 0);"},
 
+    {"why", 3, 3, LOOK, fn_why, "why(topic, partition, offset)",
+     "what became of an offset, in one line: visible since when, or what it waits for, or where it "
+     "went",
+     "SELECT why('orders', 0, 1);"},
     {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
      "nearest_replica(topic, partition, rack [, offset])",
      "the broker that a consumer in that rack is told to read from: in its rack if that can be",

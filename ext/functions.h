@@ -54,6 +54,7 @@ void fn_list_offsets(struct ext_call *call);
 void fn_epoch_end_offset(struct ext_call *call);
 
 /* functions_look.c */
+void fn_why(struct ext_call *call);
 void fn_nearest_replica(struct ext_call *call);
 
 #endif /* EXT_FUNCTIONS_H */

@@ -1,8 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions that look at a partition and change nothing. */
+#include "ext/ext_registry.h"
 #include "ext/functions.h"
 
 SQLITE_EXTENSION_INIT3
+
+/* Text that the core has made is the result; it is released. */
+static void return_text(struct ext_call *call, struct hw_buffer *text)
+{
+    if (call->status == HW_OK) {
+        sqlite3_result_text64(call->context, text->size == 0 ? "" : (const char *)text->bytes,
+                              text->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+    hw_buffer_release(text);
+}
+
+void fn_why(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "topic");
+    int64_t partition = ext_call_integer(call, 1, "partition");
+    int64_t offset = ext_call_integer(call, 2, "offset");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    struct hw_buffer text;
+
+    hw_buffer_init(&text, &ext_allocator);
+    if (cluster != NULL) {
+        call->status = hw_cluster_why(cluster, topic, partition, offset, &text, &call->error);
+    }
+    return_text(call, &text);
+}
 
 void fn_nearest_replica(struct ext_call *call)
 {

@@ -262,6 +262,15 @@ enum hw_status hw_cluster_nearest_replica(struct hw_cluster *cluster, const char
                                           int64_t partition, const char *rack, int64_t offset,
                                           hw_broker_id_t *broker, struct hw_error *error);
 
+/*
+ * What became of an offset, in one line that is added to *text: visible since when, above the high
+ * watermark and what that waits for, deleted, lost, truncated, never written. It tells what the
+ * journal, the acks and the ledger of losses still know. Errors: HW_MISUSE (a negative offset);
+ * HW_CORRUPT.
+ */
+enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                              int64_t offset, struct hw_buffer *text, struct hw_error *error);
+
 /* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
  */
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,

@@ -53,8 +53,10 @@ const struct hw_loss *hw_losses_at(const struct hw_losses *losses, size_t index)
 /* Same fate, and right behind it. */
 static bool loss_continues(const struct hw_loss *last, const struct hw_loss *loss)
 {
-    return last->topic == loss->topic && last->partition == loss->partition &&
-           last->end_offset == loss->first_offset && last->leader_epoch == loss->leader_epoch &&
+    return last->topic == loss->topic &&
+           memcmp(&last->topic_id, &loss->topic_id, sizeof loss->topic_id) == 0 &&
+           last->partition == loss->partition && last->end_offset == loss->first_offset &&
+           last->leader_epoch == loss->leader_epoch &&
            last->is_answer_known == loss->is_answer_known && last->acks == loss->acks &&
            last->is_acknowledged == loss->is_acknowledged && last->lost_ms == loss->lost_ms &&
            last->cause == loss->cause && last->broker == loss->broker;
@@ -243,7 +245,8 @@ static void note_event(const struct hw_partition *partition, const struct hw_los
 static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss_cause cause,
                               hw_broker_id_t broker, hw_time_ms_t now_ms)
 {
-    return (struct hw_loss){.topic = partition->journal_topic,
+    return (struct hw_loss){.topic_id = partition->topic_id,
+                            .topic = partition->journal_topic,
                             .partition = partition->number,
                             .lost_ms = now_ms,
                             .cause = cause,
@@ -288,8 +291,7 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
         led_by->leader_epoch == led->leader_epoch) {
         led_follow(led, partition, led_by);
     }
-    if (leader == NULL || leader->role != HW_ROLE_LEADER ||
-        leader->leader_epoch != partition->record.leader_epoch ||
+    if (leader == NULL || leader->leader_epoch != partition->record.leader_epoch ||
         (led->is_known && leader->leader_epoch == led->leader_epoch) ||
         hw_epoch_cache_copy(&epochs, hw_log_epochs(leader->log), &unused) != HW_OK) {
         return;

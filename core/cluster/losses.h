@@ -40,6 +40,7 @@ enum hw_loss_cause {
 
 /* Records [first_offset, end_offset), all of one epoch and one fate. */
 struct hw_loss {
+    struct hw_uuid topic_id;
     uint32_t topic; /* Place of its name in the journal. */
     int32_t partition;
     hw_offset_t first_offset;

@@ -32,6 +32,14 @@ static bool high_watermark_waits_for(const struct hw_replica *replica,
            hw_replica_is_isr_eligible(replica, remote);
 }
 
+bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remote_replica *remote,
+                          hw_time_ms_t now_ms, const struct hw_settings *settings)
+{
+    struct hw_broker_list maximal_isr = hw_replica_maximal_isr(replica);
+
+    return high_watermark_waits_for(replica, &maximal_isr, remote, now_ms, settings);
+}
+
 bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
                                                const struct hw_settings *settings)
 {

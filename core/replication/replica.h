@@ -169,6 +169,11 @@ void hw_replica_check(const struct hw_replica *replica);
 int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
                                      const struct hw_settings *settings);
 
+/* Does the leader's high watermark wait for this follower: for members of the maximal ISR, and for
+ * those that could become one soon (R3.4)? */
+bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remote_replica *remote,
+                          hw_time_ms_t now_ms, const struct hw_settings *settings);
+
 /*
  * Move the leader's high watermark as far as its followers allow; the one place where it moves on a
  * leader. Returns whether it rose. Called after an append, after becoming leader, after a

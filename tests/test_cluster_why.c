@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Does why() say no more than it knows, and does it fail cleanly? What it says in which situation
+ * is told by tests/golden/why.test. */
+#include "tests/support_cluster.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What it says; valid until the next call. */
+static const char *why(struct test_cluster *t, hw_offset_t offset)
+{
+    static char line[1024];
+    struct hw_buffer text;
+
+    hw_buffer_init(&text, &t->heap.allocator);
+    t->status = hw_cluster_why(t->cluster, "orders", 0, offset, &text, &t->error);
+    (void)snprintf(line, sizeof line, "%.*s", (int)text.size,
+                   text.size == 0 ? "" : (const char *)text.bytes);
+    hw_buffer_release(&text);
+    return line;
+}
+
+/* Fill the journal with other things. */
+static void forget(struct test_cluster *t)
+{
+    for (int i = 0; i < HW_JOURNAL_EVENTS_MAX; i++) {
+        struct hw_event event = hw_event_of(&t->cluster->journal, HW_EVENT_NETWORK);
+
+        hw_journal_add(&t->cluster->journal, event, NULL);
+    }
+}
+
+static void what_the_journal_has_forgotten_is_not_guessed(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    tick(t, 5);
+    fetch(t, 2);
+    fetch(t, 3);
+    fetch(t, 2);
+    fetch(t, 3);
+    assert_string_equal(why(t, 0), "visible since t=5, in leader epoch 0; produced at t=0 with "
+                                   "acks=all, acknowledged at t=5");
+    forget(t);
+    fetch(t, 2); /* Which learns it only now. */
+    expect_high_watermark(t, 2, 1);
+    assert_string_equal(why(t, 0), "visible, in leader epoch 0; produced at t=0 with acks=all, "
+                                   "acknowledged at t=5");
+}
+
+/* The new leader showed it at t=7, but when it was shown first nobody knows any more. */
+static void a_high_watermark_that_rose_again_is_not_the_first(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    fetch(t, 2);
+    fetch(t, 3);
+    fetch(t, 2);
+    fetch(t, 3);
+    expect_high_watermark(t, 1, 1);
+    expect_high_watermark(t, 2, 0);
+    forget(t);
+    tick(t, 7);
+    promote(t, 2);
+    fetch_round(t);
+    expect_high_watermark(t, 2, 1);
+    assert_string_equal(why(t, 0), "visible since t=7 or earlier, in leader epoch 0; produced at "
+                                   "t=0 with acks=all, acknowledged at t=0");
+}
+
+/* Offset 0 was shown in epoch 0, lost, and written again. */
+static void a_record_is_not_visible_since_the_one_before_it_was(void **state)
+{
+    struct test_cluster *t = *state;
+
+    t->records_may_be_lost = true;
+    produce(t, "a");
+    TEST_VERB(t, hw_cluster_cut(t->cluster, 1, 3, &t->result, &t->error));
+    tick(t, 45000);
+    fetch(t, 2);
+    fetch(t, 2);
+    expect_high_watermark(t, 1, 1);
+    crash(t, 1);
+    crash(t, 2);
+    tick(t, 1);
+    promote_unclean(t, 3);
+    assert_string_equal(why(t, 0), "lost at t=45001 (unclean election): the log of broker 3 did "
+                                   "not have it; produced at t=0 with acks=all, "
+                                   "REQUEST_TIMED_OUT at t=30000");
+    tick(t, 1);
+    produce_acks(t, "b", 1);
+    expect_high_watermark(t, 3, 1);
+    assert_string_equal(why(t, 0), "visible since t=45002, in leader epoch 1; produced at t=45002 "
+                                   "with acks=1, acknowledged at t=45002; another record at this "
+                                   "offset was lost at t=45001 (unclean election): the log of "
+                                   "broker 3 did not have it");
+}
+
+static void a_batch_that_is_damaged_is_an_error(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_file *file;
+    const char *directory;
+    char path[HW_PATH_MAX];
+
+    produce(t, "a");
+    directory = hw_log_directory(hw_partition_leader(&t->cluster->topics[0]->partitions[0])->log);
+    (void)snprintf(path, sizeof path, "%s/00000000000000000000.log", directory);
+    assert_int_equal(hw_store_open(t->store, path, HW_OPEN_EXISTING, &file, &t->error), HW_OK);
+    assert_int_equal(hw_file_write_at(file, 65, "x", 1, &t->error), HW_OK);
+    hw_file_close(file);
+    (void)why(t, 0);
+    assert_int_equal(t->status, HW_CORRUPT);
+}
+
+static void the_answer_is_that_of_this_topic(void **state)
+{
+    struct hw_topic_spec spec = {.name = "other", .partitions = 1, .replication_factor = 3};
+    struct hw_produce request = {.topic = "other",
+                                 .record = {.timestamp = HW_TIMESTAMP_CLOCK, .key_size = -1},
+                                 .acks = 0,
+                                 .leader_epoch = -1};
+    struct test_cluster *t = *state;
+    struct hw_uuid id;
+
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+    produce_acks(t, "a", 1);
+    assert_non_null(strstr(why(t, 0), "produced at t=0 with acks=1, acknowledged"));
+}
+
+static void without_memory_it_fails_and_changes_nothing(void **state)
+{
+    struct test_cluster *t = *state;
+    bool has_failed = true;
+
+    produce(t, "a");
+    produce_acks(t, "b", 1);
+    promote(t, 2);
+    for (int n = 0; has_failed; n++) {
+        size_t bytes = t->heap.bytes_in_use;
+
+        t->heap.fail_at = t->heap.allocations + n;
+        (void)why(t, 1);
+        has_failed = test_heap_has_failed(&t->heap);
+        t->heap.fail_at = -1;
+        assert_int_equal(t->status, has_failed ? HW_NO_MEMORY : HW_OK);
+        assert_int_equal(t->heap.bytes_in_use, bytes);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_the_journal_has_forgotten_is_not_guessed),
+        TEST(a_high_watermark_that_rose_again_is_not_the_first),
+        TEST(a_record_is_not_visible_since_the_one_before_it_was),
+        TEST(a_batch_that_is_damaged_is_an_error),
+        TEST(the_answer_is_that_of_this_topic),
+        TEST(without_memory_it_fails_and_changes_nothing),
+    };
+
+    return cmocka_run_group_tests_name("cluster_why", tests, NULL, NULL);
+}
