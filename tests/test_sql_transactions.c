@@ -306,7 +306,10 @@ static void a_large_transaction_does_not_stay_in_memory(void **state)
     struct fixture *f = *state;
     sqlite3_int64 before;
 
-    expect_sql(f->db, "BEGIN; INSERT INTO u(value) VALUES (zeroblob(1000))", "");
+    expect_sql(f->db,
+               "SELECT configure('buffer.memory', 4194304); BEGIN;"
+               "INSERT INTO u(value) VALUES (zeroblob(1000))",
+               "4194304");
     before = sqlite3_memory_used();
     expect_sql(f->db,
                "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 40000)"
