@@ -116,6 +116,7 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
             continue;
         }
         if (partition->record.leader == broker->id) {
+            (void)hw_partition_raise_epoch(partition);
             status =
                 hw_controller_promote(&cluster->controller, partition->settings, partition->name,
                                       broker->id, &nobody, false, &partition->record, error);

@@ -60,6 +60,25 @@ struct hw_replica *hw_partition_leader(const struct hw_partition *partition)
     return replica != NULL && replica->role == HW_ROLE_LEADER ? replica : NULL;
 }
 
+bool hw_partition_raise_epoch(struct hw_partition *partition)
+{
+    struct hw_partition_record *record = &partition->record;
+    hw_epoch_t latest = HW_EPOCH_NONE;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_epoch_t epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(partition->replicas[i]->log));
+
+        latest = epoch > latest ? epoch : latest;
+    }
+    if (latest <= record->leader_epoch) {
+        return false;
+    }
+    record->leader_epoch = latest < INT32_MAX ? latest + 1 : INT32_MAX;
+    record->partition_epoch += record->partition_epoch < INT32_MAX;
+    partition->is_record_dirty = true;
+    return true;
+}
+
 static struct hw_event partition_event(const struct hw_partition *partition,
                                        enum hw_event_kind kind)
 {

@@ -74,6 +74,15 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
  * else NULL. */
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
 
+/*
+ * Have a leader epoch that no replica here has in its log: one that leads in an epoch which its log
+ * has, or has passed, could not be told from the leader that wrote those records, and what the log
+ * knows of its epochs would be lost. A controller's record falls behind a log where the log comes
+ * from another cluster, or where the process was killed before it wrote the record. Returns whether
+ * the record changed; no replica was told yet.
+ */
+bool hw_partition_raise_epoch(struct hw_partition *partition);
+
 /* Note in the journal what has changed in the record since the last time. */
 void hw_partition_note_record(struct hw_partition *partition);
 
