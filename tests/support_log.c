@@ -2,7 +2,7 @@
 #include "tests/support_log.h"
 
 #include "core/io/memory_store.h"
-#include "core/record/batch.h"
+#include "core/record/compressed_batch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -346,6 +346,7 @@ static void collect_records(struct test_log *t, const struct hw_buffer *buffer,
                             struct hw_buffer *records, hw_offset_t *next_offset)
 {
     struct hw_record_iterator iterator;
+    struct hw_buffer scratch;
     struct hw_record record;
     struct hw_batch batch;
     bool found = true;
@@ -353,16 +354,17 @@ static void collect_records(struct test_log *t, const struct hw_buffer *buffer,
     assert_int_equal(hw_batch_parse(buffer->bytes, buffer->size, &batch), HW_BATCH_OK);
     assert_true(hw_batch_crc_ok(buffer->bytes, &batch));
     *next_offset = hw_batch_next_offset(&batch);
-    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &t->error), HW_OK);
-    for (;;) {
+    hw_buffer_init(&scratch, &hw_allocator_libc);
+    assert_int_equal(
+        hw_record_iterator_open(&iterator, buffer->bytes, &batch, SIZE_MAX, &scratch, &t->error),
+        HW_OK);
+    while (found) {
         assert_int_equal(hw_record_iterator_next(&iterator, &record, &found, &t->error), HW_OK);
-        if (!found) {
-            return;
-        }
-        if (record.offset >= hw_log_start(t->log)) {
+        if (found && record.offset >= hw_log_start(t->log)) {
             assert_int_equal(hw_buffer_append(records, &record, sizeof record, &t->error), HW_OK);
         }
     }
+    hw_buffer_release(&scratch);
 }
 
 int64_t test_expect_all_readable(struct test_log *t, const char *file, int line)

@@ -4,6 +4,7 @@
 
 #include "core/base/assert.h"
 #include "core/cluster/config_value.h"
+#include "core/record/codec.h"
 #include "core/replication/variant.h"
 
 #include <string.h>
@@ -290,6 +291,9 @@ struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
                                    const struct hw_config_values *topic)
 {
     const char *time = hw_config_text(cluster, topic, "message.timestamp.type");
+    enum hw_codec codec = HW_CODEC_NONE;
+    bool recompresses = /* "producer" is no codec's name. */
+        hw_codec_from_name(hw_config_text(cluster, topic, "compression.type"), &codec);
 
     return (struct hw_log_config){
         .segment_bytes = (int32_t)hw_config_int64(cluster, topic, "segment.bytes"),
@@ -299,6 +303,8 @@ struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
         .max_message_bytes = (int32_t)hw_config_int64(cluster, topic, "max.message.bytes"),
         .flush_messages = hw_config_int64(cluster, topic, "flush.messages"),
         .log_append_time = strcmp(time, "LogAppendTime") == 0,
+        .recompresses = recompresses,
+        .codec = codec,
         .retention_ms = hw_config_int64(cluster, topic, "retention.ms"),
         .retention_bytes = hw_config_int64(cluster, topic, "retention.bytes")};
 }
