@@ -6,6 +6,7 @@
  *     replication-offset-checkpoint      high watermarks, every few seconds and at a clean stop
  *     recovery-point-offset-checkpoint   what is known to be synced
  *     log-start-offset-checkpoint        log starts that lie inside the first segment
+ *     meta.properties                    whose directory it is (broker_directory.c)
  *     .kafka_cleanshutdown               the last stop was clean; removed before logs are opened
  */
 #include "core/base/assert.h"
@@ -238,7 +239,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
 
     hw_broker_reset_quotas(cluster, broker);
     if (cluster->is_on_disk) {
-        status = hw_store_make_directory(cluster->store, broker->dir, error);
+        status = hw_broker_make_directory(cluster, broker, error);
     }
     if (status == HW_OK) {
         status = checkpoints_load(cluster, broker, &checkpoints, error);
@@ -300,7 +301,7 @@ static bool value_log_start(const struct hw_replica *replica, hw_offset_t *offse
     return *offset > hw_log_first_segment_base(replica->log);
 }
 
-static enum hw_status checkpoint_write(struct hw_cluster *cluster, const struct hw_broker *broker,
+static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_broker *broker,
                                        const char *name, checkpoint_value *value,
                                        struct hw_error *error)
 {
@@ -314,7 +315,7 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, const struct 
     hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
     if (status == HW_OK) {
         /* A broker that holds no replica yet has no directory yet. */
-        status = hw_store_make_directory(cluster->store, broker->dir, error);
+        status = hw_broker_make_directory(cluster, broker, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_select(cluster, NULL, -1, &all, error);

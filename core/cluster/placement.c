@@ -36,7 +36,7 @@ static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic 
                                     bool is_new, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_store_make_directory(cluster->store, broker->dir, error);
+    enum hw_status status = hw_broker_make_directory(cluster, broker, error);
 
     if (status == HW_OK) {
         status = hw_broker_replica_path(broker, partition, path, error);

@@ -4,9 +4,13 @@
 #include "core/base/buffer.h"
 #include "core/log/checkpoint_line.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { FILE_SIZE_MAX = 64 * 1024 };
+enum {
+    FILE_SIZE_MAX = 64 * 1024,
+    CONTENT_SIZE = 64 + 4 * HW_META_VALUE_SIZE /* Names and values, as they are written. */
+};
 
 static struct hw_checkpoint_span trim(struct hw_checkpoint_span span)
 {
@@ -87,4 +91,20 @@ enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
     }
     hw_buffer_release(&content);
     return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+}
+
+enum hw_status hw_meta_properties_write(const struct hw_meta_properties *properties,
+                                        struct hw_store *store, const char *directory,
+                                        struct hw_error *error)
+{
+    char text[CONTENT_SIZE];
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/meta.properties", directory);
+    int size = snprintf(text, sizeof text,
+                        "#\n#highwater\ncluster.id=%s\ndirectory.id=%s\nnode.id=%s\nversion=%s\n",
+                        properties->cluster_id, properties->directory_id, properties->node_id,
+                        properties->version);
+
+    return status == HW_OK ? hw_store_write_atomically(store, path, text, (size_t)size, error)
+                           : status;
 }

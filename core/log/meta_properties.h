@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads meta.properties: which broker of which cluster a log directory belongs to.
+ * meta.properties: which broker of which cluster a log directory belongs to.
  *
  *     # comment
  *     version=1
@@ -30,5 +30,13 @@ struct hw_meta_properties {
 enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        const char *directory, struct hw_error *error);
+
+/*
+ * Write the file of the log directory, atomically and durably: version, cluster.id, node.id and
+ * directory.id, all of which are there, without spaces around them. Errors: HW_IO.
+ */
+enum hw_status hw_meta_properties_write(const struct hw_meta_properties *properties,
+                                        struct hw_store *store, const char *directory,
+                                        struct hw_error *error);
 
 #endif /* HW_LOG_META_PROPERTIES_H */

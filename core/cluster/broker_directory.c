@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A broker's log directory: made when it is first needed, and named in its meta.properties, by
+ * which Kafka knows whose directory it is.
+ */
+#include "core/base/random.h"
+#include "core/base/uuid.h"
+#include "core/cluster/cluster_internal.h"
+#include "core/log/meta_properties.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Ids are made from the cluster's random numbers without taking one, so that what is drawn later
+ * does not depend on when directories were made. This keeps them apart from what is. */
+static const uint64_t id_salt = 0x6d6574612e70726fu;
+
+static void directory_make_id(const struct hw_cluster *cluster, uint64_t number,
+                              char text[HW_META_VALUE_SIZE])
+{
+    struct hw_random random;
+    struct hw_uuid id;
+
+    hw_random_init(&random, cluster->random.state ^ id_salt ^ number << 32);
+    id = hw_random_uuid(&random);
+    hw_uuid_format(&id, text);
+}
+
+/* The cluster's id: what the first directory that has one says, so that it never changes. */
+static enum hw_status directory_cluster_id(const struct hw_cluster *cluster,
+                                           char text[HW_META_VALUE_SIZE], struct hw_error *error)
+{
+    struct hw_meta_properties properties;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        enum hw_status status = hw_meta_properties_read(
+            &properties, cluster->allocator, cluster->store, cluster->brokers[i]->dir, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (properties.cluster_id[0] != '\0') {
+            (void)snprintf(text, HW_META_VALUE_SIZE, "%s", properties.cluster_id);
+            return HW_OK;
+        }
+    }
+    directory_make_id(cluster, 0, text);
+    return HW_OK;
+}
+
+static enum hw_status directory_write_properties(const struct hw_cluster *cluster,
+                                                 const struct hw_broker *broker,
+                                                 struct hw_error *error)
+{
+    struct hw_meta_properties properties = {.version = "1"};
+    enum hw_status status = directory_cluster_id(cluster, properties.cluster_id, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    (void)snprintf(properties.node_id, sizeof properties.node_id, "%" PRId32, broker->id);
+    directory_make_id(cluster, (uint64_t)broker->id + 1, properties.directory_id);
+    return hw_meta_properties_write(&properties, cluster->store, broker->dir, error);
+}
+
+enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
+                                        struct hw_error *error)
+{
+    struct hw_meta_properties properties;
+    enum hw_status status;
+
+    if (broker->has_directory) {
+        return HW_OK;
+    }
+    status = hw_store_make_directory(cluster->store, broker->dir, error);
+    if (status == HW_OK) {
+        status = hw_meta_properties_read(&properties, cluster->allocator, cluster->store,
+                                         broker->dir, error);
+    }
+    if (status == HW_OK && !properties.is_there) {
+        status = directory_write_properties(cluster, broker, error);
+    }
+    broker->has_directory = status == HW_OK;
+    return status;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands in a broker's directory, and what does a cluster make of one that another wrote? */
+#include "core/base/uuid.h"
+#include "core/log/meta_properties.h"
+#include "tests/support_topics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The call, which reports into t->error, must work. */
+#define ok(t, call) test_expect_status((call), HW_OK, &(t)->error, #call, __FILE__, __LINE__)
+
+static int set_up(void **state)
+{
+    static struct test_topics topics;
+
+    topics = (struct test_topics){.cluster = NULL};
+    test_topics_open(&topics, 3);
+    *state = &topics;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    test_topics_close(*state);
+    return 0;
+}
+
+static void reopen(struct test_topics *t)
+{
+    struct hw_cluster_options options = {
+        .allocator = &t->heap.allocator, .store = t->store, .directory = "cluster"};
+
+    ok(t, hw_cluster_open(&options, &t->cluster, &t->error));
+}
+
+static void close_cluster(struct test_topics *t)
+{
+    ok(t, hw_cluster_close(t->cluster, &t->error));
+    t->cluster = NULL;
+}
+
+static void produce(struct test_topics *t, const char *value)
+{
+    struct hw_produce produce = {.topic = "orders",
+                                 .acks = 1,
+                                 .leader_epoch = -1,
+                                 .record = {.key_size = -1,
+                                            .value = (const uint8_t *)value,
+                                            .value_size = (int32_t)strlen(value)}};
+    struct hw_produced produced;
+
+    ok(t, hw_cluster_produce(t->cluster, &produce, &produced, &t->error));
+}
+
+static struct hw_partition *orders(const struct test_topics *t)
+{
+    return &hw_cluster_topic(t->cluster, "orders")->partitions[0];
+}
+
+/* ------------------------------------------------------------------------------ meta.properties */
+
+static struct hw_meta_properties properties_of(struct test_topics *t, const char *directory)
+{
+    struct hw_meta_properties properties;
+
+    ok(t,
+       hw_meta_properties_read(&properties, &hw_allocator_libc, t->memory, directory, &t->error));
+    return properties;
+}
+
+/* Kafka formats: 5.6 */
+static void a_broker_directory_says_whose_it_is(void **state)
+{
+    struct test_topics *t = *state;
+    struct hw_meta_properties one;
+    struct hw_meta_properties two;
+    struct hw_uuid id;
+
+    assert_false(properties_of(t, "cluster/broker-1").is_there);
+    (void)test_topics_create(t, "orders", 1, 2, NULL);
+    one = properties_of(t, "cluster/broker-1");
+    two = properties_of(t, "cluster/broker-2");
+    assert_false(properties_of(t, "cluster/broker-3").is_there); /* It has no directory yet. */
+    assert_string_equal(one.version, "1");
+    assert_string_equal(one.node_id, "1");
+    assert_string_equal(two.node_id, "2");
+    assert_true(hw_uuid_parse(one.cluster_id, strlen(one.cluster_id), &id));
+    assert_false(hw_uuid_is_zero(&id));
+    assert_string_equal(one.cluster_id, two.cluster_id);
+    assert_true(hw_uuid_parse(one.directory_id, strlen(one.directory_id), &id));
+    assert_string_not_equal(one.directory_id, two.directory_id);
+    assert_string_not_equal(one.directory_id, one.cluster_id);
+    assert_false(hw_uuid_equal(&id, &hw_cluster_topic(t->cluster, "orders")->id));
+}
+
+/* Later directories get the id of the first one, and none is written again. */
+static void the_cluster_id_stays(void **state)
+{
+    static const char foreign[] = "#\n#a date\nversion=1\ncluster.id=theirs\nnode.id=2\n";
+    struct test_topics *t = *state;
+    struct hw_meta_properties one;
+    struct hw_meta_properties later;
+
+    (void)test_topics_create(t, "orders", 1, 1, NULL);
+    one = properties_of(t, "cluster/broker-1");
+    (void)test_topics_create(t, "more", 1, 3, NULL);
+    assert_string_equal(properties_of(t, "cluster/broker-3").cluster_id, one.cluster_id);
+    assert_string_not_equal(properties_of(t, "cluster/broker-3").directory_id, one.directory_id);
+    close_cluster(t);
+    ok(t, hw_store_write_atomically(t->memory, "cluster/broker-2/meta.properties", foreign,
+                                    sizeof foreign - 1, &t->error));
+    reopen(t);
+    ok(t, hw_cluster_add_broker(t->cluster, 4, NULL, NULL, &t->error));
+    (void)test_topics_create(t, "last", 1, 4, NULL);
+    close_cluster(t);
+    reopen(t);
+    later = properties_of(t, "cluster/broker-1");
+    assert_memory_equal(&later, &one, sizeof one);
+    assert_string_equal(properties_of(t, "cluster/broker-2").cluster_id, "theirs");
+    assert_string_equal(properties_of(t, "cluster/broker-2").directory_id, "");
+    assert_string_equal(properties_of(t, "cluster/broker-4").cluster_id, one.cluster_id);
+    assert_string_equal(properties_of(t, "cluster/broker-4").node_id, "4");
+}
+
+/* A directory whose file could not be written gets it at the next attempt. */
+static void a_failed_write_is_made_up_for(void **state)
+{
+    const struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 1};
+    struct test_topics *t = *state;
+    enum hw_status status = HW_IO;
+
+    for (int64_t fail_at = 0; status != HW_OK; fail_at++) {
+        struct hw_uuid id;
+
+        t->faults.calls = 0;
+        t->faults.fail_at = fail_at;
+        status = hw_cluster_create_topic(t->cluster, &spec, &id, &t->error);
+        t->faults.fail_at = -1;
+        assert_true(status == HW_OK || status == HW_IO);
+        assert_true(fail_at < 200);
+    }
+    assert_string_equal(properties_of(t, "cluster/broker-1").node_id, "1");
+}
+
+/* ---------------------------------------------------------------- a log with epochs of its own */
+
+/* Add one record of each of these epochs to a closed log, as a broker of another cluster would
+ * have. */
+static void write_epochs(struct test_topics *t, const char *directory, hw_offset_t end,
+                         const hw_epoch_t *epochs, size_t count)
+{
+    struct hw_log_config config = hw_log_config_default();
+    struct hw_log_load load = {.clean = true};
+    struct hw_log_recovery recovery;
+    struct hw_log_append_info info;
+    struct hw_log *log;
+
+    ok(t, hw_log_open(&hw_allocator_libc, t->memory, directory, &config, &load, 0, &log, &recovery,
+                      &t->error));
+    for (size_t i = 0; i < count; i++) {
+        struct hw_batch_options options = hw_batch_options_plain();
+        struct hw_record record = {
+            .offset = end + (hw_offset_t)i, .key_size = -1, .value_size = -1};
+        struct hw_batch_builder builder;
+        struct hw_buffer bytes;
+
+        hw_buffer_init(&bytes, &hw_allocator_libc);
+        options.base_offset = record.offset;
+        options.leader_epoch = epochs[i];
+        ok(t, hw_batch_builder_begin(&builder, &bytes, record.offset, &t->error));
+        ok(t, hw_batch_builder_add(&builder, &record, &t->error));
+        hw_batch_builder_finish(&builder, &options);
+        ok(t, hw_log_append_as_follower(log, bytes.bytes, bytes.size, 0, &info, &t->error));
+        hw_buffer_release(&bytes);
+    }
+    ok(t, hw_log_clean_stop(log, &t->error));
+    hw_log_close(log);
+}
+
+static void expect_epochs(struct test_topics *t, hw_broker_id_t broker, const hw_epoch_t *epochs,
+                          const hw_offset_t *starts, size_t count)
+{
+    const struct hw_epoch_cache *cache = hw_log_epochs(hw_partition_find(orders(t), broker)->log);
+
+    assert_int_equal(cache->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(cache->entries[i].epoch, epochs[i]);
+        assert_int_equal(cache->entries[i].start_offset, starts[i]);
+    }
+}
+
+static void the_leader_epoch_is_raised_above_those_of_the_log(void **state)
+{
+    static const hw_epoch_t foreign[] = {0, 2, 4};
+    static const hw_epoch_t epochs[] = {0, 2, 4, 5};
+    static const hw_offset_t starts[] = {0, 2, 3, 4};
+    struct test_topics *t = *state;
+    int64_t records;
+
+    (void)test_topics_create(t, "orders", 1, 2, NULL);
+    produce(t, "a");
+    ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &records, &t->error));
+    close_cluster(t);
+    write_epochs(t, "cluster/broker-1/orders-0", 1, foreign, 3);
+    reopen(t);
+    assert_int_equal(orders(t)->record.leader, 1);
+    assert_int_equal(orders(t)->record.leader_epoch, 5);
+    expect_epochs(t, 1, epochs, starts, 4);
+    produce(t, "b");
+    ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &records, &t->error));
+    expect_epochs(t, 2, epochs, starts, 4);
+    hw_cluster_check(t->cluster);
+    /* That stays, and nothing is raised again. */
+    close_cluster(t);
+    reopen(t);
+    assert_int_equal(orders(t)->record.leader_epoch, 5);
+    expect_epochs(t, 1, epochs, starts, 4);
+}
+
+/* Even where the process is killed before it writes the record. */
+static void a_raised_epoch_needs_no_write_to_be_safe(void **state)
+{
+    static const hw_epoch_t foreign[] = {7};
+    struct test_topics *t = *state;
+
+    (void)test_topics_create(t, "orders", 1, 1, NULL);
+    produce(t, "a");
+    close_cluster(t);
+    write_epochs(t, "cluster/broker-1/orders-0", 1, foreign, 1);
+    reopen(t);
+    assert_int_equal(orders(t)->record.leader_epoch, 8);
+    hw_cluster_abandon(t->cluster);
+    reopen(t);
+    assert_true(orders(t)->record.leader_epoch >= 8);
+    assert_int_equal(hw_epoch_cache_latest_epoch(hw_log_epochs(orders(t)->replicas[0]->log)),
+                     orders(t)->record.leader_epoch);
+    assert_int_equal(hw_log_epochs(orders(t)->replicas[0]->log)->entries[1].epoch, 7);
+    assert_int_equal(hw_log_end(orders(t)->replicas[0]->log), 2);
+}
+
+/* The directory is put there while the broker is down. */
+static void a_leader_that_is_started_again_passes_its_logs_epochs(void **state)
+{
+    static const hw_epoch_t foreign[] = {0, 2, 4};
+    static const hw_epoch_t epochs[] = {0, 2, 4, 6};
+    static const hw_offset_t starts[] = {0, 2, 3, 4};
+    struct test_topics *t = *state;
+    const char *broker_state;
+
+    (void)test_topics_create(t, "orders", 1, 1, NULL);
+    produce(t, "a");
+    ok(t, hw_cluster_crash(t->cluster, 1, false, &broker_state, &t->error));
+    write_epochs(t, "cluster/broker-1/orders-0", 1, foreign, 3);
+    ok(t, hw_cluster_restart(t->cluster, 1, &broker_state, &t->error));
+    assert_int_equal(orders(t)->record.leader_epoch, 6);
+    expect_epochs(t, 1, epochs, starts, 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_broker_directory_says_whose_it_is),
+        TEST(the_cluster_id_stays),
+        TEST(a_failed_write_is_made_up_for),
+        TEST(the_leader_epoch_is_raised_above_those_of_the_log),
+        TEST(a_raised_epoch_needs_no_write_to_be_safe),
+        TEST(a_leader_that_is_started_again_passes_its_logs_epochs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
