@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Can a .log file and its indexes break whoever reads them? The input is the .log, and both indexes
- * as well. Forwards and backwards give the same entries; a scan with indexes, from any offset or
- * time on, ends; and all records of good batches can be walked over.
+ * as well; or, since a fuzzer does not find checksums, it says how to make a .log of good batches
+ * and to damage it. Forwards and backwards give the same entries; a scan with indexes, from any
+ * offset or time on, ends; and all records of good batches can be walked over.
  */
 #include "core/base/assert.h"
 #include "core/io/memory_store.h"
@@ -199,23 +200,85 @@ static void check_indexes(struct fuzz *fuzz)
     }
 }
 
+static void put_batch(struct fuzz *fuzz, struct hw_buffer *log, hw_offset_t base_offset, int count)
+{
+    struct hw_batch_options options = hw_batch_options_plain();
+    struct hw_batch_builder builder;
+
+    options.base_offset = base_offset;
+    HW_ASSERT(hw_batch_builder_begin(&builder, log, base_offset, &fuzz->error) == HW_OK);
+    for (int i = 0; i < count; i++) {
+        struct hw_record record = {.offset = base_offset + i, .key_size = -1, .value_size = -1};
+
+        HW_ASSERT(hw_batch_builder_add(&builder, &record, &fuzz->error) == HW_OK);
+    }
+    hw_batch_builder_finish(&builder, &options);
+}
+
+/* Three bytes a step: append a batch, append a byte many times, cut, or change a byte. */
+static void make_log(struct fuzz *fuzz, const uint8_t *data, size_t size, struct hw_buffer *log)
+{
+    hw_offset_t offset = 0;
+
+    for (size_t i = 0; i + 2 < size && log->size < 100000; i += 3) {
+        uint8_t a = data[i + 1];
+        uint8_t b = data[i + 2];
+
+        switch (data[i] % 8) {
+        case 0:
+            HW_ASSERT(hw_buffer_reserve(log, a, &fuzz->error) == HW_OK);
+            if (a > 0) {
+                memset(log->bytes + log->size, b, a);
+                log->size += a;
+            }
+            break;
+        case 1:
+            log->size -= log->size < a ? log->size : a;
+            break;
+        case 2:
+        case 3:
+            if (log->size > 0) {
+                log->bytes[(a * UINT32_C(256) + b) % log->size] ^= (uint8_t)(1 << (data[i] >> 5));
+            }
+            break;
+        default:
+            offset += a % 4 == 0 ? b : 0; /* A gap, perhaps. */
+            put_batch(fuzz, log, a % 16 == 1 && offset > b ? offset - b : offset, b % 5 + 1);
+            offset += b % 5 + 1;
+            break;
+        }
+    }
+}
+
+static void run(struct fuzz *fuzz, const uint8_t *data, size_t size, hw_offset_t first)
+{
+    put_file(fuzz, "log", data, size);
+    put_file(fuzz, "index", data, size);
+    put_file(fuzz, "timeindex", data, size);
+    walk_forwards(fuzz, (int64_t)size);
+    walk_backwards(fuzz);
+    walk_indexed(fuzz, first, INT64_MIN, (int64_t)size);
+    walk_indexed(fuzz, 0, INT64_C(1700000000000), (int64_t)size);
+    check_indexes(fuzz);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz fuzz;
     hw_offset_t first = size > 7 ? data[7] : 0;
+    struct hw_buffer log;
 
     HW_ASSERT(hw_memory_store_create(&hw_allocator_libc, &fuzz.store, &fuzz.error) == HW_OK);
     hw_segment_records_init(&fuzz.records, &hw_allocator_libc);
-    put_file(&fuzz, "log", data, size);
-    put_file(&fuzz, "index", data, size);
-    put_file(&fuzz, "timeindex", data, size);
-    walk_forwards(&fuzz, (int64_t)size);
-    walk_backwards(&fuzz);
-    walk_indexed(&fuzz, first, INT64_MIN, (int64_t)size);
-    walk_indexed(&fuzz, 0, INT64_C(1700000000000), (int64_t)size);
-    check_indexes(&fuzz);
+    run(&fuzz, data, size, first);
+    hw_buffer_init(&log, &hw_allocator_libc);
+    make_log(&fuzz, data, size, &log);
+    if (log.size > 0) {
+        run(&fuzz, log.bytes, log.size, first);
+    }
+    hw_buffer_release(&log);
     hw_segment_records_release(&fuzz.records);
     hw_store_destroy(fuzz.store);
     return 0;
