@@ -71,22 +71,37 @@ static void check_order(struct hw_index_check *check, struct hw_index_entry entr
 
 /* ------------------------------------------------------------------------------- offset index */
 
+/* Where the append that the entry is for ends at the latest: the next entry is for another one. */
+static enum hw_status find_append_limit(struct hw_index_check *check, int64_t position,
+                                        int64_t *limit, struct hw_error *error)
+{
+    struct hw_index_entry next;
+    enum hw_status status = HW_OK;
+
+    *limit = INT64_MAX;
+    if (check->number < check->index.slots) {
+        status = hw_index_file_get(&check->index, check->number, &next, error);
+        if (status == HW_OK && next.value > position) {
+            *limit = next.value;
+        }
+    }
+    return status;
+}
+
 /* Walk over the batches behind the first one of an append, to the one that ends with the offset. */
 static enum hw_status find_append_end(struct hw_index_check *check, int64_t position,
                                       struct hw_index_row *row, struct hw_error *error)
 {
     hw_offset_t offset = row->offset;
+    int64_t limit;
+    enum hw_status status = find_append_limit(check, row->position, &limit, error);
 
-    for (int i = 0; i < APPEND_BATCHES_MAX; i++) {
+    for (int i = 0; status == HW_OK && i < APPEND_BATCHES_MAX && position < limit; i++) {
         struct hw_batch batch;
         bool is_good;
-        enum hw_status status =
-            hw_segment_file_check(check->log, position, INT64_MAX, &batch, &is_good, error);
 
-        if (status != HW_OK) {
-            return status;
-        }
-        if (!is_good || hw_batch_last_offset(&batch) > offset) {
+        status = hw_segment_file_check(check->log, position, INT64_MAX, &batch, &is_good, error);
+        if (status != HW_OK || !is_good || hw_batch_last_offset(&batch) > offset) {
             break;
         }
         if (hw_batch_last_offset(&batch) == offset) {
@@ -94,11 +109,13 @@ static enum hw_status find_append_end(struct hw_index_check *check, int64_t posi
         }
         position += (int64_t)hw_batch_size_bytes(&batch);
     }
-    set_fault(row,
-              "the entry says offset %" PRId64 ", the batch at byte %" PRId64 " ends with %" PRId64
-              ", and none behind it with that",
-              offset, row->position, row->batch_last_offset);
-    return HW_OK;
+    if (status == HW_OK) {
+        set_fault(row,
+                  "the entry says offset %" PRId64 ", the batch at byte %" PRId64
+                  " ends with %" PRId64 ", and none behind it with that",
+                  offset, row->position, row->batch_last_offset);
+    }
+    return status;
 }
 
 static enum hw_status check_position(struct hw_index_check *check, struct hw_index_row *row,

@@ -136,12 +136,15 @@ static enum hw_status open_partition(struct hw_kafka_scan *scan, struct hw_error
 
 /* -------------------------------------------------------------------------------------- merging */
 
+/* By offset, and then by partition. */
 static bool comes_before(const struct hw_kafka_scan *scan, size_t a, size_t b)
 {
-    hw_offset_t left = hw_partition_scan_row(scan->open[a])->offset;
-    hw_offset_t right = hw_partition_scan_row(scan->open[b])->offset;
+    const struct hw_partition_row *left = hw_partition_scan_row(scan->open[a]);
+    const struct hw_partition_row *right = hw_partition_scan_row(scan->open[b]);
+    bool is_less = left->offset != right->offset ? left->offset < right->offset
+                                                 : left->partition < right->partition;
 
-    return scan->options.range.is_backwards ? left > right : left < right;
+    return a != b && is_less != scan->options.range.is_backwards;
 }
 
 static void swap(struct hw_kafka_scan *scan, size_t a, size_t b)
