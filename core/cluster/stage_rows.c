@@ -36,11 +36,13 @@ void hw_stage_rows_clear(struct hw_stage_rows *rows)
         /* A file that cannot be removed takes room, no more: it is never read again. */
         (void)hw_store_remove(rows->store, rows->path, &unused);
     }
-    rows->file_size = 0;
-    rows->tail.size = 0;
-    if (rows->tail.capacity > STAGE_TAIL_BYTES_KEPT) {
+    /* Memory is kept for as long as it is used: its first use is what costs. */
+    if (rows->tail.capacity > STAGE_TAIL_BYTES_KEPT && rows->file_size == 0 &&
+        rows->tail.size > 0 && rows->tail.size < rows->tail.capacity / 4) {
         hw_buffer_release(&rows->tail);
     }
+    rows->file_size = 0;
+    rows->tail.size = 0;
     hw_buffer_release(&rows->window);
 }
 
