@@ -340,7 +340,8 @@ static void an_index_is_compared_with_the_last_offsets_of_batches(void **state)
     expect(f, "SELECT \"offset\", ok FROM kafka_index('$D/t-0/00000000000000000500.log')",
            "529|1\n549|1");
     /* A follower has one entry for a fetch of several batches, and a part of an entry is left. */
-    save_indexed(f, 0, 49, 0);
+    put_index_entry(&f->log, 49, 151);
+    save(f, "t-0/" SEGMENT_0 ".index");
     expect(f,
            "SELECT \"offset\", batch_last_offset, ok, error FROM"
            " kafka_index('$D/t-0/" SEGMENT_0 ".log') WHERE entry = 0",
