@@ -310,11 +310,11 @@ static void the_time_index_has_growing_timestamps_only(void **state)
     expect_file(t, "00000000000000000000.timeindex", entries, 3, true);
 }
 
-/* Kafka formats 4.5: the append's last offset, and where the append begins. */
-static void a_follower_makes_one_entry_an_append(void **state)
+/* Kafka formats 4.5 and 10: what a follower fetched is decided upon batch by batch (KAFKA-806). */
+static void a_follower_indexes_batch_by_batch(void **state)
 {
-    static const int64_t offsets[][2] = {{13, 390}};
-    static const int64_t times[][2] = {{7, 12}};
+    static const int64_t offsets[][2] = {{11, 390}};
+    static const int64_t times[][2] = {{5, 1}, {7, 12}};
     static const char *const batch_of[] = {"0",  "1",  "2",  "11", "11", "11", "11",
                                            "11", "11", "11", "11", "11", "12", "13"};
     struct test_log *t = *state;
@@ -335,7 +335,7 @@ static void a_follower_makes_one_entry_an_append(void **state)
     hw_buffer_release(&buffer);
     assert_true(roll(t));
     expect_file(t, "00000000000000000000.index", offsets, 1, false);
-    expect_file(t, "00000000000000000000.timeindex", times, 1, true);
+    expect_file(t, "00000000000000000000.timeindex", times, 2, true);
     for (hw_offset_t offset = 0; offset < 14; offset++) {
         expect_read(t, offset, 1, batch_of[offset]);
     }
@@ -444,7 +444,7 @@ int main(void)
         TEST(an_index_entry_is_made_when_more_than_the_interval_was_written_before),
         TEST(the_interval_itself_is_not_more_than_the_interval),
         TEST(the_time_index_has_growing_timestamps_only),
-        TEST(a_follower_makes_one_entry_an_append),
+        TEST(a_follower_indexes_batch_by_batch),
         TEST(index_files_are_valid_at_any_moment),
         TEST(a_clean_opening_costs_the_same_for_a_short_and_a_long_log),
         TEST(an_append_is_one_call),

@@ -295,6 +295,7 @@ void hw_log_close(struct hw_log *log)
     }
     hw_free(allocator, log->segments, log->capacity * sizeof *log->segments);
     hw_epoch_cache_release(&log->epochs);
+    hw_buffer_release(&log->appends);
     hw_text_free(allocator, log->directory);
     hw_free(allocator, log, sizeof *log);
 }

@@ -10,7 +10,7 @@
 /* One append, checked: what to write and what it changes. */
 struct append_plan {
     struct hw_segment_append append;
-    /* Others that go with it, so that one write does for all: `append` is the first of them. */
+    /* What goes into one write, batch by batch: `append` is the first of them, or all in one. */
     const struct hw_segment_append *run;
     size_t run_count; /* 0: there are none. */
     bool sync;        /* Make the bytes durable before they count. */
@@ -306,15 +306,15 @@ enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t si
 {
     hw_offset_t first_offset = hw_log_end(log);
     const struct hw_segment_append *appends;
+    struct hw_buffer *placed = &log->appends;
     struct hw_buffer recompressed;
-    struct hw_buffer placed;
     size_t count;
     size_t first = 0;
     enum hw_status status = HW_OK;
 
     HW_ASSERT(leader_epoch >= 0);
     HW_ASSERT(size_bytes > 0);
-    hw_buffer_init(&placed, log->owner.allocator);
+    placed->size = 0;
     hw_buffer_init(&recompressed, log->owner.allocator);
     if (log->owner.config.recompresses && log->owner.config.codec != HW_CODEC_NONE) {
         status = hw_log_recompress_built(log, bytes, size_bytes, &recompressed, error);
@@ -322,10 +322,10 @@ enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t si
         size_bytes = recompressed.size;
     }
     if (status == HW_OK) {
-        status = place_built(log, bytes, size_bytes, leader_epoch, now_ms, &placed, error);
+        status = place_built(log, bytes, size_bytes, leader_epoch, now_ms, placed, error);
     }
-    appends = (const struct hw_segment_append *)(const void *)placed.bytes;
-    count = status == HW_OK ? placed.size / sizeof *appends : 0;
+    appends = (const struct hw_segment_append *)(const void *)placed->bytes;
+    count = status == HW_OK ? placed->size / sizeof *appends : 0;
     for (size_t end = 1; status == HW_OK && end <= count; end++) {
         if (end == count || hw_segment_should_roll(hw_log_active(log), appends + first, end - first,
                                                    &appends[end])) {
@@ -341,7 +341,6 @@ enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t si
             .size_bytes = size_bytes};
     }
     hw_buffer_release(&recompressed);
-    hw_buffer_release(&placed);
     return status;
 }
 
@@ -377,12 +376,39 @@ static enum hw_status check_fetched_batch(const struct append_plan *plan, const 
     return HW_OK;
 }
 
+/* Add a batch to the whole, and to the list of those that the index decides upon one by one
+ * (KAFKA-806), as it does on the leader. */
+static enum hw_status plan_add_fetched(struct append_plan *plan, const struct hw_batch *batch,
+                                       struct hw_buffer *appends, struct hw_error *error)
+{
+    struct hw_segment_append *append = &plan->append;
+    struct hw_segment_append one = {.bytes = append->bytes + append->size_bytes,
+                                    .size_bytes = hw_batch_size_bytes(batch),
+                                    .last_offset = hw_batch_last_offset(batch),
+                                    .max_timestamp = batch->max_timestamp,
+                                    .max_timestamp_offset = hw_batch_last_offset(batch),
+                                    .now_ms = append->now_ms};
+
+    if (append->size_bytes == 0) {
+        plan->first_offset = batch->base_offset;
+    }
+    if (append->size_bytes == 0 || batch->max_timestamp > append->max_timestamp) {
+        append->max_timestamp = one.max_timestamp;
+        append->max_timestamp_offset = one.max_timestamp_offset;
+    }
+    append->last_offset = one.last_offset;
+    append->size_bytes += one.size_bytes;
+    return hw_buffer_append(appends, &one, sizeof one, error);
+}
+
 /* Look at all batches of a fetch response. */
 static enum hw_status plan_fetched(struct append_plan *plan, const uint8_t *bytes,
-                                   size_t size_bytes, struct hw_error *error)
+                                   size_t size_bytes, struct hw_buffer *appends,
+                                   struct hw_error *error)
 {
     struct hw_segment_append *append = &plan->append;
 
+    appends->size = 0;
     for (;;) {
         struct hw_batch batch;
         bool more;
@@ -390,18 +416,14 @@ static enum hw_status plan_fetched(struct append_plan *plan, const uint8_t *byte
             check_fetched_batch(plan, bytes + append->size_bytes, size_bytes - append->size_bytes,
                                 &batch, &more, error);
 
+        if (status == HW_OK && more) {
+            status = plan_add_fetched(plan, &batch, appends, error);
+        }
         if (status != HW_OK || !more) {
+            plan->run = (const struct hw_segment_append *)(const void *)appends->bytes;
+            plan->run_count = appends->size / sizeof *plan->run;
             return status;
         }
-        if (append->size_bytes == 0) {
-            plan->first_offset = batch.base_offset;
-        }
-        if (append->size_bytes == 0 || batch.max_timestamp > append->max_timestamp) {
-            append->max_timestamp = batch.max_timestamp;
-            append->max_timestamp_offset = hw_batch_last_offset(&batch);
-        }
-        append->last_offset = hw_batch_last_offset(&batch);
-        append->size_bytes += hw_batch_size_bytes(&batch);
     }
 }
 
@@ -450,7 +472,7 @@ enum hw_status hw_log_append_as_follower(struct hw_log *log, const uint8_t *byte
         return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
                                "%zu bytes do not fit in one segment", size_bytes);
     }
-    status = plan_fetched(&plan, bytes, size_bytes, error);
+    status = plan_fetched(&plan, bytes, size_bytes, &log->appends, error);
     if (status == HW_OK && plan.append.size_bytes == 0) {
         *info = (struct hw_log_append_info){.first_offset = HW_OFFSET_NONE};
         return HW_OK;

@@ -22,6 +22,8 @@ struct hw_log {
     hw_offset_t high_watermark;
     hw_offset_t recovery_point; /* Everything below it is durable. */
     struct hw_epoch_cache epochs;
+    struct hw_buffer
+        appends; /* struct hw_segment_append of the append at hand; kept for the next. */
     bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */

@@ -390,6 +390,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
                             .names_are_durable = load->clean,
                             .directory_is_new = !load->clean};
     hw_epoch_cache_init(&made->epochs, allocator);
+    hw_buffer_init(&made->appends, allocator);
     made->directory = hw_text_copy(allocator, directory);
     made->owner.directory = made->directory;
     loader.log = made;

@@ -6,8 +6,8 @@
  *     00000000000000000100.index       (last offset of a batch, its position), relative to 100
  *     00000000000000000100.timeindex   (largest timestamp so far, last offset of its batch)
  *
- * Index entries are made per append by Kafka's rule (kafka formats 4.5): when more than
- * index.interval.bytes were appended since the last entry, before this append. They are kept in
+ * Index entries are made by Kafka's rule, batch by batch (kafka formats 4.5, KAFKA-806): when more
+ * than index.interval.bytes were appended since the last entry, before this batch. They are kept in
  * memory (index.h), so a look-up reads only the .log, from the entry below the wanted offset on.
  *
  *     find(107)     .index: (.., 0) (102, 2300) (109, 4100)
