@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing rows in one transaction: a topic with one replica, whose log is in files, against the same
- * rows in an ordinary table, and against a virtual table that does nothing.
+ * Writing rows in one transaction: a topic with one replica, whose log is in files, against the
+ * same rows in an ordinary table, and against a virtual table that does nothing.
  */
 #include "tests/bench/support_pairs.h"
 #include "tests/bench/support_sqlite.h"
@@ -27,8 +27,7 @@ static const char ordinary[] =
     " key, value, headers)";
 static const char topic[] = "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING highwater("
                             "partitions=1, replication.factor=1)";
-static const char sink[] =
-    "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING null_sink()";
+static const char sink[] = "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING null_sink()";
 static const char select_100[] =
     "INSERT INTO t(\"timestamp\", value) SELECT 1, value FROM source LIMIT ";
 

@@ -115,13 +115,12 @@ void bench_compare(const char *name, double goal, int64_t units, const char *uni
         add(&peer_ns, b.busy_s * 1e9 / (double)units);
     }
     ratio = median(&busy);
-    printf("%-46s %6.2fx  (%.2f - %.2f)", name, ratio, busy.values[0],
-           busy.values[busy.count - 1]);
+    printf("%-46s %6.2fx  (%.2f - %.2f)", name, ratio, busy.values[0], busy.values[busy.count - 1]);
     if (goal > 0) {
         printf("  goal %.2f%s", goal, ratio < goal ? " MISSED" : "");
     }
-    printf("   ours %.0f ns/%s, peer %.0f   wall %.2fx\n", median(&ours_ns), unit,
-           median(&peer_ns), median(&wall));
+    printf("   ours %.0f ns/%s, peer %.0f   wall %.2fx\n", median(&ours_ns), unit, median(&peer_ns),
+           median(&wall));
     (void)fflush(stdout);
 }
 

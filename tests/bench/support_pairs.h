@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two sides of a benchmark, measured in turn: ours, peer, ours, peer, ... after one warm-up of each.
- * What is printed is the ratio of each pair, since the machine's speed changes between minutes:
+ * Two sides of a benchmark, measured in turn: ours, peer, ours, peer, ... after one warm-up of
+ * each. What is printed is the ratio of each pair, since the machine's speed changes between
+ * minutes:
  *
  *     insert loop, 100 B      2.04x  (1.93 - 2.11)  goal 1.70   ours 231 ns/row, peer 470 ns/row
  *

@@ -3,7 +3,7 @@
 
 #include "tests/bench/support_pairs.h"
 
-#include <stdio.h>
+#include <string.h>
 
 sqlite3 *bench_sql_open(const char *path)
 {
@@ -71,7 +71,33 @@ int64_t bench_sql_number(sqlite3 *db, const char *sql)
     return number;
 }
 
-/* ------------------------------------------------------------------------------------- null sink */
+void bench_sql_fill(sqlite3 *db, bool is_topic, int64_t rows, int value_size)
+{
+    enum { ROWS_AT_ONCE = 100000, VALUE_MAX = 4096 };
+    char value[VALUE_MAX];
+    sqlite3_stmt *insert;
+
+    memset(value, 'v', sizeof value);
+    bench_sql(db, is_topic ? "CREATE VIRTUAL TABLE t USING highwater(partitions=1,"
+                             " replication.factor=1)"
+                           : "CREATE TABLE t(\"offset\" INTEGER PRIMARY KEY, \"timestamp\" INTEGER,"
+                             " key, value, headers)");
+    insert = bench_sql_prepare(db, is_topic ? "INSERT INTO t(\"timestamp\", value) VALUES (?1, ?2)"
+                                            : "INSERT INTO t VALUES (?1, ?1, NULL, ?2, NULL)");
+    for (int64_t i = 0; i < rows; i++) {
+        if (i % ROWS_AT_ONCE == 0) {
+            bench_sql(db, i == 0 ? "BEGIN" : "COMMIT; BEGIN");
+        }
+        (void)sqlite3_bind_int64(insert, 1, i);
+        (void)sqlite3_bind_text(insert, 2, value, value_size, SQLITE_STATIC);
+        (void)bench_sql_run(insert);
+    }
+    bench_sql(db, "COMMIT");
+    (void)sqlite3_finalize(insert);
+}
+
+/* ------------------------------------------------------------------------------------- null sink
+ */
 
 static int sink_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                         sqlite3_vtab **vtab, char **message)
