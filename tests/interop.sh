@@ -8,8 +8,9 @@
 #      while it runs; and they are compared with what Kafka's own consumer and tool say.
 #   3. highwater goes on in a directory of the broker, and the broker goes on behind highwater.
 #
-# usage: tests/interop.sh [--build DIR] [--record] [--kafka VERSION]
+# usage: tests/interop.sh [--build DIR] [--record | --fetch] [--kafka VERSION]
 #
+#   --fetch    only fetch Kafka and build the programs that drive it
 #   --record   put the broker's directories into tests/data/kafka (see the README there)
 #   --kafka    another release than pom.xml names
 #
@@ -19,11 +20,12 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
-build=build record= kafka=()
+build=build record= fetch_only= kafka=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$2 && shift 2 ;;
     --record) record=yes && shift ;;
+    --fetch) fetch_only=yes && shift ;;
     --kafka) kafka=(-Dkafka.version="$2") && shift 2 ;;
     *) echo "tests/interop.sh: what is $1?" >&2 && exit 2 ;;
     esac
@@ -52,7 +54,7 @@ fi
 
 directory=$(realpath -m "$build/interop")
 work=$directory/work
-extension=$(realpath "$build/highwater.so")
+extension=$(realpath -m "$build/highwater.so")
 queries=$PWD/tests/interop
 data=$PWD/tests/data/kafka
 rm -rf "$work"
@@ -126,6 +128,7 @@ if [ ! -e "$stamp" ] || [ -n "${kafka[*]}" ] ||
     [ -n "${kafka[*]}" ] || touch "$stamp"
 fi
 echo "$(cd "$directory/lib" && ls kafka_2.13-*.jar), Java $(java_version)"
+[ -z "$fetch_only" ] || exit 0
 # Release 4.0 has it under another name.
 dump_tool=org.apache.kafka.tools.DumpLogSegments
 jvm "$dump_tool" --version >/dev/null 2>&1 || dump_tool=kafka.tools.DumpLogSegments
@@ -351,8 +354,11 @@ sql "$work/clean.db" <"$queries/records.sql" | sort >"$work/clean.records"
 for replica in 1 2 3; do
     home=$work/clean.db-highwater/broker-$replica
     dump "$work/clean-$replica.dump" "$home"
-    lines complaint "$work/clean-$replica.dump" | grep -v 'Non-consecutive offsets in .*compacted-0' \
-        >"$work/clean-$replica.complaints" || true
+    # What the tool says of the broker's own files, too: compaction leaves gaps, and a batch that it
+    # emptied keeps its largest timestamp, for which the tool finds no record.
+    lines complaint "$work/clean-$replica.dump" |
+        grep -v -e 'Non-consecutive offsets in .*compacted-0' -e 'log timestamp: -1$' \
+            -e 'Found timestamp mismatch in .*compacted-0' >"$work/clean-$replica.complaints" || true
     check "appended behind a broker, broker $replica: the tool has no complaint" \
         is_empty "$work/clean-$replica.complaints"
 done
