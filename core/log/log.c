@@ -263,6 +263,12 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
 {
     enum hw_status status = hw_log_flush(log, error);
 
+    if (status == HW_OK) {
+        status = hw_log_take_snapshot(log, hw_log_end(log), error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_drop_stray_snapshots(log, error);
+    }
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
         if (hw_segment_lacks_index_file(log->segments[i])) {
             log->names_are_durable = false;
@@ -294,6 +300,7 @@ void hw_log_close(struct hw_log *log)
         hw_segment_close(log->segments[i]);
     }
     hw_free(allocator, log->segments, log->capacity * sizeof *log->segments);
+    hw_free(allocator, log->snapshots, log->snapshot_capacity * sizeof *log->snapshots);
     hw_epoch_cache_release(&log->epochs);
     hw_buffer_release(&log->appends);
     hw_text_free(allocator, log->directory);

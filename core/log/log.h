@@ -21,6 +21,7 @@
  *     <directory>/00000000000000000000.log        batches, named after the segment's base offset
  *     <directory>/00000000000000000000.index      offset -> position, every index.interval.bytes
  *     <directory>/00000000000000000000.timeindex  timestamp -> offset, likewise
+ *     <directory>/00000000000000000100.snapshot   producers, below offset 100 (log_snapshots.c)
  *     <directory>/leader-epoch-checkpoint         the epoch cache, written before the data
  *     <directory>/partition.metadata              the topic's id
  *
@@ -108,8 +109,8 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
 void hw_log_close(struct hw_log *log);
 
 /*
- * Prepare for a clean stop: sync all segments, write the last time index entries, trim the indexes.
- * The log stays usable. Where nothing has changed since the last time, no file is touched. Errors:
+ * Prepare for a clean stop: sync all segments, take a producer snapshot at the log end, write the
+ * last time index entries, trim the indexes. The log stays usable. Where nothing has changed since the last time, no file is touched. Errors:
  * HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);

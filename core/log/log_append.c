@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending as leader and as follower, and rolling to a new segment. */
+/* Appending as leader and as follower. */
 #include "core/log/log_internal.h"
 
 #include "core/base/assert.h"
@@ -17,6 +17,7 @@ struct append_plan {
     hw_offset_t first_offset;
     struct hw_epoch_cache epochs; /* What the log's epochs become, */
     bool epochs_change;           /* if they do. */
+    bool has_producers;           /* A batch has a producer id. */
 };
 
 static const struct hw_segment_append *plan_last(const struct append_plan *plan)
@@ -31,13 +32,14 @@ static void plan_release(struct append_plan *plan)
     }
 }
 
-/* Note a batch's epoch. The log's own cache changes only once the data is written. */
+/* Note a batch's epoch and producer. The log's own cache changes only once the data is written. */
 static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *log,
                                  const struct hw_batch *batch, struct hw_error *error)
 {
     const struct hw_epoch_cache *current = plan->epochs_change ? &plan->epochs : &log->epochs;
     bool changed;
 
+    plan->has_producers = plan->has_producers || batch->producer_id >= 0;
     if (batch->leader_epoch < 0 ||
         hw_epoch_cache_is_noted(current, batch->leader_epoch, batch->base_offset)) {
         return HW_OK;
@@ -52,53 +54,6 @@ static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *
     }
     return hw_epoch_cache_assign(&plan->epochs, batch->leader_epoch, batch->base_offset, &changed,
                                  error);
-}
-
-static enum hw_status roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
-                              struct hw_error *error)
-{
-    struct hw_segment *segment;
-    enum hw_status status = hw_log_reserve_segment(log, error);
-
-    if (status == HW_OK) {
-        status = hw_segment_become_inactive(hw_log_active(log), error);
-    }
-    if (status == HW_OK) {
-        status = hw_log_make_durable(log, error);
-    }
-    if (status == HW_OK) {
-        status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
-    }
-    if (status == HW_OK) {
-        hw_log_push_segment(log, segment);
-        log->names_are_durable = false;
-    }
-    return status;
-}
-
-enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
-                           struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    *rolled = false;
-    if (hw_segment_size_bytes(hw_log_active(log)) > 0) {
-        status = roll_to(log, hw_log_end(log), now_ms, error);
-        *rolled = status == HW_OK;
-    }
-    return status;
-}
-
-/* Take back a roll whose append failed. Should the file not go, it is an empty segment that the
- * next opening finds: no harm. */
-static void unroll(struct hw_log *log)
-{
-    struct hw_segment *segment = hw_log_active(log);
-    struct hw_error ignored;
-
-    (void)hw_segment_remove_files(segment, &ignored);
-    hw_segment_close(segment);
-    log->count--;
 }
 
 /* All that comes before the write of the data. */
@@ -131,7 +86,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
         hw_offset_t end = hw_log_end(log);
         hw_offset_t base_offset = plan->first_offset > end ? plan->first_offset : end;
 
-        status = roll_to(log, base_offset, plan->append.now_ms, error);
+        status = hw_log_roll_to(log, base_offset, plan->append.now_ms, error);
         if (status != HW_OK) {
             return status;
         }
@@ -144,7 +99,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     if (status != HW_OK) {
         if (rolled) {
-            unroll(log);
+            hw_log_unroll(log);
         }
         return status;
     }
@@ -156,6 +111,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
         plan->epochs = old;
         log->epochs_are_on_disk = true;
     }
+    log->has_producers = log->has_producers || plan->has_producers;
     if (plan->sync) {
         log->recovery_point = hw_log_end(log);
     }

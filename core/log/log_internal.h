@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append,
- * roll), log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
- * log_read.c (read, look up) and log_truncate.c (truncate, log start, retention).
+ * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
+ * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
+ * log_roll.c (new segments), log_snapshots.c (producer snapshots), log_read.c (read, look up) and
+ * log_truncate.c (truncate, log start, retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H
@@ -23,7 +24,12 @@ struct hw_log {
     hw_offset_t recovery_point; /* Everything below it is durable. */
     struct hw_epoch_cache epochs;
     struct hw_buffer
-        appends; /* struct hw_segment_append of the append at hand; kept for the next. */
+        appends;            /* struct hw_segment_append of the append at hand; kept for the next. */
+    hw_offset_t *snapshots; /* Of producers: the offsets in their names, in order. */
+    size_t snapshot_count;
+    size_t snapshot_capacity;
+    bool has_producers;      /* A batch behind the newest snapshot has a producer id. */
+    hw_offset_t unseen_end;  /* Below it, nobody has looked for one. */
     bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */
@@ -38,6 +44,35 @@ size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset);
 /* Put a segment behind the others, for which there is room. */
 void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment);
 enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error);
+
+/* Start a new segment at `base_offset`, which is not below the log end; take it back, where an
+ * append to it failed: should the file not go, it is an empty segment that the next opening finds.
+ * Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
+                              struct hw_error *error);
+void hw_log_unroll(struct hw_log *log);
+
+/* Which snapshots the directory has. Errors: HW_NO_MEMORY. */
+enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_list *names,
+                                     struct hw_error *error);
+
+/* Take note of a batch that is in the log. */
+void hw_log_note_producer(struct hw_log *log, const struct hw_batch *batch);
+
+/* Write what is known of producers below `offset`, unless that is nothing new. Errors:
+ * HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
+
+/*
+ * Remove the snapshots that say something about records which are not there any more, above or
+ * below `offset`; those of no segment's base, but the newest. Errors: HW_IO, with some of them
+ * removed, which is harmless.
+ */
+enum hw_status hw_log_drop_snapshots_above(struct hw_log *log, hw_offset_t offset,
+                                           struct hw_error *error);
+enum hw_status hw_log_drop_snapshots_below(struct hw_log *log, hw_offset_t offset,
+                                           struct hw_error *error);
+enum hw_status hw_log_drop_stray_snapshots(struct hw_log *log, struct hw_error *error);
 
 /*
  * Whether the log takes these bytes from a producer: header into *batch, the true largest timestamp

@@ -102,6 +102,7 @@ static enum hw_status learn_epoch(void *context, const struct hw_batch *batch, i
                                        &changed, error);
     }
     log->epochs_are_on_disk = log->epochs_are_on_disk && !changed;
+    hw_log_note_producer(log, batch);
     return status;
 }
 
@@ -285,6 +286,22 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
     return status;
 }
 
+/* Keep the snapshots that are of this log. */
+static enum hw_status settle_snapshots(struct loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    enum hw_status status;
+
+    log->unseen_end = loader->first_recovered < log->count
+                          ? hw_segment_base_offset(log->segments[loader->first_recovered])
+                          : hw_log_end(log);
+    status = hw_log_drop_snapshots_above(log, hw_log_end(log), error);
+    if (status == HW_OK) {
+        status = hw_log_drop_snapshots_below(log, log->start + 1, error);
+    }
+    return status == HW_OK ? hw_log_drop_stray_snapshots(log, error) : status;
+}
+
 /*
  * Whether the first batch has no epoch: the checkpoint was written for a log start that itself did
  * not reach the disk (R7.17).
@@ -344,6 +361,9 @@ static enum hw_status load_directory(struct loader *loader, struct hw_error *err
     if (status == HW_OK) {
         status = open_segments(loader, &names, error);
     }
+    if (status == HW_OK) {
+        status = hw_log_find_snapshots(log, &names, error);
+    }
     hw_name_list_release(&names);
     if (status == HW_OK) {
         status = remove_empty_segments(log, error);
@@ -357,6 +377,9 @@ static enum hw_status load_directory(struct loader *loader, struct hw_error *err
     }
     if (status == HW_OK) {
         status = settle_offsets(loader, error);
+    }
+    if (status == HW_OK) {
+        status = settle_snapshots(loader, error);
     }
     return status == HW_OK ? settle_epochs(loader, error) : status;
 }

@@ -55,6 +55,10 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
     if (offset < hw_log_first_segment_base(log)) {
         return hw_log_truncate_fully_and_start_at(log, offset, HW_OFFSET_NONE, error);
     }
+    status = hw_log_drop_snapshots_above(log, offset, error);
+    if (status != HW_OK) {
+        return status;
+    }
     status = hw_log_remove_segments_from(log, hw_log_floor_segment(log, offset) + 1, error);
     if (status == HW_OK) {
         status = hw_segment_truncate_to(hw_log_active(log), offset, error);
@@ -100,6 +104,10 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
                             "cannot start a log at offset %" PRId64 " with log start %" PRId64,
                             offset, log_start);
     }
+    status = hw_log_drop_snapshots_above(log, HW_OFFSET_NONE, error);
+    if (status != HW_OK) {
+        return status;
+    }
     status = hw_log_remove_segments_from(log, 1, error);
     if (status == HW_OK) {
         status = replace_first_segment(log, offset, error);
@@ -111,6 +119,8 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
     log->start = log_start == HW_OFFSET_NONE ? offset : log_start;
     log->high_watermark = offset;
     log->recovery_point = offset;
+    log->has_producers = false;
+    log->unseen_end = 0;
     if (log->epochs.count > 0) {
         hw_epoch_cache_clear(&log->epochs);
         log->epochs_are_on_disk = false;
@@ -230,6 +240,9 @@ enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_m
             count--;
             (*deleted)++;
         }
+    }
+    if (status == HW_OK && *deleted > 0) {
+        status = hw_log_drop_snapshots_below(log, hw_log_first_segment_base(log), error);
     }
     return status;
 }

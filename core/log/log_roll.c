@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Rolling to a new segment. Source: LocalLog.roll, UnifiedLog.roll. */
+#include "core/log/log_internal.h"
+
+enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
+                              struct hw_error *error)
+{
+    struct hw_segment *segment;
+    enum hw_status status = hw_log_reserve_segment(log, error);
+
+    if (status == HW_OK) {
+        status = hw_segment_become_inactive(hw_log_active(log), error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_make_durable(log, error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_take_snapshot(log, base_offset, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
+    }
+    if (status == HW_OK) {
+        hw_log_push_segment(log, segment);
+        log->names_are_durable = false;
+    }
+    return status;
+}
+
+enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
+                           struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *rolled = false;
+    if (hw_segment_size_bytes(hw_log_active(log)) > 0) {
+        status = hw_log_roll_to(log, hw_log_end(log), now_ms, error);
+        *rolled = status == HW_OK;
+    }
+    return status;
+}
+
+void hw_log_unroll(struct hw_log *log)
+{
+    struct hw_segment *segment = hw_log_active(log);
+    struct hw_error ignored;
+
+    (void)hw_segment_remove_files(segment, &ignored);
+    hw_segment_close(segment);
+    log->count--;
+    (void)hw_log_drop_snapshots_above(log, hw_log_end(log), &ignored);
+}

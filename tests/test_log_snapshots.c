@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which producer snapshots stand in the directory of a log, and what do they say?
+ * Source: ProducerStateManager (kafka formats, sections 6, 7.1 and 7.2 step 9).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/log/directory.h"
+#include "core/log/snapshot_file.h"
+#include "tests/support_batch.h"
+#include "tests/support_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The offsets in the names of the snapshots, as "5 10". */
+#define expect_snapshots(t, expected) expect_snapshots_at((t), (expected), test_here)
+static void expect_snapshots_at(struct test_log *t, const char *expected, const char *file,
+                                int line)
+{
+    struct hw_name_list names = {.allocator = &hw_allocator_libc};
+    char text[256] = "";
+
+    test_expect_ok(t, hw_store_list(t->store, LOG_DIRECTORY, &names, &t->error), file, line);
+    for (size_t i = 0; i < names.count; i++) {
+        size_t size = strlen(text);
+        hw_offset_t offset;
+
+        if (hw_segment_name_parse(names.names[i], ".snapshot", &offset)) {
+            (void)snprintf(text + size, sizeof text - size, "%s%" PRId64, size == 0 ? "" : " ",
+                           offset);
+        }
+    }
+    hw_name_list_release(&names);
+    if (strcmp(text, expected) != 0) {
+        print_error("snapshots are \"%s\", expected \"%s\"\n", text, expected);
+        _fail(file, line);
+    }
+}
+
+static const char *name_of(hw_offset_t offset)
+{
+    static char name[40];
+
+    (void)snprintf(name, sizeof name, "%020" PRId64 ".snapshot", offset);
+    return name;
+}
+
+/* The file has exactly the bytes of that vector. */
+static void expect_content(struct test_log *t, hw_offset_t offset, const char *vector)
+{
+    struct hw_buffer expected;
+    struct hw_buffer content;
+
+    hw_buffer_init(&expected, &hw_allocator_libc);
+    hw_buffer_init(&content, &hw_allocator_libc);
+    test_read_vector(&expected, vector);
+    file_read(t, name_of(offset), &content);
+    assert_int_equal(content.size, expected.size);
+    assert_memory_equal(content.bytes, expected.bytes, expected.size);
+    hw_buffer_release(&content);
+    hw_buffer_release(&expected);
+}
+
+static void put(struct test_log *t, hw_offset_t offset, const char *vector)
+{
+    struct hw_buffer content;
+
+    hw_buffer_init(&content, &hw_allocator_libc);
+    test_read_vector(&content, vector);
+    file_write(t, name_of(offset), content.bytes, content.size);
+    hw_buffer_release(&content);
+}
+
+static void roll(struct test_log *t)
+{
+    bool rolled;
+
+    expect_ok(t, hw_log_roll(t->log, t->now_ms, &rolled, &t->error));
+    assert_true(rolled);
+}
+
+/* Append a record of a producer with an id. */
+static void produce_numbered(struct test_log *t)
+{
+    struct hw_batch_options options = hw_batch_options_plain();
+    struct hw_record record = test_record(0, 0, NULL, "v");
+    struct hw_batch_builder builder;
+    struct hw_buffer bytes;
+
+    hw_buffer_init(&bytes, &hw_allocator_libc);
+    options.producer_id = 4000;
+    options.producer_epoch = 0;
+    options.base_sequence = 0;
+    expect_ok(t, hw_batch_builder_begin(&builder, &bytes, 0, &t->error));
+    expect_ok(t, hw_batch_builder_add(&builder, &record, &t->error));
+    hw_batch_builder_finish(&builder, &options);
+    expect_ok(t, lead_bytes(t, &bytes));
+    hw_buffer_release(&bytes);
+}
+
+static const char empty[] = "F0-empty.snapshot";
+static const char producers[] = "00000000000000000103.snapshot";
+
+static void a_roll_and_a_clean_stop_leave_an_empty_snapshot(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    expect_snapshots(t, ""); /* None at offset 0. */
+    produce(t, 0, 5, 0);
+    roll(t);
+    expect_snapshots(t, "5");
+    expect_content(t, 5, empty);
+    produce(t, 0, 2, 0);
+    expect_snapshots(t, "5");
+    reopen_cleanly(t);
+    expect_snapshots(t, "5 7");
+    expect_content(t, 7, empty);
+    reopen_cleanly(t); /* Nothing new. */
+    expect_snapshots(t, "5 7");
+}
+
+/* That of the last stop goes once there is a newer one; those at the base of a segment stay. */
+static void snapshots_of_no_segment_go_but_the_newest(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce(t, 0, 2, 0);
+    reopen_cleanly(t);
+    produce(t, 0, 2, 0);
+    expect_snapshots(t, "5 7");
+    reopen_cleanly(t);
+    expect_snapshots(t, "5 9");
+    close_log(t);
+    put(t, 3, empty);
+    put(t, 6, empty);
+    open_log(t);
+    expect_snapshots(t, "5 9");
+}
+
+static void a_truncation_takes_the_snapshots_above_it(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    for (int i = 0; i < 3; i++) {
+        produce(t, 0, 5, 0);
+        roll(t);
+    }
+    expect_snapshots(t, "5 10 15");
+    expect_ok(t, hw_log_truncate_to(t->log, 10, &t->error));
+    expect_snapshots(t, "5 10");
+    expect_ok(t, hw_log_truncate_to(t->log, 5, &t->error));
+    expect_snapshots(t, "5");
+    expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 5, HW_OFFSET_NONE, &t->error));
+    expect_snapshots(t, "");
+    produce(t, 1, 2, 0);
+    reopen_cleanly(t);
+    expect_snapshots(t, "7");
+}
+
+static void retention_takes_the_snapshots_of_what_it_deletes(void **state)
+{
+    struct test_log *t = *state;
+    int32_t deleted;
+
+    open_log(t);
+    for (int i = 0; i < 3; i++) {
+        produce(t, 0, 5, 0);
+        roll(t);
+    }
+    t->config.retention_ms = 0;
+    hw_log_set_config(t->log, &t->config);
+    (void)hw_log_update_high_watermark(t->log, 10);
+    expect_ok(t, hw_log_delete_old_segments(t->log, t->now_ms + 1, &deleted, &t->error));
+    assert_int_equal(deleted, 2);
+    expect_snapshots(t, "10 15");
+    close_log(t);
+    t->load.log_start = 10;
+    open_log(t); /* What is at or below the log start says nothing any more. */
+    expect_snapshots(t, "15");
+}
+
+static void an_unclean_stop_takes_the_snapshots_above_the_end(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce(t, 0, 2, 0);
+    reopen_cleanly(t);
+    close_log(t);
+    file_append(t, "00000000000000000005.log", "junk", 4);
+    put(t, 9, empty);
+    open_log(t);
+    expect_log(t, 0, 0, 7);
+    expect_snapshots(t, "5 7");
+}
+
+/* A directory that a broker wrote: what it knew of producers stays true while none of them writes,
+ * so it is carried on. */
+static void a_snapshot_with_producers_is_carried_on(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    close_log(t);
+    put(t, 5, producers);
+    open_log(t);
+    expect_snapshots(t, "5");
+    produce(t, 0, 2, 0);
+    roll(t);
+    expect_content(t, 7, producers);
+    produce(t, 0, 2, 0);
+    reopen_cleanly(t);
+    expect_snapshots(t, "7 9");
+    expect_content(t, 9, producers);
+}
+
+/* Then the state is not known, and who needs it has it from the last snapshot and the batches. */
+static void behind_batches_of_producers_no_snapshot_is_taken(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce_numbered(t);
+    roll(t);
+    produce(t, 0, 1, 0);
+    expect_snapshots(t, "5");
+    for (int i = 0; i < 2; i++) {
+        reopen_cleanly(t);
+        expect_snapshots(t, "5");
+    }
+    crash_and_reopen(t);
+    produce(t, 0, 1, 0);
+    roll(t);
+    expect_snapshots(t, "5");
+    expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 20, HW_OFFSET_NONE, &t->error));
+    produce(t, 0, 1, 0);
+    roll(t);
+    expect_snapshots(t, "21");
+}
+
+/* After a truncation the snapshot that is the newest now may be older than such batches. */
+static void batches_of_producers_are_looked_for_behind_an_older_snapshot(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce_numbered(t);
+    produce(t, 0, 4, 0);
+    close_log(t);
+    put(t, 8, producers);
+    t->load.clean = true;
+    open_log(t);
+    expect_ok(t, hw_log_truncate_to(t->log, 7, &t->error));
+    produce(t, 0, 1, 0);
+    roll(t);
+    expect_snapshots(t, "5");
+}
+
+static void a_damaged_snapshot_is_no_model_for_the_next(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce(t, 0, 2, 0);
+    close_log(t);
+    file_write(t, name_of(7), "junk", 4);
+    open_log(t);
+    produce(t, 0, 1, 0);
+    roll(t);
+    expect_snapshots(t, "5 8");
+    expect_content(t, 8, empty);
+    close_log(t);
+    file_write(t, name_of(8), "", 0);
+    open_log(t);
+    produce(t, 0, 1, 0);
+    reopen_cleanly(t);
+    expect_snapshots(t, "5 9");
+    expect_content(t, 9, empty);
+}
+
+static void every_allocation_of_a_roll_may_fail(void **state)
+{
+    struct test_log *t = *state;
+    enum hw_status status = HW_NO_MEMORY;
+    bool rolled;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    for (int fail_at = 0; status == HW_NO_MEMORY; fail_at++) {
+        t->heap.fail_at = t->heap.allocations + fail_at;
+        status = hw_log_roll(t->log, t->now_ms, &rolled, &t->error);
+        t->heap.fail_at = -1;
+        hw_log_check(t->log);
+        assert_true(fail_at < 100);
+    }
+    expect_ok(t, status);
+    expect_segments(t, "0 5");
+    expect_snapshots(t, "5");
+    expect_content(t, 5, empty);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_roll_and_a_clean_stop_leave_an_empty_snapshot),
+        TEST(snapshots_of_no_segment_go_but_the_newest),
+        TEST(a_truncation_takes_the_snapshots_above_it),
+        TEST(retention_takes_the_snapshots_of_what_it_deletes),
+        TEST(an_unclean_stop_takes_the_snapshots_above_the_end),
+        TEST(a_snapshot_with_producers_is_carried_on),
+        TEST(behind_batches_of_producers_no_snapshot_is_taken),
+        TEST(batches_of_producers_are_looked_for_behind_an_older_snapshot),
+        TEST(a_damaged_snapshot_is_no_model_for_the_next),
+        TEST(every_allocation_of_a_roll_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
