@@ -29,7 +29,9 @@ struct planner {
     int argument_count;
     int limit_at; /* Index of the constraint; -1: none. */
     int skip_at;
-    bool is_exact; /* Every constraint so far is in the plan. */
+    bool is_exact;          /* Every constraint so far is in the plan. */
+    bool sees_argument;     /* There is a "=" for an argument, usable or not. */
+    bool has_argument_list; /* An argument is given as a list, with IN. */
     bool has_partition_equality;
     bool has_offset_equality;
     bool has_rowid_equality;
@@ -72,6 +74,37 @@ static enum record_term term_of(const struct planner *planner, int column, bool 
     return column < 0 ? planner->shape->rowid : planner->shape->columns[column].term;
 }
 
+static bool is_argument_equality(const struct planner *planner, int index)
+{
+    const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
+
+    return constraint->iColumn >= 0 && planner->shape->columns[constraint->iColumn].is_argument &&
+           constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
+}
+
+static void look_for_arguments(struct planner *planner)
+{
+    for (int i = 0; i < planner->info->nConstraint; i++) {
+        if (is_argument_equality(planner, i)) {
+            planner->sees_argument = true;
+            planner->has_argument_list |=
+                planner->info->aConstraint[i].usable && sqlite3_vtab_in(planner->info, i, -1) != 0;
+        }
+    }
+}
+
+/* Where an argument is a list, SQLite asks for a plan without it, which there is not, and then
+ * takes it that a plan without other tables was found. A first plan that depends on the row itself
+ * ("offset" > key: SQLite calls it usable) would then be the only one, and cannot be run. So what
+ * is not known at once is left to SQLite. */
+static bool may_depend_on_the_row(const struct planner *planner, int index)
+{
+    sqlite3_value *value = NULL;
+
+    return planner->has_argument_list &&
+           sqlite3_vtab_rhs_value(planner->info, index, &value) != SQLITE_OK;
+}
+
 static int plan_constraint(struct planner *planner, int index)
 {
     const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
@@ -95,7 +128,7 @@ static int plan_constraint(struct planner *planner, int index)
         return SQLITE_CONSTRAINT;
     }
     if (term == TERM_NONE || comparison == NULL || !constraint->usable ||
-        (is_argument && !is_equality)) {
+        (is_argument && !is_equality) || (!is_argument && may_depend_on_the_row(planner, index))) {
         planner->is_exact = false;
         return SQLITE_OK;
     }
@@ -164,6 +197,11 @@ static void plan_limit(struct planner *planner)
     }
 }
 
+/* For a term of an OR, SQLite asks without the conditions beside it, and they come back when the
+ * plan is run. If it took such a plan, an argument from another table could be missing then, so it
+ * must not look cheap. */
+static const double hopeless_cost = 1e60;
+
 static void plan_cost(struct planner *planner)
 {
     sqlite3_index_info *info = planner->info;
@@ -185,6 +223,9 @@ static void plan_cost(struct planner *planner)
     info->estimatedRows = (sqlite3_int64)planner->rows;
     /* A scan that does not decode records costs about a third. */
     info->estimatedCost = 10 + planner->rows * ((info->idxNum & PLAN_COUNT_ONLY) != 0 ? 0.3 : 1.0);
+    if (!planner->sees_argument && (info->colUsed & planner->shape->argument_columns) != 0) {
+        info->estimatedCost = hopeless_cost;
+    }
 }
 
 static void add_word(struct planner *planner, int bit, const char *word)
@@ -220,6 +261,7 @@ int record_plan(sqlite3_index_info *info, const struct record_shape *shape)
                               .rows = 1000000};
     int plan = 0;
 
+    look_for_arguments(&planner);
     for (int i = 0; i < info->nConstraint; i++) {
         int code = plan_constraint(&planner, i);
         if (code != SQLITE_OK) {

@@ -45,10 +45,11 @@ struct record_column {
 /* What the planner has to know of a table. */
 struct record_shape {
     const struct record_column *columns;
-    enum record_term rowid; /* TERM_ROWID, or TERM_OFFSET where the rowid is the offset alone. */
-    uint64_t light_columns; /* Bits of columns for which no record has to be decoded. */
-    bool has_one_partition; /* At the moment: checked again when the scan starts. */
-    bool is_always_one;     /* By the table's definition. */
+    enum record_term rowid;    /* TERM_ROWID, or TERM_OFFSET where the rowid is the offset alone. */
+    uint64_t light_columns;    /* Bits of columns for which no record has to be decoded. */
+    uint64_t argument_columns; /* Bits of the columns that are arguments. */
+    bool has_one_partition;    /* At the moment: checked again when the scan starts. */
+    bool is_always_one;        /* By the table's definition. */
 };
 
 /* Bits of idxNum. */

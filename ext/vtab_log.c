@@ -57,8 +57,8 @@ static const struct record_column columns[] = {[LOG_PARTITION] = {TERM_PARTITION
                                                [LOG_BROKER] = {TERM_REPLICA, true}};
 
 enum {
-    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION |
-                    1 << LOG_BROKER
+    ARGUMENT_COLUMNS = 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_BROKER,
+    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | ARGUMENT_COLUMNS
 };
 
 struct log_table {
@@ -98,6 +98,7 @@ static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     struct record_shape shape = {.columns = columns,
                                  .rowid = TERM_OFFSET,
                                  .light_columns = LIGHT_COLUMNS,
+                                 .argument_columns = ARGUMENT_COLUMNS,
                                  .is_always_one = true};
 
     (void)vtab;

@@ -36,8 +36,8 @@ static const struct record_column columns[] = {
     [TOPIC_REPLICA] = {TERM_REPLICA, true},      [TOPIC_ISOLATION] = {TERM_ISOLATION, true}};
 
 enum {
-    LIGHT_COLUMNS =
-        1 << TOPIC_PARTITION | 1 << TOPIC_OFFSET | 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION
+    ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION,
+    LIGHT_COLUMNS = 1 << TOPIC_PARTITION | 1 << TOPIC_OFFSET | ARGUMENT_COLUMNS
 };
 
 /* Arguments of xCreate and xConnect before the user's: module, schema and table. */
@@ -332,6 +332,7 @@ static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     struct record_shape shape = {.columns = columns,
                                  .rowid = TERM_ROWID,
                                  .light_columns = LIGHT_COLUMNS,
+                                 .argument_columns = ARGUMENT_COLUMNS,
                                  .is_always_one = table->partition >= 0};
 
     shape.has_one_partition =

@@ -6,45 +6,45 @@
 #include <stddef.h>
 
 /* Values that a row may have, one that none can, and one of every kind that is compared oddly. */
-static const char *const values[] = {"0",
-                                     "1",
-                                     "3",
-                                     "5",
-                                     "5.0",
-                                     "5.5",
-                                     "-0.5",
-                                     "-1",
-                                     "'5'",
-                                     "' 5 '",
-                                     "'5x'",
-                                     "'5.0'",
-                                     "''",
-                                     "'k3'",
-                                     "'K3'",
-                                     "x''",
-                                     "x'35'",
-                                     "x'FF00'",
-                                     "NULL",
-                                     "4611686018427387904",
-                                     "9223372036854775807",
-                                     "-9223372036854775808",
-                                     "9223372036854775808",
-                                     "1e300",
-                                     "-1e300",
-                                     "9e999",
-                                     "300",
-                                     "281474976710656",
-                                     "281474976710658",
-                                     "562949953421313.5",
-                                     "'281474976710657'",
-                                     "CAST('5' AS BLOB)",
-                                     "CAST(5 AS TEXT)",
-                                     "(SELECT 4)",
-                                     "(SELECT '4')",
-                                     "(SELECT 1 WHERE 0)",
-                                     "(SELECT max(\"offset\") FROM @one)",
-                                     "(SELECT min(\"offset\") FROM @many)",
-                                     "(SELECT key FROM @one WHERE \"offset\" = 9)"};
+static const char *const odd_values[] = {"0",
+                                         "1",
+                                         "3",
+                                         "5",
+                                         "5.0",
+                                         "5.5",
+                                         "-0.5",
+                                         "-1",
+                                         "'5'",
+                                         "' 5 '",
+                                         "'5x'",
+                                         "'5.0'",
+                                         "''",
+                                         "'k3'",
+                                         "'K3'",
+                                         "x''",
+                                         "x'35'",
+                                         "x'FF00'",
+                                         "NULL",
+                                         "4611686018427387904",
+                                         "9223372036854775807",
+                                         "-9223372036854775808",
+                                         "9223372036854775808",
+                                         "1e300",
+                                         "-1e300",
+                                         "9e999",
+                                         "300",
+                                         "281474976710656",
+                                         "281474976710658",
+                                         "562949953421313.5",
+                                         "'281474976710657'",
+                                         "CAST('5' AS BLOB)",
+                                         "CAST(5 AS TEXT)",
+                                         "(SELECT 4)",
+                                         "(SELECT '4')",
+                                         "(SELECT 1 WHERE 0)",
+                                         "(SELECT max(\"offset\") FROM @one)",
+                                         "(SELECT min(\"offset\") FROM @many)",
+                                         "(SELECT key FROM @one WHERE \"offset\" = 9)"};
 static const char *const comparisons[] = {"=",  "==", "<",  "<=",     ">",
                                           ">=", "<>", "IS", "IS NOT", "IS NOT DISTINCT FROM"};
 
@@ -56,12 +56,19 @@ const char *twins_column(struct twins *twins)
     return twins->columns[twins_pick(twins, count)];
 }
 
+static const char *pick_value(struct twins *twins)
+{
+    return twins->value_count > 0 && twins_one_in(twins, 2)
+               ? twins->values[twins_pick(twins, twins->value_count)]
+               : twins_one_of(twins, odd_values);
+}
+
 /* Between one and four values in a list, or a query. */
 static void add_list(struct twins *twins)
 {
     static const char *const queries[] = {"SELECT \"offset\" FROM @one", "SELECT 3 WHERE 0",
                                           "SELECT key FROM @many WHERE \"offset\" > 3",
-                                          "SELECT rowid FROM @slice", "VALUES (1), ('5'), (NULL)"};
+                                          "SELECT rowid FROM @one", "VALUES (1), ('5'), (NULL)"};
     uint32_t count = 1 + twins_pick(twins, 4);
 
     if (twins_one_in(twins, 5)) {
@@ -69,7 +76,7 @@ static void add_list(struct twins *twins)
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        twins_add(twins, "%s%s", i == 0 ? "(" : ", ", twins_one_of(twins, values));
+        twins_add(twins, "%s%s", i == 0 ? "(" : ", ", pick_value(twins));
     }
     twins_add(twins, ")");
 }
@@ -88,8 +95,7 @@ static void add_comparison(struct twins *twins, const char *alias, const char *c
         break;
     case 1:
         twins_add(twins, "%s%s%s BETWEEN %s AND %s", alias, column,
-                  twins_one_in(twins, 4) ? " NOT" : "", twins_one_of(twins, values),
-                  twins_one_of(twins, values));
+                  twins_one_in(twins, 4) ? " NOT" : "", pick_value(twins), pick_value(twins));
         break;
     case 2:
         twins_add(twins, "%s%s %s", alias, column, twins_one_of(twins, tests));
@@ -105,12 +111,12 @@ static void add_comparison(struct twins *twins, const char *alias, const char *c
                   twins_column(twins));
         break;
     case 6:
-        twins_add(twins, "%s %s %s%s", twins_one_of(twins, values),
-                  twins_one_of(twins, comparisons), alias, column);
+        twins_add(twins, "%s %s %s%s", pick_value(twins), twins_one_of(twins, comparisons), alias,
+                  column);
         break;
     default:
         twins_add(twins, "%s%s %s %s%s", alias, column, twins_one_of(twins, comparisons),
-                  twins_one_of(twins, values), twins_one_in(twins, 20) ? " COLLATE NOCASE" : "");
+                  pick_value(twins), twins_one_in(twins, 20) ? " COLLATE NOCASE" : "");
     }
 }
 
@@ -119,9 +125,9 @@ static void add_any_comparison(struct twins *twins, const char *alias)
     const char *column = twins_column(twins);
 
     if (twins_one_in(twins, 25)) {
-        twins_add(twins, "(%s\"partition\", %s\"offset\") %s (%s, %s)", alias, alias,
-                  twins_one_of(twins, comparisons), twins_one_of(twins, values),
-                  twins_one_of(twins, values));
+        twins_add(twins, "(%s%s, %s%s) %s (%s, %s)", alias, twins_column(twins), alias,
+                  twins_column(twins), twins_one_of(twins, comparisons), pick_value(twins),
+                  pick_value(twins));
     } else {
         twins_add(twins, "%s", twins_one_in(twins, 15) ? "NOT " : "");
         add_comparison(twins, alias, column);

@@ -23,6 +23,9 @@ struct twins {
     /* What conditions and orders are about: at least 4 columns, the most important first. */
     const char *const *columns;
     uint32_t column_count;
+    /* Values of these columns, as SQL, that come up as often as the odd ones; may be none. */
+    const char *const *values;
+    uint32_t value_count;
     int length; /* Of the text. */
     int asked;
     int refused; /* Of these, an error both times. */

@@ -83,6 +83,7 @@ static int open_twins(void **state)
     twins = (struct twins){.db = test_sql_open(":memory:"),
                            .columns = columns,
                            .column_count = sizeof columns / sizeof columns[0]};
+    *state = &twins;
     hw_random_init(&twins.random, seed == NULL ? 5 : strtoull(seed, NULL, 10));
     print_message("HW_SEED=%s\n", seed == NULL ? "5" : seed);
     make_topics(twins.db);
@@ -105,7 +106,6 @@ static int open_twins(void **state)
         (void)snprintf(select, sizeof select, COPY_SELECT "%s", tables[i]);
         twins_copy(&twins, tables[i], COPY_COLUMNS, select);
     }
-    *state = &twins;
     return 0;
 }
 
