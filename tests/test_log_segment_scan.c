@@ -21,7 +21,7 @@
 
 enum {
     BASE = 1000,
-    BATCHES = 1200,        /* Of two records each... */
+    BATCHES = 600,         /* Of two records each... */
     VALUE_SIZE = 700,      /* ...so large. */
     INDEX_INTERVAL = 4096, /* Kafka's. */
     TEXT_SIZE = 1 << 16
@@ -97,8 +97,11 @@ static int setup(void **state)
     hw_buffer_init(&fixture.times, &hw_allocator_libc);
     put_segment(&fixture);
     *state = &fixture;
-    return hw_memory_store_create(&hw_allocator_libc, &fixture.store, &fixture.error) == HW_OK ? 0
-                                                                                               : -1;
+    if (hw_memory_store_create(&hw_allocator_libc, &fixture.store, &fixture.error) != HW_OK) {
+        return -1;
+    }
+    test_put_file(fixture.store, "a.log", &fixture.log);
+    return 0;
 }
 
 static int teardown(void **state)
@@ -121,7 +124,6 @@ static struct hw_segment_scan *open_scan(struct fixture *t, const struct hw_segm
                                      .base_offset = BASE};
     struct hw_segment_scan *scan;
 
-    test_put_file(t->store, "a.log", &t->log);
     test_put_file(t->store, "a.index", &t->index);
     test_put_file(t->store, "a.timeindex", &t->times);
     assert_int_equal(
