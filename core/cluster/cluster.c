@@ -64,6 +64,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_journal_init(&made->journal, made->allocator, &made->now_ms);
     hw_shown_file_init(&made->shown, made->allocator);
     hw_buffer_init(&made->scratch, made->allocator);
+    hw_batch_cache_init(&made->batches, made->allocator);
     made->directory = hw_text_copy(made->allocator, options->directory);
     if (made->directory == NULL) {
         hw_cluster_abandon(made);
@@ -276,6 +277,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_journal_release(&cluster->journal);
     hw_shown_file_release(&cluster->shown);
     hw_buffer_release(&cluster->scratch);
+    hw_batch_cache_release(&cluster->batches);
     hw_file_close(cluster->lock);
     hw_text_free(allocator, cluster->directory);
     hw_free(allocator, cluster, sizeof *cluster);

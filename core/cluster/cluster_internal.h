@@ -12,6 +12,7 @@
 
 #include "core/base/random.h"
 #include "core/cluster/acks.h"
+#include "core/cluster/batch_cache.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/config.h"
 #include "core/cluster/losses.h"
@@ -93,6 +94,7 @@ struct hw_cluster {
     struct hw_shown_file shown;
     size_t next_slot;         /* Of the shown file. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
+    struct hw_batch_cache batches;
 };
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */

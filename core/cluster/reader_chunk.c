@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. */
+/* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. Few
+ * rows come from the cluster's cache of batches. */
 #include "core/base/assert.h"
 #include "core/cluster/reader_internal.h"
 #include "core/record/compressed_batch.h"
@@ -10,6 +11,8 @@
 enum {
     READER_CHUNK_BYTES_MAX = 1024 * 1024,
     READER_CHUNK_GROWTH = 4,
+    READER_LOOKUP_ROWS = 64,         /* So many offsets are looked up, more are scanned. */
+    READER_LOOKUP_BYTES = 20 * 1024, /* Little more than a batch as INSERT makes them. */
     /* No producer makes batches that large; without a limit 1 MiB could unfold to 1 GiB. */
     READER_PLAIN_BYTES_MAX = 256 * 1024 * 1024
 };
@@ -20,6 +23,14 @@ static enum hw_status reader_corrupt(const struct hw_reader *reader, const char 
 {
     return hw_error_set(error, HW_CORRUPT, "%s-%" PRId64 ": %s", reader->topic,
                         reader->options.partition, message);
+}
+
+/* What a look at a batch has returned. */
+static enum hw_status reader_failed(const struct hw_reader *reader, enum hw_status status,
+                                    const struct hw_error *inner, struct hw_error *error)
+{
+    return status == HW_CORRUPT ? reader_corrupt(reader, inner->message, error)
+                                : hw_error_set(error, status, "%s", inner->message);
 }
 
 /* ------------------------------------------------------------------------------------- chunks */
@@ -46,18 +57,14 @@ static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_er
     return HW_OK;
 }
 
-/* Read the next chunk; an empty one is the end. */
-static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *error)
+/* Find the log once more, since it may have changed, and what is still to be read of it: the
+ * batches that hold offsets in [*from, *bound). */
+static enum hw_status reader_find_log(struct hw_reader *reader, struct hw_log **log,
+                                      hw_offset_t *from, hw_offset_t *bound, struct hw_error *error)
 {
     struct hw_reader_place place;
-    struct hw_log *log;
-    hw_offset_t from;
-    hw_offset_t bound;
     enum hw_status status = hw_reader_find(reader->cluster, &reader->options, &place, error);
 
-    reader->chunk.size = 0;
-    reader->at = 0;
-    reader->start_count = 0;
     if (status != HW_OK) {
         return status;
     }
@@ -66,16 +73,30 @@ static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *e
                                "topic %s was deleted while it was read, and made anew",
                                reader->topic);
     }
-    log = place.replica->log;
+    *log = place.replica->log;
     reader->end = place.end < reader->end ? place.end : reader->end;
-    reader->bottom = hw_log_start(log);
-    from = reader->first > reader->bottom ? reader->first : reader->bottom;
-    bound = reader->end;
-    if (reader->options.mode == HW_READ_LOG && reader->first < from && bound <= from) {
-        bound = from + 1; /* The batch that holds the log start may begin below all bounds. */
+    reader->bottom = hw_log_start(*log);
+    *from = reader->first > reader->bottom ? reader->first : reader->bottom;
+    *bound = reader->end;
+    if (reader->options.mode == HW_READ_LOG && reader->first < *from && *bound <= *from) {
+        *bound = *from + 1; /* The batch that holds the log start may begin below all bounds. */
     }
-    if (from >= bound) {
-        return HW_OK;
+    return HW_OK;
+}
+
+/* Read the next chunk; an empty one is the end. */
+static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *error)
+{
+    struct hw_log *log;
+    hw_offset_t from;
+    hw_offset_t bound;
+    enum hw_status status = reader_find_log(reader, &log, &from, &bound, error);
+
+    reader->chunk.size = 0;
+    reader->at = 0;
+    reader->start_count = 0;
+    if (status != HW_OK || from >= bound) {
+        return status;
     }
     if (reader->options.descending) {
         status = hw_log_read_before(log, bound, reader->chunk_bytes, &reader->chunk, error);
@@ -115,24 +136,31 @@ static enum hw_status reader_list_records(struct hw_reader *reader, struct hw_er
     return status;
 }
 
+static enum hw_status reader_check_crc(const struct hw_reader *reader, const uint8_t *bytes,
+                                       struct hw_error *error)
+{
+    if (hw_batch_crc_ok(bytes, &reader->batch)) {
+        return HW_OK;
+    }
+    return hw_error_set(error, HW_CORRUPT,
+                        "%s-%" PRId64 ": the checksum of the batch at offset %" PRId64 " is wrong",
+                        reader->topic, reader->options.partition, reader->batch.base_offset);
+}
+
 /* Begin to decode the batch at `bytes`. */
 static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *bytes,
                                     struct hw_error *error)
 {
     struct hw_error inner;
-    enum hw_status status;
+    enum hw_status status = reader_check_crc(reader, bytes, error);
 
-    if (!hw_batch_crc_ok(bytes, &reader->batch)) {
-        return hw_error_set(error, HW_CORRUPT,
-                            "%s-%" PRId64 ": the checksum of the batch at offset %" PRId64
-                            " is wrong",
-                            reader->topic, reader->options.partition, reader->batch.base_offset);
+    if (status != HW_OK) {
+        return status;
     }
     status = hw_record_iterator_open(&reader->iterator, bytes, &reader->batch,
                                      READER_PLAIN_BYTES_MAX, &reader->plain, &inner);
     if (status != HW_OK) {
-        return status == HW_CORRUPT ? reader_corrupt(reader, inner.message, error)
-                                    : hw_error_set(error, status, "%s", inner.message);
+        return reader_failed(reader, status, &inner, error);
     }
     reader->is_iterating = true;
     reader->previous = reader->batch.base_offset - 1;
@@ -144,19 +172,31 @@ static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *byt
     return status;
 }
 
+/* Note which rows of reader->batch are wanted. Returns whether there may be any. */
+static bool reader_take_bounds(struct hw_reader *reader)
+{
+    const struct hw_batch *batch = &reader->batch;
+    hw_offset_t next_offset = hw_batch_next_offset(batch);
+
+    reader->low = reader->first > batch->base_offset ? reader->first : batch->base_offset;
+    reader->high = reader->end < next_offset ? reader->end : next_offset;
+    return reader->low < reader->high &&
+           (reader->options.mode == HW_READ_LOG || (batch->attributes & HW_BATCH_CONTROL) == 0);
+}
+
 /* Enter the batch at `start` of the chunk, or step over it if it has no rows for this reader. */
 static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struct hw_error *error)
 {
     const uint8_t *bytes = reader->chunk.bytes + start;
     struct hw_batch *batch = &reader->batch;
     hw_offset_t next_offset;
+    bool has_rows;
 
     if (hw_batch_parse(bytes, reader->chunk.size - start, batch) != HW_BATCH_OK) {
         return reader_corrupt(reader, "the log has bytes that are not a batch", error);
     }
     next_offset = hw_batch_next_offset(batch);
-    reader->low = reader->first > batch->base_offset ? reader->first : batch->base_offset;
-    reader->high = reader->end < next_offset ? reader->end : next_offset;
+    has_rows = reader_take_bounds(reader);
     if (reader->options.descending) {
         reader->end = batch->base_offset < reader->end ? batch->base_offset : reader->end;
         if (batch->base_offset <= reader->bottom) {
@@ -166,8 +206,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
         reader->first = next_offset > reader->first ? next_offset : reader->first;
         reader->at = start + hw_batch_size_bytes(batch);
     }
-    if (reader->low >= reader->high ||
-        (reader->options.mode != HW_READ_LOG && (batch->attributes & HW_BATCH_CONTROL) != 0)) {
+    if (!has_rows) {
         return HW_OK;
     }
     if (reader->options.count_only && batch->record_count - 1 == batch->last_offset_delta) {
@@ -177,12 +216,97 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     return reader_decode(reader, bytes, error);
 }
 
+/* ---------------------------------------------------------------------------------- few rows */
+
+static bool reader_is_lookup(const struct hw_reader *reader)
+{
+    return reader->end - reader->first <= READER_LOOKUP_ROWS && !reader->options.descending &&
+           !reader->options.count_only;
+}
+
+/* Read the batch that holds `from`, or the next one, check it and keep it; NULL: there is none. */
+static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log, hw_offset_t from,
+                                   hw_offset_t bound, struct hw_cached_batch **found,
+                                   struct hw_error *error)
+{
+    struct hw_error inner;
+    enum hw_status status;
+
+    *found = NULL;
+    reader->chunk.size = 0;
+    status = hw_log_read(log, from, bound, READER_LOOKUP_BYTES, true, &reader->chunk, error);
+    if (status != HW_OK || reader->chunk.size == 0) {
+        return status;
+    }
+    if (hw_batch_parse(reader->chunk.bytes, reader->chunk.size, &reader->batch) != HW_BATCH_OK) {
+        return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+    }
+    status = reader_check_crc(reader, reader->chunk.bytes, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    *found = hw_batch_cache_find(&reader->cluster->batches, hw_log_content_id(log),
+                                 reader->batch.base_offset);
+    if (*found != NULL) {
+        return HW_OK; /* Behind a gap, in which `from` is. */
+    }
+    status =
+        hw_batch_cache_add(&reader->cluster->batches, hw_log_content_id(log), reader->chunk.bytes,
+                           &reader->batch, READER_PLAIN_BYTES_MAX, found, &inner);
+    return status == HW_OK ? HW_OK : reader_failed(reader, status, &inner, error);
+}
+
+/* Enter the next batch by way of the cache. */
+static enum hw_status reader_enter_cached(struct hw_reader *reader, bool *more,
+                                          struct hw_error *error)
+{
+    struct hw_batch_cache *cache = &reader->cluster->batches;
+    struct hw_cached_batch *entry;
+    struct hw_log *log;
+    hw_offset_t from;
+    hw_offset_t bound;
+    struct hw_error inner;
+    enum hw_status status = reader_find_log(reader, &log, &from, &bound, error);
+
+    *more = false;
+    if (status != HW_OK || from >= bound) {
+        return status;
+    }
+    if (hw_log_content_id(log) == 0) {
+        hw_log_set_content_id(log, hw_batch_cache_new_content_id(cache));
+    }
+    entry = hw_batch_cache_find(cache, hw_log_content_id(log), from);
+    if (entry == NULL) {
+        status = reader_cache(reader, log, from, bound, &entry, error);
+        reader->chunk.size = 0;
+        reader->at = 0;
+    }
+    if (status != HW_OK || entry == NULL) {
+        return status;
+    }
+    *more = true;
+    reader->batch = entry->start.batch;
+    if (reader_take_bounds(reader)) {
+        reader->plain.size = 0;
+        status = hw_cached_batch_copy(entry, reader->low, reader->high, &reader->plain,
+                                      &reader->iterator, &inner);
+        reader->is_iterating = status == HW_OK;
+        reader->previous = reader->low - 1;
+        reader->last = entry->next_offset - 1;
+    }
+    reader->first = entry->next_offset > reader->first ? entry->next_offset : reader->first;
+    return status == HW_OK ? HW_OK : reader_failed(reader, status, &inner, error);
+}
+
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     bool is_left =
         reader->options.descending ? reader->start_count > 0 : reader->at < reader->chunk.size;
 
+    if (!is_left && reader->first < reader->end && reader_is_lookup(reader)) {
+        return reader_enter_cached(reader, more, error);
+    }
     if (!is_left && reader->first < reader->end) {
         status = reader_refill(reader, error);
         is_left = reader->chunk.size > 0;

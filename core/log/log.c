@@ -84,6 +84,16 @@ const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log)
     return &log->epochs;
 }
 
+uint64_t hw_log_content_id(const struct hw_log *log)
+{
+    return log->content_id;
+}
+
+void hw_log_set_content_id(struct hw_log *log, uint64_t content_id)
+{
+    log->content_id = content_id;
+}
+
 const char *hw_log_directory(const struct hw_log *log)
 {
     return log->owner.directory;

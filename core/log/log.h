@@ -138,6 +138,14 @@ hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
  * append.
  */
 
+/*
+ * A number for whoever keeps copies of what was read: as long as it is the same, an offset that was
+ * below the log end has the same batch. 0 after opening, and whenever the log was cut; the caller
+ * then sets one that no log of its had before.
+ */
+uint64_t hw_log_content_id(const struct hw_log *log);
+void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
+
 /* Where an append landed. */
 struct hw_log_append_info {
     hw_offset_t first_offset;

@@ -33,6 +33,7 @@ struct hw_log {
     bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */
+    uint64_t content_id;     /* hw_log_content_id() */
 };
 
 /* The segment that takes appends. */

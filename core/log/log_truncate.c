@@ -52,6 +52,7 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
     if (offset >= hw_log_end(log)) {
         return settle_end(log, HW_OK, error);
     }
+    log->content_id = 0;
     if (offset < hw_log_first_segment_base(log)) {
         return hw_log_truncate_fully_and_start_at(log, offset, HW_OFFSET_NONE, error);
     }
@@ -104,6 +105,7 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
                             "cannot start a log at offset %" PRId64 " with log start %" PRId64,
                             offset, log_start);
     }
+    log->content_id = 0;
     status = hw_log_drop_snapshots_above(log, HW_OFFSET_NONE, error);
     if (status != HW_OK) {
         return status;

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* A sorted array of batches, and a hand that goes round and drops what was not used. */
+#include "core/cluster/batch_cache.h"
+
+#include "core/base/assert.h"
+#include "core/record/compressed_batch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { PLACE_RECORDS = 16 };
+
+void hw_batch_cache_init(struct hw_batch_cache *cache, const struct hw_allocator *allocator)
+{
+    *cache = (struct hw_batch_cache){.allocator = allocator, .next_content_id = 1};
+}
+
+static void entry_destroy(const struct hw_allocator *allocator, struct hw_cached_batch *entry)
+{
+    hw_buffer_release(&entry->bytes);
+    hw_buffer_release(&entry->plain);
+    hw_free(allocator, entry->places, entry->place_capacity * sizeof *entry->places);
+    hw_free(allocator, entry, sizeof *entry);
+}
+
+void hw_batch_cache_release(struct hw_batch_cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        entry_destroy(cache->allocator, cache->entries[i]);
+    }
+    hw_free(cache->allocator, cache->entries, cache->capacity * sizeof(struct hw_cached_batch *));
+    hw_batch_cache_init(cache, cache->allocator);
+}
+
+uint64_t hw_batch_cache_new_content_id(struct hw_batch_cache *cache)
+{
+    return cache->next_content_id++;
+}
+
+/* How many entries come before this place. */
+static size_t count_before(const struct hw_batch_cache *cache, uint64_t content_id,
+                           hw_offset_t offset)
+{
+    size_t low = 0;
+    size_t high = cache->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct hw_cached_batch *entry = cache->entries[middle];
+
+        if (entry->content_id < content_id ||
+            (entry->content_id == content_id && entry->base_offset <= offset)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct hw_cached_batch *hw_batch_cache_find(struct hw_batch_cache *cache, uint64_t content_id,
+                                            hw_offset_t offset)
+{
+    size_t before = count_before(cache, content_id, offset);
+    struct hw_cached_batch *entry = before == 0 ? NULL : cache->entries[before - 1];
+
+    if (entry == NULL || entry->content_id != content_id || entry->next_offset <= offset) {
+        return NULL;
+    }
+    entry->is_used = true;
+    return entry;
+}
+
+static void remove_at(struct hw_batch_cache *cache, size_t index)
+{
+    struct hw_cached_batch *entry = cache->entries[index];
+
+    cache->memory_bytes -= entry->memory_bytes;
+    cache->count--;
+    memmove(cache->entries + index, cache->entries + index + 1,
+            (cache->count - index) * sizeof(struct hw_cached_batch *));
+    entry_destroy(cache->allocator, entry);
+}
+
+/* Drop entries until there is room for so many bytes; what is larger than all of it has it alone.
+ */
+static void make_room(struct hw_batch_cache *cache, size_t memory_bytes)
+{
+    while (cache->count > 0 && cache->memory_bytes + memory_bytes > HW_BATCH_CACHE_BYTES_MAX) {
+        cache->hand = cache->hand < cache->count ? cache->hand : 0;
+        if (cache->entries[cache->hand]->is_used) {
+            cache->entries[cache->hand++]->is_used = false;
+        } else {
+            remove_at(cache, cache->hand);
+        }
+    }
+}
+
+static enum hw_status entry_fill(struct hw_cached_batch *entry,
+                                 const struct hw_allocator *allocator, const uint8_t *bytes,
+                                 const struct hw_batch *batch, size_t plain_size_max,
+                                 struct hw_error *error)
+{
+    size_t places = (size_t)batch->record_count / PLACE_RECORDS + 1;
+    enum hw_status status;
+
+    hw_buffer_init(&entry->bytes, allocator);
+    hw_buffer_init(&entry->plain, allocator);
+    entry->base_offset = batch->base_offset;
+    entry->next_offset = hw_batch_next_offset(batch);
+    status = hw_buffer_append(&entry->bytes, bytes, hw_batch_size_bytes(batch), error);
+    if (status == HW_OK) {
+        status = hw_array_reserve(allocator, (void **)&entry->places, &entry->place_capacity,
+                                  places, sizeof *entry->places, error);
+    }
+    if (status == HW_OK) {
+        status = hw_record_iterator_open(&entry->start, entry->bytes.bytes, batch, plain_size_max,
+                                         &entry->plain, error);
+    }
+    if (status == HW_OK) {
+        entry->places[0] =
+            (struct hw_record_place){.at = entry->start.at, .left = entry->start.left};
+        entry->place_count = 1;
+    }
+    entry->memory_bytes = sizeof *entry + entry->bytes.capacity + entry->plain.capacity +
+                          entry->place_capacity * sizeof *entry->places;
+    return status;
+}
+
+enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content_id,
+                                  const uint8_t *bytes, const struct hw_batch *batch,
+                                  size_t plain_size_max, struct hw_cached_batch **added,
+                                  struct hw_error *error)
+{
+    struct hw_cached_batch *entry;
+    size_t index;
+    enum hw_status status =
+        hw_array_reserve(cache->allocator, (void **)&cache->entries, &cache->capacity,
+                         cache->count + 1, sizeof(struct hw_cached_batch *), error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    entry = hw_alloc_zeroed(cache->allocator, sizeof *entry);
+    if (entry == NULL) {
+        return hw_error_no_memory(error, "a batch that is looked at");
+    }
+    entry->content_id = content_id;
+    status = entry_fill(entry, cache->allocator, bytes, batch, plain_size_max, error);
+    if (status != HW_OK) {
+        entry_destroy(cache->allocator, entry);
+        return status;
+    }
+    make_room(cache, entry->memory_bytes);
+    index = count_before(cache, content_id, entry->base_offset);
+    HW_ASSERT(
+        HW_IMPLIES(index > 0, cache->entries[index - 1]->content_id < content_id ||
+                                  cache->entries[index - 1]->next_offset <= entry->base_offset));
+    memmove(cache->entries + index + 1, cache->entries + index,
+            (cache->count - index) * sizeof(struct hw_cached_batch *));
+    cache->entries[index] = entry;
+    cache->count++;
+    cache->memory_bytes += entry->memory_bytes;
+    *added = entry;
+    return HW_OK;
+}
+
+/* --------------------------------------------------------------------------- records of a batch */
+
+/* The last place that is known to be at or before the record with this offset. Only where every
+ * offset has a record is its number known. */
+static size_t place_before(const struct hw_cached_batch *entry, hw_offset_t low)
+{
+    const struct hw_batch *batch = &entry->start.batch;
+    size_t place;
+
+    if (batch->record_count - 1 != batch->last_offset_delta || low <= entry->base_offset) {
+        return 0;
+    }
+    place = (size_t)(low - entry->base_offset) / PLACE_RECORDS;
+    return place < entry->place_count ? place : entry->place_count - 1;
+}
+
+/* Note the place of the next record, if it is a new one; *previous is the offset before it. */
+static void note_place(struct hw_cached_batch *entry, const struct hw_record_iterator *iterator,
+                       hw_offset_t previous)
+{
+    int32_t number = iterator->batch.record_count - iterator->left;
+
+    if (number == (int32_t)entry->place_count * PLACE_RECORDS &&
+        entry->place_count < entry->place_capacity && previous == entry->base_offset + number - 1) {
+        entry->places[entry->place_count++] =
+            (struct hw_record_place){.at = iterator->at, .left = iterator->left};
+    }
+}
+
+/* The next record's offset; *previous is that of the one before it. */
+static enum hw_status step(struct hw_cached_batch *entry, struct hw_record_iterator *iterator,
+                           hw_offset_t *previous, bool *found, struct hw_error *error)
+{
+    struct hw_record record;
+    enum hw_status status;
+
+    note_place(entry, iterator, *previous);
+    status = hw_record_iterator_next(iterator, &record, found, error);
+    if (status != HW_OK || !*found) {
+        return status;
+    }
+    if (record.offset <= *previous || record.offset >= entry->next_offset) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "a record in the batch [%" PRId64 ", %" PRId64 "] has offset %" PRId64
+                            ", the one before it %" PRId64,
+                            entry->base_offset, entry->next_offset - 1, record.offset, *previous);
+    }
+    *previous = record.offset;
+    return HW_OK;
+}
+
+enum hw_status hw_cached_batch_copy(struct hw_cached_batch *batch, hw_offset_t low,
+                                    hw_offset_t high, struct hw_buffer *out,
+                                    struct hw_record_iterator *iterator, struct hw_error *error)
+{
+    size_t place = place_before(batch, low);
+    hw_offset_t previous = batch->base_offset + (hw_offset_t)place * PLACE_RECORDS - 1;
+    struct hw_record_iterator walk = batch->start;
+    const uint8_t *first = batch->places[place].at;
+    const uint8_t *end = first;
+    size_t start = out->size;
+    int32_t count = 0;
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    walk.at = first;
+    walk.left = batch->places[place].left;
+    /* Also the record behind the last one, whose offset has to be in order. */
+    while (status == HW_OK && found && previous < high) {
+        const uint8_t *at = walk.at;
+
+        status = step(batch, &walk, &previous, &found, error);
+        if (status == HW_OK && found && previous >= low && previous < high) {
+            first = count++ == 0 ? at : first;
+            end = walk.at;
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_buffer_append(out, first, (size_t)(end - first), error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    *iterator = batch->start;
+    iterator->at = out->bytes + start;
+    iterator->end = out->bytes + out->size;
+    iterator->left = count;
+    return HW_OK;
+}
