@@ -107,6 +107,9 @@ const struct ext_function ext_functions[] = {
      "what became of an offset, in one line: visible since when, or what it waits for, or where it "
      "went",
      "SELECT why('orders', 0, 1);"},
+    {"diagram", 2, 3, LOOK, fn_diagram, "diagram(topic, partition [, 'utf8'])",
+     "the logs of all replicas side by side, with epochs, log ends and the high watermark, as text",
+     "SELECT diagram('orders', 0);"},
     {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
      "nearest_replica(topic, partition, rack [, offset])",
      "the broker that a consumer in that rack is told to read from: in its rack if that can be",

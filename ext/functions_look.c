@@ -45,3 +45,18 @@ void fn_nearest_replica(struct ext_call *call)
     }
     ext_call_return_integer(call, broker);
 }
+
+void fn_diagram(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "topic");
+    int64_t partition = ext_call_integer(call, 1, "partition");
+    bool is_utf8 = ext_call_optional_word(call, 2, "characters", "utf8");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    struct hw_buffer text;
+
+    hw_buffer_init(&text, &ext_allocator);
+    if (cluster != NULL) {
+        call->status = hw_cluster_diagram(cluster, topic, partition, is_utf8, &text, &call->error);
+    }
+    return_text(call, &text);
+}

@@ -271,6 +271,14 @@ enum hw_status hw_cluster_nearest_replica(struct hw_cluster *cluster, const char
 enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int64_t partition,
                               int64_t offset, struct hw_buffer *text, struct hw_error *error);
 
+/*
+ * The logs of a partition's replicas side by side, as lines of at most 80 columns that are added to
+ * *text, without a line feed at the end: core/cluster/diagram.c shows one. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *topic,
+                                  int64_t partition, bool is_utf8, struct hw_buffer *text,
+                                  struct hw_error *error);
+
 /* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
  */
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,
