@@ -256,6 +256,20 @@ static void behind_batches_of_producers_no_snapshot_is_taken(void **state)
     expect_snapshots(t, "21");
 }
 
+/* They are noticed as they are recovered. */
+static void a_recovered_batch_of_a_producer_counts_too(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    roll(t);
+    produce_numbered(t);
+    crash_and_reopen(t);
+    roll(t);
+    expect_snapshots(t, "5");
+}
+
 /* After a truncation the snapshot that is the newest now may be older than such batches. */
 static void batches_of_producers_are_looked_for_behind_an_older_snapshot(void **state)
 {
@@ -333,6 +347,7 @@ int main(void)
         TEST(an_unclean_stop_takes_the_snapshots_above_the_end),
         TEST(a_snapshot_with_producers_is_carried_on),
         TEST(behind_batches_of_producers_no_snapshot_is_taken),
+        TEST(a_recovered_batch_of_a_producer_counts_too),
         TEST(batches_of_producers_are_looked_for_behind_an_older_snapshot),
         TEST(a_damaged_snapshot_is_no_model_for_the_next),
         TEST(every_allocation_of_a_roll_may_fail),
