@@ -338,6 +338,147 @@ static void offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good(voi
     expect_entries(t, expected);
 }
 
+static void offsets_are_wrong_as_the_neighbours_on_both_sides_tell(void **state)
+{
+    struct fixture *t = *state;
+    size_t second;
+    size_t third;
+    char expected[80];
+
+    /* What stands behind goes back below both: that one is wrong. */
+    put(t, 0, 10);
+    put(t, 15, 10);
+    third = t->log.size;
+    put(t, 25, 10);
+    put(t, 40, 1);
+    hw_put_i64(t->log.bytes + third, 3);
+    (void)snprintf(expected, sizeof expected, "0-9 15-24 ~3-12@%zu 40", third);
+    expect_entries(t, expected);
+
+    /* The last one has one neighbour, but all offsets of a file are within 2^31. */
+    t->log.size = 0;
+    put(t, 0, 10);
+    second = t->log.size;
+    put(t, 10, 1);
+    hw_put_i64(t->log.bytes + second, INT64_C(1) << 31);
+    (void)snprintf(expected, sizeof expected, "0-9 ~2147483648-2147483648@%zu", second);
+    expect_entries(t, expected);
+    hw_put_i64(t->log.bytes + second, INT32_MAX);
+    expect_entries(t, "0-9 2147483647");
+}
+
+/* A damaged batch in front of bytes that begin like a batch. */
+static void only_the_next_offset_makes_a_torn_batch_of_a_tail(void **state)
+{
+    struct fixture *t = *state;
+    uint8_t torn[40] = {0};
+    size_t second;
+    char expected[80];
+
+    put(t, 0, 3);
+    second = t->log.size;
+    put(t, 3, 4);
+    t->log.bytes[second + 70] ^= 1;
+    hw_put_i32(torn + 8, 1000);
+    torn[16] = 2;
+    hw_put_i64(torn, 7);
+    assert_int_equal(hw_buffer_append(&t->log, torn, sizeof torn, &t->error), HW_OK);
+    (void)snprintf(expected, sizeof expected, "0-2 !3-6@%zu", second);
+    expect_entries(t, expected);
+    hw_put_i64(t->log.bytes + t->log.size - sizeof torn, 77);
+    (void)snprintf(expected, sizeof expected, "0-2 !3-?@%zu", second);
+    expect_entries(t, expected);
+}
+
+static void what_trails_in_a_segment_that_is_closed_is_damage(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_segment_place place = {
+        .path = "a.log", .is_named = true, .is_closed = true, .next_base = 10};
+
+    for (int kind = 0; kind < 3; kind++) {
+        struct hw_segment_scan *scan;
+        char expected[80];
+
+        t->log.size = 0;
+        put(t, 0, 3);
+        (void)snprintf(expected, sizeof expected, "0-2 !3-9@%zu", t->log.size);
+        put(t, 3, 1);
+        t->log.size -= kind == 0 ? 5 : kind == 1 ? 60 : 70;
+        test_put_bytes(&t->log, 0, kind == 2 ? 500 : 0);
+        test_put_file(t->store, "a.log", &t->log);
+        assert_int_equal(hw_segment_scan_open(&t->heap.allocator, t->store, &place, &everything,
+                                              &scan, &t->error),
+                         HW_OK);
+        test_entries_text(scan, t->text, sizeof t->text);
+        hw_segment_scan_close(scan);
+        assert_string_equal(t->text, expected);
+    }
+}
+
+/* Bytes of an unreadable stretch that are a batch of another log. */
+static void a_batch_that_goes_back_is_not_found_in_damage(void **state)
+{
+    struct fixture *t = *state;
+    char expected[80];
+    size_t start;
+
+    put(t, 0, 10);
+    start = t->log.size;
+    test_put_bytes(&t->log, 0x5a, 30);
+    put(t, 5, 1);
+    test_put_bytes(&t->log, 0x5a, 30);
+    put(t, 12, 1);
+    (void)snprintf(expected, sizeof expected, "0-9 !10-11@%zu 12", start);
+    expect_entries(t, expected);
+}
+
+/* Batches that are passed over by their headers have to lead to one another. */
+static void a_wrong_byte_in_what_is_passed_over_hides_nothing(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_segment_range range = {
+        .first_offset = 12, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
+    size_t first;
+
+    put(t, 0, 10);
+    first = t->log.size;
+    put(t, 10, 10);
+    put(t, 20, 10);
+    for (size_t at = 0; at < first; at++) {
+        struct hw_segment_scan *scan;
+
+        t->log.bytes[at] ^= 0x01;
+        scan = open_scan(t, 0, &range);
+        test_entries_text(scan, t->text, sizeof t->text);
+        hw_segment_scan_close(scan);
+        t->log.bytes[at] ^= 0x01;
+        if (strstr(t->text, "10-19 20-29") == NULL) {
+            fail_msg("byte %zu: %s", at, t->text);
+        }
+    }
+}
+
+/* Old librdkafka wrote wrappers with offset 0, whatever was inside. */
+static void a_wrapper_with_offset_0_is_never_passed_over(void **state)
+{
+    static const int five[] = {0, 1, 2, 3, 4};
+    struct fixture *t = *state;
+    struct hw_segment_range range = {
+        .first_offset = 3, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
+    struct hw_segment_scan *scan;
+    struct hw_segment_entry entry;
+    bool found;
+
+    test_put_wrapper(&t->log, HW_CODEC_GZIP, 0, 100, 0, five, 5);
+    put(t, 5, 1);
+    scan = open_scan(t, 0, &range);
+    assert_int_equal(hw_segment_scan_next(scan, &entry, &found, &t->error), HW_OK);
+    assert_true(found);
+    assert_int_equal(entry.position, 0);
+    hw_segment_scan_close(scan);
+}
+
 /* Every byte of a small segment in turn, with several values: whatever the byte does, what is
  * before its batch reads as ever, and nothing is made up behind it. */
 static void any_byte_may_be_wrong(void **state)
@@ -458,13 +599,14 @@ static void a_walk_reads_the_file_once(void **state)
 /* Junk that looks like the beginning of large batches at every place is given up in the end. */
 static void a_search_among_would_be_batches_ends(void **state)
 {
+    enum { COUNT = 40000 }; /* 50 GB of checksums, if all were computed. */
     struct fixture *t = *state;
     uint8_t header[HW_BATCH_HEADER_SIZE] = {0};
 
     put(t, 0, 1);
     header[16] = 2;
-    for (int i = 0; i < 2000; i++) {
-        int32_t left = (2000 - i) * HW_BATCH_HEADER_SIZE;
+    for (int i = 0; i < COUNT; i++) {
+        int32_t left = (COUNT - i) * HW_BATCH_HEADER_SIZE;
 
         hw_put_i64(header, 1);
         hw_put_i32(header + 8, left - HW_BATCH_OVERHEAD - 7);
@@ -685,6 +827,18 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(
             offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good, setup, teardown),
+        cmocka_unit_test_setup_teardown(offsets_are_wrong_as_the_neighbours_on_both_sides_tell,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(only_the_next_offset_makes_a_torn_batch_of_a_tail, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_trails_in_a_segment_that_is_closed_is_damage, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_batch_that_goes_back_is_not_found_in_damage, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_wrong_byte_in_what_is_passed_over_hides_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_wrapper_with_offset_0_is_never_passed_over, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(any_end_may_be_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(a_batch_larger_than_the_window_is_checked_piece_by_piece,

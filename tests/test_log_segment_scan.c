@@ -318,6 +318,41 @@ static void a_damaged_index_changes_nothing_that_is_found(void **state)
     }
 }
 
+/* The index is still worth most of what it was. */
+static void one_wrong_entry_costs_one_interval(void **state)
+{
+    struct fixture *t = *state;
+    uint8_t *entry = t->index.bytes + 8 * 80;
+    hw_offset_t offset = BASE + hw_get_i32(entry);
+    int64_t bytes_read;
+
+    hw_put_i32(entry + 4, hw_get_i32(entry + 4) + 100);
+    assert_true(finds_offset(t, offset, false, &bytes_read));
+    assert_in_range(bytes_read, 1, 40000);
+}
+
+/* A batch with a base offset that goes back stands where an index entry points. */
+static void an_entry_whose_batch_goes_back_is_not_believed(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_segment_range range = {
+        .last_offset = INT64_MAX, .timestamp_min = INT64_MIN, .is_backwards = true};
+    struct hw_segment_scan *scan;
+    struct hw_segment_entry entry;
+    int32_t position = hw_get_i32(t->index.bytes + 8 * 80 + 4);
+    bool found = true;
+
+    hw_put_i64(t->log.bytes + position, BASE + 1);
+    test_put_file(t->store, "a.log", &t->log);
+    scan = open_scan(t, &range);
+    do {
+        assert_int_equal(hw_segment_scan_next(scan, &entry, &found, &t->error), HW_OK);
+        assert_true(found);
+    } while (entry.position != position);
+    assert_int_equal(entry.fault, HW_FAULT_OFFSETS);
+    hw_segment_scan_close(scan);
+}
+
 /* Case: C-03. Whole files of junk, and files that were cut. */
 static void junk_for_an_index_is_as_good_as_none(void **state)
 {
@@ -348,6 +383,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(backwards_is_forwards_from_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(records_are_found_by_their_time, setup, teardown),
         cmocka_unit_test_setup_teardown(a_damaged_index_changes_nothing_that_is_found, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(one_wrong_entry_costs_one_interval, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_entry_whose_batch_goes_back_is_not_believed, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(junk_for_an_index_is_as_good_as_none, setup, teardown),
     };

@@ -20,7 +20,8 @@ enum {
 
 enum hw_status hw_segment_backward_start(struct hw_segment_scan *scan, struct hw_error *error)
 {
-    struct hw_segment_filter filter = {.timestamp_min = INT64_MIN};
+    struct hw_segment_filter filter = {.first_offset = scan->range.last_offset,
+                                       .timestamp_min = INT64_MIN};
     struct hw_segment_entry entry;
     int64_t position;
     bool found;
@@ -31,12 +32,11 @@ enum hw_status hw_segment_backward_start(struct hw_segment_scan *scan, struct hw
     if (!scan->ends_early || scan->range.last_offset == INT64_MAX) {
         return HW_OK;
     }
-    /* The first entry that reaches above the range is the last one that may be in it. */
+    /* The first entry that reaches up to the end of the range is the last one that may be in it. */
     status = hw_segment_seek_offset(scan, scan->range.last_offset, &position, error);
     if (status != HW_OK) {
         return status;
     }
-    filter.first_offset = scan->range.last_offset + 1;
     hw_segment_file_move(scan->file, position, INT64_MAX, hw_segment_file_base_offset(scan->file));
     status = hw_segment_file_next(scan->file, &filter, &entry, &found, error);
     if (status == HW_OK && found) {

@@ -162,7 +162,7 @@ static enum hw_status is_mere_tail(struct hw_segment_file *file, const struct st
                                    bool *is_tail, struct hw_error *error)
 {
     *is_tail = false;
-    if (file->is_closed || step->end < file->size_bytes) {
+    if (file->is_closed) {
         return HW_OK;
     }
     if (step->result == HW_BATCH_TRUNCATED) {

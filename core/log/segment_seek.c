@@ -5,32 +5,49 @@
 /* Entries that are tried before the index is given up. */
 enum { TRIES_MAX = 16 };
 
+/*
+ * Whether the .log confirms the entry with this number: a batch begins there whose offsets are not
+ * above the entry's, and above those of the entry before.
+ */
+static enum hw_status is_confirmed(struct hw_segment_scan *scan, int64_t number, int64_t *position,
+                                   bool *is_good, struct hw_error *error)
+{
+    hw_offset_t base = hw_segment_file_base_offset(scan->file);
+    struct hw_index_entry before = {.key = -1};
+    struct hw_index_entry entry;
+    struct hw_batch batch;
+    enum hw_status status = hw_index_file_get(&scan->offsets, number, &entry, error);
+
+    *is_good = false;
+    if (status == HW_OK && number > 0) {
+        status = hw_index_file_get(&scan->offsets, number - 1, &before, error);
+    }
+    if (status != HW_OK || entry.key <= before.key || entry.key < 0 || entry.value <= 0) {
+        return status;
+    }
+    status = hw_segment_file_check(scan->file, entry.value, hw_index_offset(base, entry.key),
+                                   &batch, is_good, error);
+    if (status == HW_OK && *is_good) {
+        *is_good = batch.base_offset > hw_index_offset(base, before.key);
+        *position = entry.value;
+    }
+    return status;
+}
+
 /* The position of entry `count` - 1 of the offset index, or of an earlier one, whichever is the
  * first that the .log confirms; 0 if none of some is. */
 static enum hw_status confirmed_position(struct hw_segment_scan *scan, int64_t count,
                                          int64_t *position, struct hw_error *error)
 {
-    hw_offset_t base = hw_segment_file_base_offset(scan->file);
-
-    *position = 0;
     for (int64_t i = count - 1; i >= 0 && i >= count - TRIES_MAX; i--) {
-        struct hw_index_entry entry;
-        struct hw_batch batch;
-        bool is_good = false;
-        enum hw_status status = hw_index_file_get(&scan->offsets, i, &entry, error);
+        bool is_good;
+        enum hw_status status = is_confirmed(scan, i, position, &is_good, error);
 
-        if (status == HW_OK && entry.key >= 0 && entry.value > 0) {
-            status = hw_segment_file_check(
-                scan->file, entry.value, hw_index_offset(base, entry.key), &batch, &is_good, error);
-        }
-        if (status != HW_OK) {
+        if (status != HW_OK || is_good) {
             return status;
         }
-        if (is_good) {
-            *position = entry.value;
-            return HW_OK;
-        }
     }
+    *position = 0;
     return HW_OK;
 }
 
