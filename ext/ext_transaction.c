@@ -85,6 +85,9 @@ int ext_transaction_rollback(struct ext_session *session)
     return stage_end(session, hw_stage_rollback);
 }
 
+/* A level that is marked already stays as it is: it is another table that has just been written to
+ * for the first time, and SQLite tells it of the savepoint that is open, maybe for long. Marks of
+ * savepoints that are gone are not there: their release comes through the table that set them. */
 int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level)
 {
     enum hw_status status = HW_OK;
@@ -94,9 +97,6 @@ int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, i
         return SQLITE_OK;
     }
     (void)ext_cluster_lock(session->cluster);
-    if (session->marks > level) {
-        session->marks = level;
-    }
     while (status == HW_OK && session->marks <= level) {
         status = hw_stage_mark(session->stage, session->marks, &error);
         session->marks += status == HW_OK;

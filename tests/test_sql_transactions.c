@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -107,6 +108,21 @@ static void savepoints_opened_before_the_first_insert_count(void **state)
                "SAVEPOINT a; INSERT INTO t(value) VALUES ('7'); ROLLBACK TO a;"
                "INSERT INTO t(value) VALUES ('8'); RELEASE a; SELECT value FROM t",
                "6\n8");
+}
+
+/* The savepoint was there before t was written to: SQLite tells t of it then. Case: D-09 */
+static void a_topic_that_joins_late_leaves_savepoints_where_they_are(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "BEGIN; SAVEPOINT s; INSERT INTO u(value) VALUES ('1'); INSERT INTO t(value) VALUES"
+               " ('2'); ROLLBACK TO s; COMMIT; SELECT value FROM u; SELECT value FROM t",
+               "");
+    expect_sql(f->db, "BEGIN; SAVEPOINT s; INSERT INTO u(value) VALUES ('3')", "");
+    expect_error(f->db, "INSERT INTO t(value) VALUES (" TOO_LARGE ")", SQLITE_ERROR,
+                 "MESSAGE_TOO_LARGE: ");
+    expect_sql(f->db, "ROLLBACK TO s; COMMIT; SELECT value FROM u", "");
 }
 
 /* Case: D-09 */
@@ -319,6 +335,22 @@ static void a_large_transaction_does_not_stay_in_memory(void **state)
     expect_sql(f->db, "COMMIT; SELECT count(*), max(\"offset\") FROM u", "40001|40000");
 }
 
+static void staging_takes_little_memory_however_much_is_staged(void **state)
+{
+    struct fixture *f = *state;
+    int megabytes = getenv("HW_TEST_QUICK") != NULL ? 32 : 256;
+    char sql[300];
+
+    (void)sqlite3_memory_highwater(1);
+    (void)snprintf(sql, sizeof sql,
+                   "BEGIN; WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i <"
+                   " %d) INSERT INTO u(value) SELECT zeroblob(131072) FROM c",
+                   megabytes * 8);
+    expect_sql(f->db, sql, "");
+    assert_true(sqlite3_memory_highwater(0) < (megabytes == 32 ? 16 : 64) * 1024 * 1024);
+    expect_sql(f->db, "ROLLBACK; SELECT count(*) FROM u", "0");
+}
+
 static void another_cluster_is_not_opened_inside_a_transaction(void **state)
 {
     struct fixture *f = *state;
@@ -355,6 +387,7 @@ int main(void)
         TEST(a_failed_statement_takes_its_own_rows_back),
         TEST(savepoints_drop_what_came_after_them),
         TEST(savepoints_opened_before_the_first_insert_count),
+        TEST(a_topic_that_joins_late_leaves_savepoints_where_they_are),
         TEST(a_rollback_leaves_nothing),
         TEST(a_failed_create_leaves_the_transaction_as_it_was),
         TEST(nobody_sees_rows_before_the_commit),
@@ -366,6 +399,7 @@ int main(void)
         TEST(a_busy_commit_can_be_tried_again_or_rolled_back),
         TEST(triggers_write_to_topics_in_the_same_transaction),
         TEST(a_large_transaction_does_not_stay_in_memory),
+        TEST(staging_takes_little_memory_however_much_is_staged),
         TEST(another_cluster_is_not_opened_inside_a_transaction),
         TEST(closing_rolls_back),
     };
