@@ -335,6 +335,28 @@ static void every_allocation_of_a_roll_may_fail(void **state)
     expect_content(t, 5, empty);
 }
 
+/* A follower rolls above its log end where the offsets have a gap. */
+static void an_append_that_fails_leaves_no_snapshot_above_the_end(void **state)
+{
+    struct test_log *t = *state;
+    enum hw_status status = HW_NO_MEMORY;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    t->config.segment_bytes = 1;
+    hw_log_set_config(t->log, &t->config);
+    for (int fail_at = 0; status == HW_NO_MEMORY; fail_at++) {
+        expect_log(t, 0, 0, 5);
+        expect_snapshots(t, "");
+        t->heap.fail_at = t->heap.allocations + fail_at;
+        status = follow(t, 10, 1, 0, 0);
+        t->heap.fail_at = -1;
+        assert_true(fail_at < 100);
+    }
+    expect_ok(t, status);
+    expect_snapshots(t, "10");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
 
 int main(void)
@@ -351,6 +373,7 @@ int main(void)
         TEST(batches_of_producers_are_looked_for_behind_an_older_snapshot),
         TEST(a_damaged_snapshot_is_no_model_for_the_next),
         TEST(every_allocation_of_a_roll_may_fail),
+        TEST(an_append_that_fails_leaves_no_snapshot_above_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

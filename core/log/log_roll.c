@@ -2,6 +2,15 @@
 /* Rolling to a new segment. Source: LocalLog.roll, UnifiedLog.roll. */
 #include "core/log/log_internal.h"
 
+/* A snapshot at the base of a segment that did not come to be, above the log end. Should it not go,
+ * it is the next opening that removes it. */
+static void drop_early_snapshot(struct hw_log *log)
+{
+    struct hw_error ignored;
+
+    (void)hw_log_drop_snapshots_above(log, hw_log_end(log), &ignored);
+}
+
 enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
                               struct hw_error *error)
 {
@@ -20,11 +29,13 @@ enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_ti
     if (status == HW_OK) {
         status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
     }
-    if (status == HW_OK) {
-        hw_log_push_segment(log, segment);
-        log->names_are_durable = false;
+    if (status != HW_OK) {
+        drop_early_snapshot(log);
+        return status;
     }
-    return status;
+    hw_log_push_segment(log, segment);
+    log->names_are_durable = false;
+    return HW_OK;
 }
 
 enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
@@ -48,5 +59,5 @@ void hw_log_unroll(struct hw_log *log)
     (void)hw_segment_remove_files(segment, &ignored);
     hw_segment_close(segment);
     log->count--;
-    (void)hw_log_drop_snapshots_above(log, hw_log_end(log), &ignored);
+    drop_early_snapshot(log);
 }
