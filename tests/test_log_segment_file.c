@@ -687,6 +687,18 @@ static void records_before_a_malformed_one_are_good(void **state)
     assert_string_equal(records_text(t, true), "7 !4 3 2 1 0");
 }
 
+/* Who looks for an offset goes by the header, so a record that it does not tell of is none. */
+static void records_outside_of_their_batch_are_a_fault(void **state)
+{
+    struct fixture *t = *state;
+
+    put(t, 0, 1);
+    test_put_batch(&t->log, &(struct test_batch){.base_offset = 1, .count = 4, .last_delta = 2});
+    put(t, 4, 1);
+    assert_string_equal(records_text(t, false), "0 1 2 3 !4 4");
+    assert_string_equal(records_text(t, true), "4 !4 3 2 1 0");
+}
+
 static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
 {
     struct fixture *t = *state;
@@ -848,6 +860,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(relative_offsets_in_wrappers_of_magic_1_count_from_the_last,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(records_before_a_malformed_one_are_good, setup, teardown),
+        cmocka_unit_test_setup_teardown(records_outside_of_their_batch_are_a_fault, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_file_that_is_cut_while_it_is_read_ends_there, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(every_allocation_can_fail, setup, teardown),

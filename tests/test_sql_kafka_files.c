@@ -378,6 +378,17 @@ static void a_time_index_is_compared_with_the_largest_timestamps(void **state)
                bad ? "0|1009|9|1009|1\n1|2519|29|2019|0\n2|3019|49|3019|1"
                    : "0|1009|9|1009|1\n1|2019|29|2019|1\n2|3019|49|3019|1");
     }
+
+    /* A larger timestamp before the one that the entry says is the largest. */
+    test_put_batch(&f->log, &(struct test_batch){.timestamp = 9000});
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 1, .timestamp = 8000});
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 0, 8000);
+    put_index_entry(&f->log, 1, 0);
+    f->log.size -= 4;
+    save(f, "t-0/" SEGMENT_0 ".timeindex");
+    expect(f, "SELECT ok, error FROM kafka_timeindex('$D')",
+           "0|a batch before that with offset 1 has the larger timestamp 9000");
 }
 
 /* Case: E-08 */

@@ -160,11 +160,8 @@ static enum hw_status find_time_batch(struct hw_index_check *check, hw_offset_t 
     enum hw_status status = HW_OK;
 
     while (status == HW_OK && found && (!check->has_batch || check->batch.last_offset < offset)) {
-        hw_time_ms_t before = hw_segment_file_max_timestamp(check->log);
-
         status = hw_segment_file_next(check->log, &filter, &check->batch, &found, error);
         check->has_batch = status == HW_OK && found && check->batch.fault == HW_FAULT_NONE;
-        check->max_before = before;
     }
     return status;
 }
@@ -189,10 +186,11 @@ static enum hw_status check_timestamp(struct hw_index_check *check, struct hw_in
                   "the entry says timestamp %" PRId64 ", the batch with offset %" PRId64
                   " has %" PRId64,
                   row->timestamp, row->offset, row->batch_max_timestamp);
-    } else if (check->max_before > row->timestamp) {
+    } else if (hw_segment_file_max_timestamp(check->log) > row->timestamp) {
+        /* The walk stands just behind that batch. */
         set_fault(row,
                   "a batch before that with offset %" PRId64 " has the larger timestamp %" PRId64,
-                  row->offset, check->max_before);
+                  row->offset, hw_segment_file_max_timestamp(check->log));
     }
     return HW_OK;
 }

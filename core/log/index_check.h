@@ -33,7 +33,6 @@ struct hw_index_check {
     /* Of the time index: the batch that the walk stands behind. */
     struct hw_segment_entry batch;
     bool has_batch;
-    hw_time_ms_t max_before; /* The largest timestamp before that batch. */
 };
 
 struct hw_index_row {
