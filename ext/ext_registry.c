@@ -14,7 +14,8 @@ struct ext_cluster {
     struct ext_cluster *next;
     int references; /* Guarded by the list's mutex. */
     char *directory;
-    sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
+    sqlite3_mutex *mutex;      /* NULL where SQLite was built without threads. */
+    sqlite3_mutex *list_mutex; /* The list's, at hand: each scan counts its reference. */
     struct hw_store *store;
     struct hw_cluster *cluster;
 };
@@ -107,7 +108,7 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     if (made == NULL) {
         return hw_error_no_memory(error, "a cluster");
     }
-    *made = (struct ext_cluster){.references = 1};
+    *made = (struct ext_cluster){.references = 1, .list_mutex = list_mutex()};
     status = entry_fill(made, options, error);
     if (status != HW_OK) {
         entry_destroy(made);
@@ -150,19 +151,21 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
 
 void ext_cluster_retain(struct ext_cluster *cluster)
 {
-    enter(list_mutex());
+    enter(cluster->list_mutex);
     cluster->references++;
-    leave(list_mutex());
+    leave(cluster->list_mutex);
 }
 
 void ext_cluster_release(struct ext_cluster *cluster)
 {
     struct ext_cluster **link = &clusters;
+    sqlite3_mutex *mutex;
 
     if (cluster == NULL) {
         return;
     }
-    enter(list_mutex());
+    mutex = cluster->list_mutex;
+    enter(mutex);
     if (--cluster->references == 0) {
         while (*link != cluster) {
             link = &(*link)->next;
@@ -170,7 +173,7 @@ void ext_cluster_release(struct ext_cluster *cluster)
         *link = cluster->next;
         entry_destroy(cluster);
     }
-    leave(list_mutex());
+    leave(mutex);
 }
 
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)

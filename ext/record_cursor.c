@@ -4,47 +4,70 @@
 
 #include "ext/ext_error.h"
 
+#include <string.h>
+
 SQLITE_EXTENSION_INIT3
 
 int record_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 {
-    struct record_cursor *made = sqlite3_malloc64(sizeof *made);
+    struct record_table *table = (struct record_table *)vtab;
+    struct record_cursor *made = table->spare;
 
-    (void)vtab;
+    table->spare = NULL;
     if (made == NULL) {
-        return SQLITE_NOMEM;
+        made = sqlite3_malloc64(sizeof *made);
+        if (made == NULL) {
+            return SQLITE_NOMEM;
+        }
+        *made = (struct record_cursor){.is_at_end = true};
     }
-    *made = (struct record_cursor){.is_at_end = true};
     *cursor = &made->base;
     return SQLITE_OK;
 }
 
 void record_cursor_reset(struct record_cursor *cursor)
 {
+    if (cursor->reader != NULL) {
+        hw_reader_rest(cursor->reader);
+    }
     if (cursor->cluster != NULL) {
-        (void)ext_cluster_lock(cursor->cluster);
-        hw_reader_close(cursor->reader);
-        ext_cluster_unlock(cursor->cluster);
         ext_cluster_release(cursor->cluster);
     }
-    sqlite3_free(cursor->topic);
     cursor->cluster = NULL;
-    cursor->reader = NULL;
-    cursor->topic = NULL;
+    cursor->is_reading = false;
     cursor->bounds_count = cursor->bounds_next = 0;
-    cursor->chunk_count = cursor->chunk_at = 0;
-    cursor->chunk_max = 1;
+    cursor->run_first = cursor->run_end = 0;
     cursor->is_at_end = true;
+}
+
+static void cursor_free(struct record_cursor *cursor)
+{
+    hw_reader_close(cursor->reader);
+    sqlite3_free(cursor->topic);
+    hw_free(&ext_allocator, cursor->bounds, cursor->bounds_capacity * sizeof *cursor->bounds);
+    sqlite3_free(cursor);
 }
 
 int record_cursor_close(sqlite3_vtab_cursor *base)
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
+    struct record_table *table = (struct record_table *)base->pVtab;
 
     record_cursor_reset(cursor);
-    hw_free(&ext_allocator, cursor->bounds, cursor->bounds_capacity * sizeof *cursor->bounds);
-    sqlite3_free(cursor);
+    if (table->spare == NULL) {
+        table->spare = cursor;
+    } else {
+        cursor_free(cursor);
+    }
     return SQLITE_OK;
+}
+
+void record_table_release(struct record_table *table)
+{
+    if (table->spare != NULL) {
+        cursor_free(table->spare);
+        table->spare = NULL;
+    }
 }
 
 int record_cursor_eof(sqlite3_vtab_cursor *cursor)
@@ -96,8 +119,21 @@ static enum hw_status raise_to_timestamp(struct record_cursor *cursor, struct hw
     return status;
 }
 
+static enum hw_status push_bounds(struct record_cursor *cursor, const struct record_bounds *bounds,
+                                  struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(&ext_allocator, (void **)&cursor->bounds, &cursor->bounds_capacity,
+                         cursor->bounds_count + 1, sizeof *cursor->bounds, error);
+
+    if (status == HW_OK) {
+        cursor->bounds[cursor->bounds_count++] = *bounds;
+    }
+    return status;
+}
+
 static enum hw_status add_partition(struct record_cursor *cursor, struct hw_cluster *cluster,
-                                    int64_t partition, struct hw_error *error)
+                                    int64_t partition, bool is_only_one, struct hw_error *error)
 {
     struct ext_range offsets = record_scan_offsets(&cursor->scan, partition);
     struct record_bounds bounds = {.partition = (int32_t)partition, .first = offsets.first};
@@ -105,6 +141,10 @@ static enum hw_status add_partition(struct record_cursor *cursor, struct hw_clus
     enum hw_status status;
 
     bounds.end = offsets.last == INT64_MAX ? INT64_MAX : offsets.last + 1;
+    if (is_only_one && !ext_range_is_empty(&offsets) &&
+        cursor->scan.timestamps.first == INT64_MIN) {
+        return push_bounds(cursor, &bounds, error); /* The reader keeps its bounds by itself. */
+    }
     options = options_of(cursor, &bounds);
     status = hw_reader_bounds(cluster, &options, &bounds.first, &bounds.end, error);
     if (status == HW_OK && !ext_range_is_empty(&offsets) && bounds.first < bounds.end) {
@@ -113,12 +153,7 @@ static enum hw_status add_partition(struct record_cursor *cursor, struct hw_clus
     if (status != HW_OK || ext_range_is_empty(&offsets) || bounds.first >= bounds.end) {
         return status;
     }
-    status = hw_array_reserve(&ext_allocator, (void **)&cursor->bounds, &cursor->bounds_capacity,
-                              cursor->bounds_count + 1, sizeof *cursor->bounds, error);
-    if (status == HW_OK) {
-        cursor->bounds[cursor->bounds_count++] = bounds;
-    }
-    return status;
+    return push_bounds(cursor, &bounds, error);
 }
 
 static enum hw_status take_bounds(struct record_cursor *cursor, struct hw_cluster *cluster,
@@ -130,25 +165,26 @@ static enum hw_status take_bounds(struct record_cursor *cursor, struct hw_cluste
     enum hw_status status = HW_OK;
 
     if (source->partition >= 0) {
-        return add_partition(cursor, cluster, source->partition, error);
+        return add_partition(cursor, cluster, source->partition, true, error);
     }
     ext_range_clip(&partitions, 0, partition_count - 1);
     for (int64_t i = partitions.first; status == HW_OK && i <= partitions.last; i++) {
         int64_t partition = down ? partitions.last - (i - partitions.first) : i;
-        status = add_partition(cursor, cluster, partition, error);
+        status =
+            add_partition(cursor, cluster, partition, partitions.first == partitions.last, error);
     }
     return status;
 }
 
-/* Open a reader on the next partition; none is left: the scan is at its end. */
+/* Open the reader on the next partition; none is left: the scan is at its end. */
 static enum hw_status open_next(struct record_cursor *cursor, struct hw_cluster *cluster,
                                 struct hw_error *error)
 {
     const struct record_bounds *bounds;
     struct hw_reader_options options;
+    enum hw_status status;
 
-    hw_reader_close(cursor->reader);
-    cursor->reader = NULL;
+    cursor->is_reading = false;
     if (cursor->bounds_next == cursor->bounds_count) {
         cursor->is_at_end = true;
         return HW_OK;
@@ -156,35 +192,31 @@ static enum hw_status open_next(struct record_cursor *cursor, struct hw_cluster 
     bounds = &cursor->bounds[cursor->bounds_next++];
     cursor->row.partition = bounds->partition;
     options = options_of(cursor, bounds);
-    return hw_reader_open(cluster, &options, &cursor->reader, error);
+    status = cursor->reader == NULL ? hw_reader_open(cluster, &options, &cursor->reader, error)
+                                    : hw_reader_reopen(cursor->reader, cluster, &options, error);
+    cursor->is_reading = status == HW_OK;
+    return status;
 }
 
-/* The next row of the present reader into cursor->row, or of a count-only scan the next rows into
- * the chunk. */
-static enum hw_status read_rows(struct record_cursor *cursor, bool *found, struct hw_error *error)
+static void take_from_run(struct record_cursor *cursor)
+{
+    cursor->row.record.offset =
+        (cursor->scan.plan & PLAN_DESCENDING) != 0 ? --cursor->run_end : cursor->run_first++;
+}
+
+/* The next row of the present reader into cursor->row. */
+static enum hw_status read_row(struct record_cursor *cursor, bool *found, struct hw_error *error)
 {
     enum hw_status status;
 
     if ((cursor->scan.plan & PLAN_COUNT_ONLY) == 0) {
         return hw_reader_next(cursor->reader, &cursor->row, found, error);
     }
-    cursor->chunk_count = cursor->chunk_at = 0;
-    cursor->chunk_max =
-        cursor->chunk_max < RECORD_CHUNK_ROWS ? cursor->chunk_max * 2 : cursor->chunk_max;
-    do {
-        struct hw_row row;
-        status = hw_reader_next(cursor->reader, &row, found, error);
-        if (status == HW_OK && *found) {
-            cursor->chunk[cursor->chunk_count++] = row.record.offset;
-        }
-    } while (status == HW_OK && *found && cursor->chunk_count < cursor->chunk_max);
-    *found = cursor->chunk_count > 0;
+    status = hw_reader_next_run(cursor->reader, &cursor->run_first, &cursor->run_end, found, error);
+    if (status == HW_OK && *found) {
+        take_from_run(cursor);
+    }
     return status;
-}
-
-static void take_from_chunk(struct record_cursor *cursor)
-{
-    cursor->row.record.offset = cursor->chunk[cursor->chunk_at++];
 }
 
 /* Step to the next row, across partitions. The cluster is locked. */
@@ -194,23 +226,36 @@ static enum hw_status step(struct record_cursor *cursor, struct hw_cluster *clus
     enum hw_status status = HW_OK;
     bool found = false;
 
-    if (cursor->chunk_at < cursor->chunk_count) {
-        take_from_chunk(cursor);
-        return HW_OK;
-    }
     while (status == HW_OK && !found && !cursor->is_at_end) {
-        if (cursor->reader == NULL) {
+        if (cursor->is_reading) {
+            status = read_row(cursor, &found, error);
+        }
+        if (status == HW_OK && !found) {
             status = open_next(cursor, cluster, error);
         }
-        if (status == HW_OK && cursor->reader != NULL) {
-            status = read_rows(cursor, &found, error);
-            if (status == HW_OK && !found) {
-                status = open_next(cursor, cluster, error);
-            }
-        }
     }
-    if (status == HW_OK && found && cursor->chunk_count > 0) {
-        take_from_chunk(cursor);
+    return status;
+}
+
+/* Step to the next row, or to the end, if that takes no look at the cluster. */
+static enum hw_status step_buffered(struct record_cursor *cursor, bool *stepped,
+                                    struct hw_error *error)
+{
+    bool is_reader_at_end = false;
+    enum hw_status status;
+
+    *stepped = cursor->run_first < cursor->run_end;
+    if (*stepped) {
+        take_from_run(cursor);
+    }
+    if (*stepped || (cursor->scan.plan & PLAN_COUNT_ONLY) != 0) {
+        return HW_OK;
+    }
+    status =
+        hw_reader_next_buffered(cursor->reader, &cursor->row, stepped, &is_reader_at_end, error);
+    if (is_reader_at_end && cursor->bounds_next == cursor->bounds_count) {
+        cursor->is_at_end = true;
+        *stepped = true;
     }
     return status;
 }
@@ -218,15 +263,14 @@ static enum hw_status step(struct record_cursor *cursor, struct hw_cluster *clus
 int record_cursor_next(sqlite3_vtab_cursor *base)
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
-    enum hw_status status;
+    bool stepped = false;
     struct hw_error error;
+    enum hw_status status = step_buffered(cursor, &stepped, &error);
 
-    if (cursor->chunk_at < cursor->chunk_count) {
-        take_from_chunk(cursor);
-        return SQLITE_OK;
+    if (status == HW_OK && !stepped) {
+        status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
+        ext_cluster_unlock(cursor->cluster);
     }
-    status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
-    ext_cluster_unlock(cursor->cluster);
     if (status != HW_OK) {
         cursor->is_at_end = true;
         return ext_error_to_vtab(base->pVtab, &error);
@@ -279,9 +323,12 @@ int record_cursor_start(struct record_cursor *cursor, struct ext_session *sessio
     if (status != HW_OK) {
         return ext_error_to_vtab(cursor->base.pVtab, &error);
     }
-    cursor->topic = sqlite3_mprintf("%s", source->topic);
-    if (cursor->topic == NULL) {
-        return SQLITE_NOMEM;
+    if (cursor->topic == NULL || strcmp(cursor->topic, source->topic) != 0) {
+        sqlite3_free(cursor->topic);
+        cursor->topic = sqlite3_mprintf("%s", source->topic);
+        if (cursor->topic == NULL) {
+            return SQLITE_NOMEM;
+        }
     }
     ext_cluster_retain(cluster);
     cursor->cluster = cluster;

@@ -4,16 +4,14 @@
  *
  * The bounds of all partitions are taken when the scan starts, so a statement sees one state of the
  * topic; then one partition after the other is read. The cursor holds a reference to the cluster,
- * so that open_cluster() in the middle of a scan does no harm.
+ * so that open_cluster() in the middle of a scan does no harm. It is locked for reading from the
+ * log only: rows that are in the reader's memory, and runs of offsets, are handed out without.
  */
 #ifndef EXT_RECORD_CURSOR_H
 #define EXT_RECORD_CURSOR_H
 
 #include "ext/ext_session.h"
 #include "ext/record_plan.h"
-
-/* Rows that need no record are fetched this many at a time. */
-enum { RECORD_CHUNK_ROWS = 256 };
 
 /* The offsets of one partition that the scan is to return. */
 struct record_bounds {
@@ -30,14 +28,19 @@ struct record_cursor {
     struct record_bounds *bounds; /* In the order of the scan. */
     size_t bounds_count;
     size_t bounds_capacity;
-    size_t bounds_next; /* The one to open next. */
-    struct hw_reader *reader;
+    size_t bounds_next;       /* The one to open next. */
+    struct hw_reader *reader; /* NULL: none was needed yet. Its memory outlives a scan. */
+    bool is_reading;          /* The reader is on a partition. */
     struct hw_row row; /* The present row; of a count-only scan partition and offset alone. */
     bool is_at_end;
-    hw_offset_t chunk[RECORD_CHUNK_ROWS]; /* Offsets of a count-only scan. */
-    size_t chunk_count;
-    size_t chunk_at;
-    size_t chunk_max; /* Doubles up to RECORD_CHUNK_ROWS, as a scan goes on. */
+    hw_offset_t run_first; /* Of a count-only scan: offsets in [run_first, run_end) come next. */
+    hw_offset_t run_end;
+};
+
+/* What the tables with such cursors begin with. */
+struct record_table {
+    sqlite3_vtab base;           /* Must be first. */
+    struct record_cursor *spare; /* A closed one for the next xOpen: look-ups open one each. */
 };
 
 /* What is scanned. */
@@ -52,6 +55,9 @@ int record_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
 int record_cursor_close(sqlite3_vtab_cursor *cursor);
 int record_cursor_next(sqlite3_vtab_cursor *cursor);
 int record_cursor_eof(sqlite3_vtab_cursor *cursor);
+
+/* Release the table's spare cursor. */
+void record_table_release(struct record_table *table);
 
 /*
  * Start the scan that is in cursor->scan and step to its first row. Returns a code of SQLite, with

@@ -288,7 +288,7 @@ static void read_word(const char **text, enum record_term *term, int *comparison
     *comparison = 0;
     for (size_t i = 1; i < sizeof term_names / sizeof term_names[0]; i++) {
         size_t size = strlen(term_names[i]);
-        if (strncmp(*text, term_names[i], size) == 0) {
+        if (**text == term_names[i][0] && strncmp(*text, term_names[i], size) == 0) {
             *term = (enum record_term)i;
             *text += size;
             break;
@@ -296,7 +296,7 @@ static void read_word(const char **text, enum record_term *term, int *comparison
     }
     for (int i = 0; i < COMPARISON_COUNT; i++) {
         size_t size = strlen(comparisons[i].text);
-        if (strncmp(*text, comparisons[i].text, size) == 0) {
+        if (**text == comparisons[i].text[0] && strncmp(*text, comparisons[i].text, size) == 0) {
             *comparison = comparisons[i].comparison;
             *text += size;
             break;

@@ -62,7 +62,7 @@ enum {
 };
 
 struct log_table {
-    sqlite3_vtab base; /* Must be first. */
+    struct record_table record; /* Must be first. */
     struct ext_session *session;
 };
 
@@ -82,12 +82,13 @@ static int log_connect(sqlite3 *db, void *client, int argc, const char *const *a
     }
     *table = (struct log_table){.session = client};
     ext_session_retain(client);
-    *vtab = &table->base;
+    *vtab = &table->record.base;
     return SQLITE_OK;
 }
 
 static int log_disconnect(sqlite3_vtab *vtab)
 {
+    record_table_release((struct record_table *)vtab);
     ext_session_release(((struct log_table *)vtab)->session);
     sqlite3_free(vtab);
     return SQLITE_OK;

@@ -50,6 +50,7 @@ static struct ext_session *session_of(sqlite3_vtab *vtab)
 
 static void table_free(struct topic_table *table)
 {
+    record_table_release(&table->record);
     ext_session_release(table->session);
     sqlite3_free(table->topic);
     sqlite3_free(table);
@@ -98,7 +99,7 @@ int topic_foreign_error(struct topic_table *table)
     struct hw_error error;
 
     (void)ext_error_invalid(&error, "%s", foreign_words);
-    return ext_error_to_vtab(&table->base, &error);
+    return ext_error_to_vtab(&table->record.base, &error);
 }
 
 static int topic_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -116,7 +117,7 @@ static int topic_connect(sqlite3 *db, void *client, int argc, const char *const 
     }
     topic_arguments_release(&arguments);
     if (code == SQLITE_OK) {
-        *vtab = &table->base;
+        *vtab = &table->record.base;
     }
     return code;
 }
@@ -241,7 +242,7 @@ static int topic_create(sqlite3 *db, void *client, int argc, const char *const *
     if (code != SQLITE_OK && table != NULL) {
         table_free(table);
     } else if (code == SQLITE_OK) {
-        *vtab = &table->base;
+        *vtab = &table->record.base;
     }
     return code;
 }

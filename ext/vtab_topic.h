@@ -3,10 +3,10 @@
 #ifndef EXT_VTAB_TOPIC_H
 #define EXT_VTAB_TOPIC_H
 
-#include "ext/ext_session.h"
+#include "ext/record_cursor.h"
 
 struct topic_table {
-    sqlite3_vtab base; /* Must be first. */
+    struct record_table record; /* Must be first. */
     struct ext_session *session;
     char *topic;
     int64_t partition; /* -1: all. */

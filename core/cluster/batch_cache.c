@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PLACE_RECORDS = 16 };
-
 void hw_batch_cache_init(struct hw_batch_cache *cache, const struct hw_allocator *allocator)
 {
     *cache = (struct hw_batch_cache){.allocator = allocator, .next_content_id = 1};
@@ -19,7 +17,7 @@ static void entry_destroy(const struct hw_allocator *allocator, struct hw_cached
 {
     hw_buffer_release(&entry->bytes);
     hw_buffer_release(&entry->plain);
-    hw_free(allocator, entry->places, entry->place_capacity * sizeof *entry->places);
+    hw_free(allocator, entry->positions, entry->position_capacity * sizeof *entry->positions);
     hw_free(allocator, entry, sizeof *entry);
 }
 
@@ -101,7 +99,6 @@ static enum hw_status entry_fill(struct hw_cached_batch *entry,
                                  const struct hw_batch *batch, size_t plain_size_max,
                                  struct hw_error *error)
 {
-    size_t places = (size_t)batch->record_count / PLACE_RECORDS + 1;
     enum hw_status status;
 
     hw_buffer_init(&entry->bytes, allocator);
@@ -110,20 +107,21 @@ static enum hw_status entry_fill(struct hw_cached_batch *entry,
     entry->next_offset = hw_batch_next_offset(batch);
     status = hw_buffer_append(&entry->bytes, bytes, hw_batch_size_bytes(batch), error);
     if (status == HW_OK) {
-        status = hw_array_reserve(allocator, (void **)&entry->places, &entry->place_capacity,
-                                  places, sizeof *entry->places, error);
-    }
-    if (status == HW_OK) {
         status = hw_record_iterator_open(&entry->start, entry->bytes.bytes, batch, plain_size_max,
                                          &entry->plain, error);
     }
-    if (status == HW_OK) {
-        entry->places[0] =
-            (struct hw_record_place){.at = entry->start.at, .left = entry->start.left};
-        entry->place_count = 1;
+    /* A count that cannot be true is not believed: each record takes some bytes. */
+    entry->is_dense = status == HW_OK && entry->start.left - 1 == batch->last_offset_delta &&
+                      entry->start.left <= entry->start.end - entry->start.at;
+    if (entry->is_dense) {
+        status = hw_array_reserve(allocator, (void **)&entry->positions, &entry->position_capacity,
+                                  (size_t)entry->start.left + 1, sizeof *entry->positions, error);
+    }
+    if (status == HW_OK && entry->is_dense) {
+        entry->positions[0] = 0;
     }
     entry->memory_bytes = sizeof *entry + entry->bytes.capacity + entry->plain.capacity +
-                          entry->place_capacity * sizeof *entry->places;
+                          entry->position_capacity * sizeof *entry->positions;
     return status;
 }
 
@@ -167,42 +165,13 @@ enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content
 
 /* --------------------------------------------------------------------------- records of a batch */
 
-/* The last place that is known to be at or before the record with this offset. Only where every
- * offset has a record is its number known. */
-static size_t place_before(const struct hw_cached_batch *entry, hw_offset_t low)
-{
-    const struct hw_batch *batch = &entry->start.batch;
-    size_t place;
-
-    if (batch->record_count - 1 != batch->last_offset_delta || low <= entry->base_offset) {
-        return 0;
-    }
-    place = (size_t)(low - entry->base_offset) / PLACE_RECORDS;
-    return place < entry->place_count ? place : entry->place_count - 1;
-}
-
-/* Note the place of the next record, if it is a new one; *previous is the offset before it. */
-static void note_place(struct hw_cached_batch *entry, const struct hw_record_iterator *iterator,
-                       hw_offset_t previous)
-{
-    int32_t number = iterator->batch.record_count - iterator->left;
-
-    if (number == (int32_t)entry->place_count * PLACE_RECORDS &&
-        entry->place_count < entry->place_capacity && previous == entry->base_offset + number - 1) {
-        entry->places[entry->place_count++] =
-            (struct hw_record_place){.at = iterator->at, .left = iterator->left};
-    }
-}
-
-/* The next record's offset; *previous is that of the one before it. */
-static enum hw_status step(struct hw_cached_batch *entry, struct hw_record_iterator *iterator,
+/* The next record's offset, which must be above *previous and takes its place. */
+static enum hw_status step(const struct hw_cached_batch *entry, struct hw_record_iterator *iterator,
                            hw_offset_t *previous, bool *found, struct hw_error *error)
 {
     struct hw_record record;
-    enum hw_status status;
+    enum hw_status status = hw_record_iterator_next(iterator, &record, found, error);
 
-    note_place(entry, iterator, *previous);
-    status = hw_record_iterator_next(iterator, &record, found, error);
     if (status != HW_OK || !*found) {
         return status;
     }
@@ -216,31 +185,85 @@ static enum hw_status step(struct hw_cached_batch *entry, struct hw_record_itera
     return HW_OK;
 }
 
+/* Walk on until the first `count` records are known; *dense is false where an offset is missing. */
+static enum hw_status know(struct hw_cached_batch *entry, int32_t count, bool *dense,
+                           struct hw_error *error)
+{
+    const uint8_t *area = entry->start.at;
+    struct hw_record_iterator walk = entry->start;
+    bool found = true;
+
+    walk.at = area + entry->positions[entry->known_count];
+    walk.left = entry->start.left - entry->known_count;
+    *dense = true;
+    while (entry->known_count < count) {
+        hw_offset_t previous = entry->base_offset + entry->known_count - 1;
+        hw_offset_t expected = previous + 1;
+        enum hw_status status = step(entry, &walk, &previous, &found, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (!found || previous != expected) {
+            *dense = false;
+            return HW_OK;
+        }
+        entry->positions[++entry->known_count] = (uint32_t)(walk.at - area);
+    }
+    return HW_OK;
+}
+
+/* The records in [low, high), where offsets are missing: from `*first` up to `*end`. */
+static enum hw_status walk_to(const struct hw_cached_batch *entry, hw_offset_t low,
+                              hw_offset_t high, const uint8_t **first, const uint8_t **end,
+                              int32_t *count, struct hw_error *error)
+{
+    struct hw_record_iterator walk = entry->start;
+    hw_offset_t previous = entry->base_offset - 1;
+    bool found = true;
+
+    *first = *end = walk.at;
+    *count = 0;
+    /* Also the record behind the last one, whose offset has to be in order. */
+    while (found && previous < high) {
+        const uint8_t *at = walk.at;
+        enum hw_status status = step(entry, &walk, &previous, &found, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (found && previous >= low && previous < high) {
+            *first = (*count)++ == 0 ? at : *first;
+            *end = walk.at;
+        }
+    }
+    return HW_OK;
+}
+
 enum hw_status hw_cached_batch_copy(struct hw_cached_batch *batch, hw_offset_t low,
                                     hw_offset_t high, struct hw_buffer *out,
                                     struct hw_record_iterator *iterator, struct hw_error *error)
 {
-    size_t place = place_before(batch, low);
-    hw_offset_t previous = batch->base_offset + (hw_offset_t)place * PLACE_RECORDS - 1;
-    struct hw_record_iterator walk = batch->start;
-    const uint8_t *first = batch->places[place].at;
-    const uint8_t *end = first;
+    int32_t first_number = (int32_t)(low - batch->base_offset);
+    int32_t count = (int32_t)(high - low);
+    int32_t behind = first_number + count;
+    const uint8_t *first = NULL;
+    const uint8_t *end = NULL;
     size_t start = out->size;
-    int32_t count = 0;
-    bool found = true;
+    bool dense = batch->is_dense;
     enum hw_status status = HW_OK;
 
-    walk.at = first;
-    walk.left = batch->places[place].left;
-    /* Also the record behind the last one, whose offset has to be in order. */
-    while (status == HW_OK && found && previous < high) {
-        const uint8_t *at = walk.at;
-
-        status = step(batch, &walk, &previous, &found, error);
-        if (status == HW_OK && found && previous >= low && previous < high) {
-            first = count++ == 0 ? at : first;
-            end = walk.at;
-        }
+    HW_ASSERT(low >= batch->base_offset && low < high && high <= batch->next_offset);
+    if (dense) {
+        /* Also the record behind the last one, whose offset has to be in order. */
+        status = know(batch, behind < batch->start.left ? behind + 1 : behind, &dense, error);
+    }
+    if (status == HW_OK && dense) {
+        first = batch->start.at + batch->positions[first_number];
+        end = batch->start.at + batch->positions[behind];
+    }
+    if (status == HW_OK && !dense) {
+        status = walk_to(batch, low, high, &first, &end, &count, error);
     }
     if (status == HW_OK) {
         status = hw_buffer_append(out, first, (size_t)(end - first), error);

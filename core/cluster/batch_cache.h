@@ -3,9 +3,8 @@
  * Batches that were read lately and whose checksum was right, so that look-ups of single records
  * read and check a batch once, and do not walk through all of it each time.
  *
- *     batch    [ 0 | 1 | 2 | ... | 15 | 16 | ... | 31 | 32 | ... ]
- *     places     ^                      ^               ^           where every 16th record begins,
- *                                                                   as far as somebody has walked
+ *     batch       [ 0 | 1 | 2 | 3 | ... ]
+ *     positions     ^   ^   ^             where each record begins, as far as somebody has walked
  *
  * A batch is known by its log's content id (core/log/log.h), so one that was cut off is never found
  * again. At most HW_BATCH_CACHE_BYTES_MAX are kept: one that was not used lately goes first.
@@ -20,12 +19,6 @@
 
 enum { HW_BATCH_CACHE_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* Where in a batch the record begins that has so many others before it. */
-struct hw_record_place {
-    const uint8_t *at;
-    int32_t left; /* Records from here on. */
-};
-
 struct hw_cached_batch {
     uint64_t content_id;
     hw_offset_t base_offset;
@@ -35,9 +28,12 @@ struct hw_cached_batch {
     struct hw_buffer bytes;
     struct hw_buffer plain; /* Its records, if it is compressed. */
     struct hw_record_iterator start;
-    struct hw_record_place *places;
-    size_t place_count; /* At least 1: the first record. */
-    size_t place_capacity;
+    bool is_dense; /* By the header, every offset has a record. */
+    /* Then, and as far as that is true: where the first `known_count` records begin, counted from
+     * the first one, and where the last of them ends. They are well-formed and in order. */
+    uint32_t *positions;
+    size_t position_capacity;
+    int32_t known_count;
 };
 
 /* All fields are its own. */

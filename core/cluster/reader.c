@@ -13,7 +13,8 @@
 enum {
     READER_CHUNK_BYTES_FIRST = 64 * 1024,
     READER_ROW_BYTES_ASSUMED = 256,
-    CONTROL_KEY_SIZE = 4 /* version and type, both int16. */
+    READER_KEPT_BYTES = 64 * 1024, /* Of memory that is not in use. */
+    CONTROL_KEY_SIZE = 4           /* version and type, both int16. */
 };
 
 /* -------------------------------------------------------------------------------------- bounds */
@@ -76,37 +77,76 @@ static size_t first_chunk_bytes(const struct hw_reader *reader)
                : (size_t)READER_CHUNK_BYTES_FIRST;
 }
 
-enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,
-                              struct hw_reader **reader, struct hw_error *error)
+/* Nothing more comes, and memory that an error left half filled is not looked at. */
+static void reader_stop(struct hw_reader *reader)
+{
+    reader->first = reader->end;
+    reader->chunk.size = 0;
+    reader->at = 0;
+    reader->start_count = 0;
+    reader->is_run = false;
+    reader->is_iterating = false;
+    reader->record_count = 0;
+}
+
+enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *cluster,
+                                const struct hw_reader_options *options, struct hw_error *error)
 {
     struct hw_reader_place place;
-    struct hw_reader *made;
     enum hw_status status = hw_reader_find(cluster, options, &place, error);
 
-    *reader = NULL;
+    reader_stop(reader);
     if (status != HW_OK) {
         return status;
     }
-    made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+    reader->cluster = cluster;
+    reader->topic_id = place.topic->id;
+    reader->options = *options;
+    reader->options.topic = reader->topic;
+    memcpy(reader->topic, place.topic->name, sizeof reader->topic);
+    reader->log_start = hw_log_start(place.replica->log);
+    reader->high_watermark = place.high_watermark;
+    /* The batch that holds the log start is still there whole, for those who look at the log. */
+    reader->first = at_least(options->first, options->mode == HW_READ_LOG ? 0 : reader->log_start);
+    reader->end = options->end < place.end ? options->end : place.end;
+    reader->chunk_bytes = first_chunk_bytes(reader);
+    return HW_OK;
+}
+
+enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,
+                              struct hw_reader **reader, struct hw_error *error)
+{
+    struct hw_reader *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+    enum hw_status status;
+
+    *reader = NULL;
     if (made == NULL) {
         return hw_error_no_memory(error, "reader");
     }
     made->allocator = cluster->allocator;
-    made->cluster = cluster;
-    made->topic_id = place.topic->id;
-    made->options = *options;
-    made->options.topic = made->topic;
-    memcpy(made->topic, place.topic->name, sizeof made->topic);
-    made->log_start = hw_log_start(place.replica->log);
-    made->high_watermark = place.high_watermark;
-    /* The batch that holds the log start is still there whole, for those who look at the log. */
-    made->first = at_least(options->first, options->mode == HW_READ_LOG ? 0 : made->log_start);
-    made->end = options->end < place.end ? options->end : place.end;
-    made->chunk_bytes = first_chunk_bytes(made);
     hw_buffer_init(&made->chunk, made->allocator);
     hw_buffer_init(&made->plain, made->allocator);
+    status = hw_reader_reopen(made, cluster, options, error);
+    if (status != HW_OK) {
+        hw_reader_close(made);
+        return status;
+    }
     *reader = made;
     return HW_OK;
+}
+
+static void release_if_large(struct hw_buffer *buffer)
+{
+    if (buffer->capacity > READER_KEPT_BYTES) {
+        hw_buffer_release(buffer);
+    }
+}
+
+void hw_reader_rest(struct hw_reader *reader)
+{
+    reader_stop(reader);
+    release_if_large(&reader->chunk);
+    release_if_large(&reader->plain);
 }
 
 void hw_reader_close(struct hw_reader *reader)
@@ -201,18 +241,6 @@ static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row
     return status;
 }
 
-/* Nothing more comes, and memory that an error left half filled is not looked at. */
-static void reader_stop(struct hw_reader *reader)
-{
-    reader->first = reader->end;
-    reader->chunk.size = 0;
-    reader->at = 0;
-    reader->start_count = 0;
-    reader->is_run = false;
-    reader->is_iterating = false;
-    reader->record_count = 0;
-}
-
 enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool *found,
                               struct hw_error *error)
 {
@@ -230,6 +258,55 @@ enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool
         reader_stop(reader);
     }
     return status;
+}
+
+enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                       bool *is_at_end, struct hw_error *error)
+{
+    bool more = true;
+    enum hw_status status = next_in_batch(reader, row, found, error);
+
+    while (status == HW_OK && !*found && more) {
+        status = hw_reader_enter_buffered(reader, &more, error);
+        if (status == HW_OK && more) {
+            status = next_in_batch(reader, row, found, error);
+        }
+    }
+    if (status != HW_OK) {
+        *found = false;
+        reader_stop(reader);
+    }
+    *is_at_end = !*found && reader->first >= reader->end;
+    return status;
+}
+
+enum hw_status hw_reader_next_run(struct hw_reader *reader, hw_offset_t *first, hw_offset_t *end,
+                                  bool *found, struct hw_error *error)
+{
+    struct hw_row row;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(reader->options.count_only);
+    if (!reader->is_run) {
+        status = hw_reader_next(reader, &row, found, error);
+        if (status != HW_OK || !*found) {
+            return status;
+        }
+        *first = row.record.offset;
+        *end = row.record.offset + 1;
+    } else {
+        *first = reader->options.descending ? reader->high : reader->low;
+        *end = *first;
+    }
+    /* The rest of the run, of which hw_reader_next() has taken one. */
+    if (reader->is_run && reader->options.descending) {
+        *first = reader->low;
+    } else if (reader->is_run) {
+        *end = reader->high;
+    }
+    *found = true;
+    reader->is_run = false;
+    return HW_OK;
 }
 
 /* --------------------------------------------------------------------------------------- times */

@@ -64,6 +64,33 @@ enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader
 enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool *found,
                               struct hw_error *error);
 
+/*
+ * The next row, if it is in the reader's own memory: unlike all other calls this one may overlap
+ * with calls on the cluster. *found false: hw_reader_next() tells what comes, unless *is_at_end.
+ * Errors: HW_NO_MEMORY; HW_CORRUPT. After an error the reader is at its end.
+ */
+enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                       bool *is_at_end, struct hw_error *error);
+
+/*
+ * For a reader with count_only, in place of hw_reader_next(): the next offsets that have a row,
+ * [*first, *end), or *found false at the end. With `descending` they are to be taken from the last
+ * one down. Errors: as hw_reader_next().
+ */
+enum hw_status hw_reader_next_run(struct hw_reader *reader, hw_offset_t *first, hw_offset_t *end,
+                                  bool *found, struct hw_error *error);
+
+/*
+ * Begin anew with the memory of a reader, also of one whose cluster was closed, if the allocator is
+ * the same. Errors: as hw_reader_open(); the reader is then at its end.
+ */
+enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *cluster,
+                                const struct hw_reader_options *options, struct hw_error *error);
+
+/* Go to the end and give large memory back: hw_reader_reopen() may follow, much later. The cluster
+ * may be closed already. */
+void hw_reader_rest(struct hw_reader *reader);
+
 /* NULL is allowed. The cluster may be closed already. */
 void hw_reader_close(struct hw_reader *reader);
 

@@ -298,26 +298,31 @@ static enum hw_status reader_enter_cached(struct hw_reader *reader, bool *more,
     return status == HW_OK ? HW_OK : reader_failed(reader, status, &inner, error);
 }
 
+enum hw_status hw_reader_enter_buffered(struct hw_reader *reader, bool *entered,
+                                        struct hw_error *error)
+{
+    bool is_descending = reader->options.descending;
+
+    *entered = is_descending ? reader->start_count > 0 : reader->at < reader->chunk.size;
+    if (!*entered) {
+        return HW_OK;
+    }
+    return reader_enter(reader, is_descending ? reader->starts[--reader->start_count] : reader->at,
+                        error);
+}
+
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
-    bool is_left =
-        reader->options.descending ? reader->start_count > 0 : reader->at < reader->chunk.size;
+    enum hw_status status = hw_reader_enter_buffered(reader, more, error);
 
-    if (!is_left && reader->first < reader->end && reader_is_lookup(reader)) {
-        return reader_enter_cached(reader, more, error);
-    }
-    if (!is_left && reader->first < reader->end) {
-        status = reader_refill(reader, error);
-        is_left = reader->chunk.size > 0;
-    }
-    *more = status == HW_OK && is_left;
-    if (!*more) {
+    if (status != HW_OK || *more || reader->first >= reader->end) {
         return status;
     }
-    return reader_enter(
-        reader, reader->options.descending ? reader->starts[--reader->start_count] : reader->at,
-        error);
+    if (reader_is_lookup(reader)) {
+        return reader_enter_cached(reader, more, error);
+    }
+    status = reader_refill(reader, error);
+    return status == HW_OK ? hw_reader_enter_buffered(reader, more, error) : status;
 }
 
 enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record *record,

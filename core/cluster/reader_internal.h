@@ -68,6 +68,11 @@ struct hw_reader {
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error);
 
+/* Enter the next batch of those in the reader's memory; *entered is false if there is none. Errors:
+ * as hw_reader_next_buffered(). */
+enum hw_status hw_reader_enter_buffered(struct hw_reader *reader, bool *entered,
+                                        struct hw_error *error);
+
 /* Enter the next batch that may have rows; *more is false at the end. Errors: as hw_reader_next().
  */
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
