@@ -21,7 +21,7 @@ const struct ext_function ext_functions[] = {
      "set a config by its Kafka name; NULL takes it back; returns the value in force",
      "SELECT configure('min.insync.replicas', 2, 'orders');"},
     {"add_broker", 1, 3, EFFECT, fn_add_broker, "add_broker(id [, rack [, dir]])",
-     "add a running broker; dir is a directory for its logs, elsewhere than the cluster's",
+     "add a running broker; dir is an empty or a new directory for its logs, on another disk",
      "SELECT add_broker(4);"},
 
     {"create_topic", 1, 4, EFFECT, fn_create_topic,

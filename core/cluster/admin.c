@@ -78,10 +78,45 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     return hw_cluster_finish_step(cluster, status, error);
 }
 
+/* A relative path counts from where the cluster's own directory lies, wherever the process runs. */
+static enum hw_status admin_resolve_directory(const struct hw_cluster *cluster, const char *dir,
+                                              char path[HW_PATH_MAX], struct hw_error *error)
+{
+    const char *end = strrchr(cluster->directory, '/');
+
+    if (dir[0] == '/' || end == NULL) {
+        return hw_path_format(path, error, "%s", dir);
+    }
+    return hw_path_format(path, error, "%.*s/%s", (int)(end - cluster->directory),
+                          cluster->directory, dir);
+}
+
+/* A directory with anything in it may be somebody's: another broker's, another cluster's, or no log
+ * directory at all. */
+static enum hw_status admin_check_directory(const struct hw_cluster *cluster, const char *dir,
+                                            struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = cluster->allocator};
+    enum hw_status status = hw_store_list(cluster->store, dir, &names, error);
+    size_t count = names.count;
+
+    hw_name_list_release(&names);
+    if (status == HW_NOT_FOUND) {
+        return HW_OK;
+    }
+    if (status == HW_OK && count > 0) {
+        return hw_error_set(error, HW_MISUSE,
+                            "'%s' is not empty: a new broker takes an empty or a new directory",
+                            dir);
+    }
+    return status;
+}
+
 enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, const char *rack,
                                      const char *dir, struct hw_error *error)
 {
     struct hw_broker *broker;
+    char path[HW_PATH_MAX];
     enum hw_status status;
 
     if (id < 0 || id > INT32_MAX) {
@@ -101,12 +136,22 @@ enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, con
     }
     status = hw_cluster_make_durable(cluster, error);
     if (status == HW_OK && dir != NULL) {
-        status = hw_store_make_directory(cluster->store, dir, error);
+        status = admin_resolve_directory(cluster, dir, path, error);
+        dir = path;
+    }
+    if (status == HW_OK && dir != NULL) {
+        status = admin_check_directory(cluster, dir, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_insert_broker(cluster, (hw_broker_id_t)id, rack, dir, &broker, error);
     }
     if (status != HW_OK) {
+        return status;
+    }
+    /* With its meta.properties the directory is taken. */
+    status = hw_broker_make_directory(cluster, broker, error);
+    if (status != HW_OK) {
+        hw_cluster_remove_broker(cluster, broker);
         return status;
     }
     (void)hw_controller_register(&cluster->controller, broker->id);

@@ -70,6 +70,19 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     return HW_OK;
 }
 
+void hw_cluster_remove_broker(struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        if (cluster->brokers[i] != broker) {
+            cluster->brokers[kept++] = cluster->brokers[i];
+        }
+    }
+    cluster->broker_count = kept;
+    hw_broker_destroy(cluster, broker);
+}
+
 void hw_broker_note(struct hw_cluster *cluster, const struct hw_broker *broker, const char *what)
 {
     struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_BROKER);
@@ -228,6 +241,25 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
     return HW_OK;
 }
 
+/* One log that cannot be opened does not stop a broker: that replica stays offline until the broker
+ * is started again, as with a log directory that fails. Source: LogManager.loadLogs (R1.1). */
+static enum hw_status broker_go_on_without(struct hw_cluster *cluster,
+                                           const struct hw_broker *broker,
+                                           const struct hw_partition *partition,
+                                           enum hw_status status, const struct hw_error *error)
+{
+    struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_RECOVERY);
+
+    if (status == HW_OK || status == HW_NO_MEMORY) {
+        return status;
+    }
+    event.topic = partition->journal_topic;
+    event.partition = partition->number;
+    event.broker = broker->id;
+    hw_journal_add(&cluster->journal, event, "offline: %s", error->message);
+    return HW_OK;
+}
+
 enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
                                struct hw_error *error)
 {
@@ -251,6 +283,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         if (hw_broker_list_contains(&partition->record.replicas, broker->id)) {
             status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
+            status = broker_go_on_without(cluster, broker, partition, status, error);
         }
     }
     checkpoints_release(&checkpoints);

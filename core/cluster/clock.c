@@ -205,7 +205,8 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
     enum hw_status status = HW_OK;
 
     if (ms < 0 || ms > CLOCK_MS_MAX - cluster->now_ms) {
-        return hw_error_set(error, HW_MISUSE, "%" PRId64 " ms, allowed are 0 to %" PRId64, ms,
+        return hw_error_set(error, HW_MISUSE,
+                            "%" PRId64 " ms cannot pass, allowed are 0 to %" PRId64, ms,
                             CLOCK_MS_MAX - cluster->now_ms);
     }
     target = cluster->now_ms + ms;

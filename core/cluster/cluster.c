@@ -101,26 +101,6 @@ static enum hw_status cluster_begin(struct hw_cluster *cluster,
     return status;
 }
 
-/* The high watermarks of a replica that has been shown: no row goes back on a reader because the
- * process ended before a checkpoint. */
-static void cluster_restore_shown(struct hw_cluster *cluster, struct hw_topic *topic,
-                                  struct hw_partition *partition)
-{
-    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
-
-    partition->placed = partition->record.replicas;
-    partition->noted = partition->record;
-    for (int32_t i = 0; i < partition->placed.count; i++) {
-        struct hw_replica *replica = hw_partition_find(partition, partition->placed.ids[i]);
-        int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
-
-        if (replica != NULL && topic->slots[first + (size_t)i] != 0 &&
-            shown > hw_log_high_watermark(replica->log)) {
-            (void)hw_log_update_high_watermark(replica->log, shown);
-        }
-    }
-}
-
 void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
                                const struct hw_partition *partition)
 {
@@ -128,45 +108,6 @@ void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topi
         hw_losses_observe(&cluster->losses, &topic->led[partition->number], partition, topic->name,
                           &cluster->acks, cluster->now_ms);
     }
-}
-
-/* Start the brokers that ran, and give their replicas the roles that the records name. */
-static enum hw_status cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
-{
-    struct hw_step step;
-    struct hw_selection all;
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    int64_t clock = hw_shown_file_get(&cluster->shown, 0);
-    enum hw_status status = HW_OK;
-
-    if (clock > cluster->now_ms) {
-        cluster->now_ms = clock;
-    }
-    step = hw_cluster_step(cluster);
-    hw_cluster_publish_metadata(cluster);
-    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
-        if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
-            status = hw_broker_start(cluster, cluster->brokers[i], error);
-        }
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
-    }
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        cluster_restore_shown(cluster, topic, partition);
-        if (hw_partition_raise_epoch(partition)) {
-            hw_partition_note_record(partition);
-            partition->is_record_dirty = false;
-            cluster->is_state_dirty = true;
-        }
-        status = hw_exchange_tell_all(partition, &step, error);
-        if (status == HW_OK) {
-            cluster->variant->created(partition, &step);
-            hw_cluster_observe_losses(cluster, topic, partition);
-        }
-    }
-    return status;
 }
 
 static enum hw_status cluster_lock(struct hw_cluster *cluster, struct hw_error *error)
@@ -202,7 +143,7 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
         for (size_t i = 0; i < cluster->topic_count; i++) {
             hw_cluster_resolve_settings(cluster, cluster->topics[i]);
         }
-        status = cluster_resume(cluster, error);
+        status = hw_cluster_resume(cluster, error);
     }
     return status;
 }
@@ -285,6 +226,26 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
 
 /* ------------------------------------------------------------------------------ writing it down */
 
+/* A cluster without cluster.state writes one before it makes a broker's directory: where one is,
+ * the file was lost, and what lies there may be all that is left of it. */
+static enum hw_status cluster_refuse_lost_state(const struct hw_cluster *cluster,
+                                                struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = cluster->allocator};
+    enum hw_status status = hw_store_list(cluster->store, cluster->directory, &names, error);
+
+    for (size_t i = 0; status == HW_OK && i < names.count; i++) {
+        if (strncmp(names.names[i], "broker-", 7) == 0) {
+            status = hw_error_set(error, HW_CORRUPT,
+                                  "'%s' has the directory %s but no cluster.state: restore that"
+                                  " file, or move the directory away to begin anew",
+                                  cluster->directory, names.names[i]);
+        }
+    }
+    hw_name_list_release(&names);
+    return status;
+}
+
 /* What a process left behind that was killed before it wrote the first cluster.state. */
 static enum hw_status cluster_forget_shown(struct hw_cluster *cluster, struct hw_error *error)
 {
@@ -309,15 +270,18 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
         status = cluster_lock(cluster, error);
     }
     if (status == HW_OK) {
+        status = cluster_refuse_lost_state(cluster, error);
+    }
+    if (status == HW_OK && cluster->shown.file == NULL) {
         status = cluster_forget_shown(cluster, error);
+        if (status == HW_OK) {
+            status = cluster_open_shown(cluster, error);
+        }
     }
     if (status == HW_OK) {
-        status = cluster_open_shown(cluster, error);
+        status = hw_state_file_write(cluster, error);
     }
-    if (status == HW_OK) {
-        cluster->is_on_disk = true;
-        cluster->is_state_dirty = true;
-    }
+    cluster->is_on_disk = status == HW_OK;
     return status;
 }
 
@@ -335,21 +299,24 @@ void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
                            cluster->now_ms);
 }
 
-void hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
+bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
                              struct hw_partition *partition)
 {
     int64_t id;
     enum hw_kafka_error answer;
+    bool is_any_acknowledged = false;
 
     for (int32_t i = 0; i < partition->replica_count; i++) {
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
 
+            is_any_acknowledged |= answer == HW_KAFKA_NONE;
             hw_cluster_answer(cluster, topic, partition, id, answer);
             hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
                            hw_kafka_error_name(answer));
         }
     }
+    return is_any_acknowledged;
 }
 
 /* The slot of a replica in the shown file. */
@@ -392,15 +359,25 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
 {
     struct hw_error later;
     struct hw_error *reason = first == HW_OK ? error : &later;
+    struct hw_replica *leader = hw_partition_leader(partition);
+    hw_offset_t shown;
     enum hw_status status = HW_OK;
 
-    hw_cluster_collect_acks(cluster, topic, partition);
+    /* What a producer was told is as good as shown: it is there, and visible, when the process has
+     * ended at any moment after this. */
+    if (hw_cluster_collect_acks(cluster, topic, partition) && leader != NULL) {
+        status = hw_cluster_show(cluster, topic, partition, leader, &shown, reason);
+    }
     hw_cluster_observe_losses(cluster, topic, partition);
     if (partition->is_record_dirty) {
+        enum hw_status placed;
+
         cluster->is_state_dirty = true;
         partition->is_record_dirty = false;
         hw_partition_note_record(partition);
-        status = hw_cluster_place_replicas(cluster, topic, partition, reason);
+        placed =
+            hw_cluster_place_replicas(cluster, topic, partition, status == HW_OK ? reason : &later);
+        status = status == HW_OK ? placed : status;
     }
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);

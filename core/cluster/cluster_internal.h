@@ -158,8 +158,9 @@ void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
 void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
                                const struct hw_partition *partition);
 
-/* Acks of one partition whose waiting produces were resolved. */
-void hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
+/* Acks of one partition whose waiting produces were resolved. Returns whether a producer was told
+ * that its records are committed. */
+bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
                              struct hw_partition *partition);
 
 /*
@@ -190,6 +191,9 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
                                  struct hw_selection *selection, struct hw_error *error);
 bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
                        struct hw_partition **partition);
+
+/* resume.c: start the brokers that ran, and give their replicas the roles that the records name. */
+enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error);
 
 /* clock.c: set when periodic work is next due, from now on. */
 void hw_cluster_schedule(struct hw_cluster *cluster);
@@ -299,6 +303,9 @@ enum hw_status hw_state_file_read(struct hw_cluster *cluster, struct hw_error *e
 enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id_t id,
                                         const char *rack, const char *dir,
                                         struct hw_broker **broker, struct hw_error *error);
+
+/* Take a broker out that holds no replica, and release it. */
+void hw_cluster_remove_broker(struct hw_cluster *cluster, struct hw_broker *broker);
 
 /*
  * Add a topic object with `partition_count` zeroed partitions (name and settings filled in),

@@ -22,7 +22,7 @@ void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_br
 
         if (replica != NULL) {
             hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
-            hw_cluster_collect_acks(cluster, topic, partition);
+            (void)hw_cluster_collect_acks(cluster, topic, partition);
         }
     }
 }

@@ -158,6 +158,12 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
             hw_broker_list_format(&partition->record.replicas, replicas, sizeof replicas));
     }
     *replica = hw_partition_find(partition, found->id);
+    if (*replica == NULL && found->state == HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
+                               "broker %" PRId32
+                               " could not open its log of %s: hw_journal says why",
+                               found->id, partition->name);
+    }
     if (*replica == NULL) {
         return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
                                "broker %" PRId32 " does not run: restart(%" PRId32 ") first",
@@ -177,9 +183,11 @@ enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
     }
     (void)hw_broker_list_format(&partition->record.isr, isr, sizeof isr);
     if (partition->record.leader == HW_BROKER_ID_NONE) {
-        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-                               "%s has no leader: call promote() for a member of its ISR %s",
-                               partition->name, isr);
+        return hw_error_refuse(
+            error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+            "%s has no leader: restart() and promote() a member of its ISR %s, or"
+            " promote(..., 'unclean') another replica and lose what it lacks",
+            partition->name, isr);
     }
     if (hw_partition_find(partition, partition->record.leader) != NULL) {
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,

@@ -58,7 +58,7 @@ static void placement_remove(struct hw_cluster *cluster, const struct hw_topic *
 
     if (replica != NULL) {
         hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
-        hw_cluster_collect_acks(cluster, topic, partition);
+        (void)hw_cluster_collect_acks(cluster, topic, partition);
         hw_partition_detach(partition, broker->id);
         hw_replica_destroy(replica);
     }

@@ -383,7 +383,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         for (int32_t r = 0; r < partition->replica_count; r++) {
             hw_waiting_fail_all(partition->replicas[r], HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
         }
-        hw_cluster_collect_acks(cluster, topic, partition);
+        (void)hw_cluster_collect_acks(cluster, topic, partition);
     }
     topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);

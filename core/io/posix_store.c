@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { DIRECTORY_MODE = 0755 };
@@ -282,6 +283,18 @@ static const struct hw_store_methods posix_store_methods = {
     .destroy = posix_destroy,
 };
 
+/* At most a half of what the process may have open: the rest is for others, SQLite among them. */
+static size_t fair_share(size_t descriptors_max)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / 2 < descriptors_max) {
+        return limit.rlim_cur < 2 ? 1 : (size_t)(limit.rlim_cur / 2);
+    }
+    return descriptors_max;
+}
+
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error)
 {
@@ -293,7 +306,7 @@ enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_
     if (created == NULL) {
         return hw_error_no_memory(error, "a store of files");
     }
-    status = hw_posix_files_init(&created->files, allocator, descriptors_max, error);
+    status = hw_posix_files_init(&created->files, allocator, fair_share(descriptors_max), error);
     if (status != HW_OK) {
         hw_free(allocator, created, sizeof *created);
         return status;

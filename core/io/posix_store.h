@@ -4,7 +4,8 @@
  *
  * File descriptors are a cache: a file is opened again when it is used and its descriptor was given
  * to another one meanwhile (least recently used first). So thousands of files work under a small
- * limit of descriptors, and a steady set of files costs no open and no close.
+ * limit of descriptors, and a steady set of files costs no open and no close. A store never takes
+ * more than half of what the process may have open.
  */
 #ifndef HW_IO_POSIX_STORE_H
 #define HW_IO_POSIX_STORE_H

@@ -85,6 +85,10 @@ static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time
                                              const struct hw_settings *settings,
                                              enum hw_status status, const struct hw_error *error)
 {
+    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s: %s",
+                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
+                                        : hw_status_name(status),
+                   error->message);
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE) {
         follower_delay(replica, now_ms, settings);
         return HW_OK;

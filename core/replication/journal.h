@@ -12,7 +12,7 @@
 #include "core/base/memory.h"
 #include "core/base/types.h"
 
-enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 96 };
+enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240 };
 
 #define HW_EVENT_MAP(X)                                                                            \
     X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \

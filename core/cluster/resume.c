@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Going on after the process ended: the brokers that ran are started, their replicas take the roles
+ * that the records name, and what was shown stays visible.
+ *
+ * A leader whose log lacks what was shown would make its followers cut theirs to its own: files
+ * were lost or damaged. Another in-sync replica that has it all leads instead.
+ */
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+/* The high watermarks of a replica that has been shown: no row goes back on a reader because the
+ * process ended before a checkpoint. */
+static void resume_shown(struct hw_cluster *cluster, struct hw_topic *topic,
+                         struct hw_partition *partition)
+{
+    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+
+    partition->placed = partition->record.replicas;
+    partition->noted = partition->record;
+    for (int32_t i = 0; i < partition->placed.count; i++) {
+        struct hw_replica *replica = hw_partition_find(partition, partition->placed.ids[i]);
+        int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
+
+        if (replica != NULL && topic->slots[first + (size_t)i] != 0 &&
+            shown > hw_log_high_watermark(replica->log)) {
+            (void)hw_log_update_high_watermark(replica->log, shown);
+        }
+    }
+}
+
+/* The largest high watermark by which any replica of the partition was shown. */
+static hw_offset_t resume_largest_shown(const struct hw_cluster *cluster,
+                                        const struct hw_topic *topic,
+                                        const struct hw_partition *partition)
+{
+    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
+    hw_offset_t largest = 0;
+
+    for (int32_t i = 0; i < partition->placed.count; i++) {
+        size_t slot = topic->slots[first + (size_t)i];
+        int64_t shown = slot == 0 ? 0 : hw_shown_file_get(&cluster->shown, slot);
+
+        largest = shown > largest ? shown : largest;
+    }
+    return largest;
+}
+
+/* The in-sync replica with the longest log; the leader where it is not shorter than any. */
+static struct hw_replica *resume_longest(const struct hw_partition *partition)
+{
+    struct hw_replica *longest = partition->record.leader == HW_BROKER_ID_NONE
+                                     ? NULL
+                                     : hw_partition_find(partition, partition->record.leader);
+
+    for (int32_t i = 0; i < partition->record.isr.count; i++) {
+        struct hw_replica *member = hw_partition_find(partition, partition->record.isr.ids[i]);
+
+        if (member != NULL &&
+            (longest == NULL || hw_log_end(member->log) > hw_log_end(longest->log))) {
+            longest = member;
+        }
+    }
+    return longest;
+}
+
+static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                 struct hw_partition *partition)
+{
+    const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
+    hw_offset_t shown = resume_largest_shown(cluster, topic, partition);
+    const struct hw_replica *longest = resume_longest(partition);
+    hw_broker_id_t old_leader = partition->record.leader;
+    struct hw_event event;
+
+    if (leader == NULL || hw_log_end(leader->log) >= shown) {
+        return;
+    }
+    event = hw_replica_event(leader, HW_EVENT_RECOVERY);
+    event.offset = hw_log_end(leader->log);
+    event.end_offset = shown;
+    hw_journal_add(&cluster->journal, event,
+                   longest == leader ? "the log lacks records that were shown"
+                                     : "the log lacks records that were shown: broker %" PRId32
+                                       " leads instead",
+                   longest->broker);
+    if (longest == leader) {
+        return;
+    }
+    partition->record.leader = longest->broker;
+    partition->record.leader_epoch++;
+    partition->record.partition_epoch++;
+    (void)hw_broker_list_remove(&partition->record.isr, old_leader);
+    hw_partition_note_record(partition);
+    cluster->is_state_dirty = true;
+}
+
+enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_step step;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    int64_t clock = hw_shown_file_get(&cluster->shown, 0);
+    enum hw_status status = HW_OK;
+
+    if (clock > cluster->now_ms) {
+        cluster->now_ms = clock;
+    }
+    step = hw_cluster_step(cluster);
+    hw_cluster_publish_metadata(cluster);
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
+            status = hw_broker_start(cluster, cluster->brokers[i], error);
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    }
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        resume_shown(cluster, topic, partition);
+        resume_choose_leader(cluster, topic, partition);
+        if (hw_partition_raise_epoch(partition)) {
+            hw_partition_note_record(partition);
+            partition->is_record_dirty = false;
+            cluster->is_state_dirty = true;
+        }
+        status = hw_exchange_tell_all(partition, &step, error);
+        if (status == HW_OK) {
+            cluster->variant->created(partition, &step);
+            hw_cluster_observe_losses(cluster, topic, partition);
+        }
+    }
+    return status;
+}
