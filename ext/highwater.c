@@ -13,6 +13,7 @@
 #include "ext/functions.h"
 #include "ext/kafka_tables.h"
 #include "ext/tables.h"
+#include "ext/vtab_batches.h"
 #include "ext/vtab_log.h"
 #include "ext/vtab_table.h"
 #include "ext/vtab_topic.h"
@@ -26,6 +27,7 @@ static const struct {
 } modules[] = {
     {"highwater", &vtab_topic_module},
     {VTAB_LOG_TABLE, &vtab_log_module},
+    {VTAB_BATCHES_TABLE, &vtab_batches_module},
     {EXT_TRANSACTION_TABLE, &ext_transaction_module},
 };
 

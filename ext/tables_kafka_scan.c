@@ -4,6 +4,8 @@
 #include "ext/ext_value.h"
 #include "ext/vtab_kafka_scan.h"
 
+#include <assert.h>
+
 SQLITE_EXTENSION_INIT3
 
 /* ------------------------------------------------------------------------------ shared by both */
@@ -352,6 +354,13 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
     case BATCHES_COLUMN_COUNT:
         break;
     }
+}
+
+static_assert((int)BATCHES_IS_CONTROL == KAFKA_BATCH_COLUMNS - 1, "columns of every batch");
+
+void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context)
+{
+    batches_column(&(struct kafka_scan_row){.row = row}, column, context);
 }
 
 const struct kafka_scan_table kafka_scan_tables[] = {

@@ -25,6 +25,10 @@ struct kafka_scan_table {
     void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);
 };
 
+/* The columns that a batch has wherever it lies: the first ones of kafka_batches. */
+enum { KAFKA_BATCH_COLUMNS = 17 };
+void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context);
+
 extern const struct kafka_scan_table kafka_scan_tables[];
 extern const size_t kafka_scan_table_count;
 

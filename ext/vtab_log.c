@@ -11,6 +11,7 @@
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
 #include "ext/record_cursor.h"
+#include "ext/replica_table.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -61,37 +62,11 @@ enum {
     LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | ARGUMENT_COLUMNS
 };
 
-struct log_table {
-    struct record_table record; /* Must be first. */
-    struct ext_session *session;
-};
-
 static int log_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                        sqlite3_vtab **vtab, char **message)
 {
-    struct log_table *table;
-    int code = sqlite3_declare_vtab(db, declaration);
-
     (void)argc, (void)argv, (void)message;
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct log_table){.session = client};
-    ext_session_retain(client);
-    *vtab = &table->record.base;
-    return SQLITE_OK;
-}
-
-static int log_disconnect(sqlite3_vtab *vtab)
-{
-    record_table_release((struct record_table *)vtab);
-    ext_session_release(((struct log_table *)vtab)->session);
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    return replica_table_connect(db, client, declaration, vtab);
 }
 
 static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -106,13 +81,6 @@ static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return record_plan(info, &shape);
 }
 
-/* All three arguments, each one value. */
-static bool has_arguments(const struct record_scan *scan)
-{
-    return scan->has_topic && scan->has_replica && scan->has_partition &&
-           scan->partitions.first == scan->partitions.last;
-}
-
 static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                       sqlite3_value **argv)
 {
@@ -124,24 +92,15 @@ static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 
     record_cursor_reset(cursor);
     status = record_scan_read(scan, plan, text, argc, argv, &error);
-    if (status == HW_OK && !scan->is_empty && !has_arguments(scan)) {
-        status = ext_error_invalid(&error, "hw_log() takes 3 arguments: hw_log(topic, partition, "
-                                           "broker)");
-    }
-    if (status == HW_OK && !scan->is_empty && scan->partitions.first < 0) {
-        status = hw_error_refuse(&error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                                 "hw_log(): partition must be 0 or more");
-    }
-    if (status == HW_OK && !scan->is_empty && scan->replicas.first < 0) {
-        status = hw_error_refuse(&error, HW_KAFKA_BROKER_NOT_AVAILABLE,
-                                 "hw_log(): broker must be 0 or more");
+    if (status == HW_OK && !scan->is_empty) {
+        status = replica_table_check(scan, VTAB_LOG_TABLE, &error);
     }
     if (status != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     source = (struct record_source){
         .topic = scan->topic, .partition = scan->partitions.first, .mode = HW_READ_LOG};
-    return record_cursor_start(cursor, ((struct log_table *)base->pVtab)->session, &source);
+    return record_cursor_start(cursor, ((struct replica_table *)base->pVtab)->session, &source);
 }
 
 static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -210,7 +169,7 @@ static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 const sqlite3_module vtab_log_module = {.iVersion = 0,
                                         .xConnect = log_connect,
                                         .xBestIndex = log_best_index,
-                                        .xDisconnect = log_disconnect,
+                                        .xDisconnect = replica_table_disconnect,
                                         .xOpen = record_cursor_open,
                                         .xClose = record_cursor_close,
                                         .xFilter = log_filter,

@@ -279,6 +279,21 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
                                   int64_t partition, bool is_utf8, struct hw_buffer *text,
                                   struct hw_error *error);
 
+struct hw_kafka_scan;
+struct hw_segment_range;
+
+/*
+ * Scan the batches of one replica's log (core/log/kafka_scan.h): as they lie in its files,
+ * checksums computed, damage and all. The scan works on the cluster's store: it is stepped and
+ * closed as the cluster is called, and before it is closed. Errors: HW_REFUSED with
+ * UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; those of
+ * hw_kafka_scan_open().
+ */
+enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *topic,
+                                       int64_t partition, int64_t broker,
+                                       const struct hw_segment_range *range,
+                                       struct hw_kafka_scan **scan, struct hw_error *error);
+
 /* fsync every replica of the topic (NULL: all) on running brokers; *partitions counts partitions.
  */
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,

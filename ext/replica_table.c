@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/replica_table.h"
+
+#include "ext/ext_error.h"
+
+SQLITE_EXTENSION_INIT3
+
+int replica_table_connect(sqlite3 *db, struct ext_session *session, const char *declaration,
+                          sqlite3_vtab **vtab)
+{
+    struct replica_table *table;
+    int code = sqlite3_declare_vtab(db, declaration);
+
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct replica_table){.session = session};
+    ext_session_retain(session);
+    *vtab = &table->record.base;
+    return SQLITE_OK;
+}
+
+int replica_table_disconnect(sqlite3_vtab *vtab)
+{
+    record_table_release((struct record_table *)vtab);
+    ext_session_release(((struct replica_table *)vtab)->session);
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+enum hw_status replica_table_check(const struct record_scan *scan, const char *name,
+                                   struct hw_error *error)
+{
+    if (!scan->has_topic || !scan->has_replica || !scan->has_partition ||
+        scan->partitions.first != scan->partitions.last) {
+        return ext_error_invalid(error, "%s() takes 3 arguments: %s(topic, partition, broker)",
+                                 name, name);
+    }
+    if (scan->partitions.first < 0) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "%s(): partition must be 0 or more", name);
+    }
+    if (scan->replicas.first < 0) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "%s(): broker must be 0 or more", name);
+    }
+    return HW_OK;
+}
