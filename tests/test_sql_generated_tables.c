@@ -128,7 +128,7 @@ static int open_twins(void **state)
                "CREATE TABLE copy_hw_log AS SELECT l.*, l.topic, l.of_partition, l.broker"
                " FROM hw_replicas r, hw_log(r.topic, r.\"partition\", r.broker) l;"
                "SELECT group_concat(DISTINCT visibility) FROM copy_hw_log",
-               "below_log_start,visible,above_hw");
+               "visible,above_hw,below_log_start");
     for (int i = 0; i < 6; i++) {
         (void)snprintf(sql, sizeof sql,
                        "INSERT INTO copy_many_by_replica SELECT rowid, *, leader_epoch, replica,"
