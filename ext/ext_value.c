@@ -116,24 +116,34 @@ static size_t utf8_character_size(const uint8_t *bytes, size_t size)
     return length;
 }
 
+/* Eight bytes: the result has top bits of bytes set unless all of them are characters of ASCII
+ * other than NUL. The test of a zero byte may see one where there is none only if a byte has its
+ * top bit set, so the answer is right. */
+static uint64_t not_ascii(const uint8_t *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return word | (word - UINT64_C(0x0101010101010101));
+}
+
 bool ext_bytes_are_text(const uint8_t *bytes, size_t size)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t tops = UINT64_C(0x8080808080808080);
     size_t at = 0;
 
     while (at < size) {
-        uint64_t word;
         size_t length;
 
-        /* Eight characters of ASCII at a time. The test of a zero byte may see one where there is
-         * none only if a byte has its top bit set, and then both lead to the slow way. */
-        if (size - at >= sizeof word) {
-            memcpy(&word, bytes + at, sizeof word);
-            if (((word | (word - ones)) & tops) == 0) {
-                at += sizeof word;
-                continue;
-            }
+        if (size - at >= 32 && ((not_ascii(bytes + at) | not_ascii(bytes + at + 8) |
+                                 not_ascii(bytes + at + 16) | not_ascii(bytes + at + 24)) &
+                                tops) == 0) {
+            at += 32;
+            continue;
+        }
+        if (size - at >= 8 && (not_ascii(bytes + at) & tops) == 0) {
+            at += 8;
+            continue;
         }
         length = bytes[at] == 0 ? 0 : utf8_character_size(bytes + at, size - at);
         if (length == 0) {
