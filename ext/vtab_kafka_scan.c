@@ -184,8 +184,7 @@ static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct hw_partition_row *row = ((const struct cursor *)base)->row;
-    uint64_t hash =
-        vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
+    uint64_t hash = vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
 
     hash = vtab_kafka_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
                                  : row->crc_ok   ? 1

@@ -412,9 +412,9 @@ static void the_compression_type_names_the_codec_of_the_log(void **state)
         const char *type;
         bool recompresses;
         enum hw_codec codec;
-    } cases[] = {{"producer", false, HW_CODEC_NONE},    {"uncompressed", true, HW_CODEC_NONE},
-                 {"none", true, HW_CODEC_NONE},         {"gzip", true, HW_CODEC_GZIP},
-                 {"snappy", true, HW_CODEC_SNAPPY},     {"lz4", true, HW_CODEC_LZ4},
+    } cases[] = {{"producer", false, HW_CODEC_NONE}, {"uncompressed", true, HW_CODEC_NONE},
+                 {"none", true, HW_CODEC_NONE},      {"gzip", true, HW_CODEC_GZIP},
+                 {"snappy", true, HW_CODEC_SNAPPY},  {"lz4", true, HW_CODEC_LZ4},
                  {"zstd", true, HW_CODEC_ZSTD}};
     struct test_config *t = *state;
 

@@ -110,8 +110,8 @@ void hw_log_close(struct hw_log *log);
 
 /*
  * Prepare for a clean stop: sync all segments, take a producer snapshot at the log end, write the
- * last time index entries, trim the indexes. The log stays usable. Where nothing has changed since the last time, no file is touched. Errors:
- * HW_IO, HW_NO_MEMORY.
+ * last time index entries, trim the indexes. The log stays usable. Where nothing has changed since
+ * the last time, no file is touched. Errors: HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
 

@@ -2,8 +2,8 @@
 #include "core/log/partition_summary.h"
 
 #include "core/log/checkpoint_file.h"
-#include "core/log/visibility.h"
 #include "core/log/segment_summary.h"
+#include "core/log/visibility.h"
 
 #include <stdio.h>
 
