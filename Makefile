@@ -9,7 +9,8 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, bench, interop, tidy, format. tests/README.md says more.
+# readme-rewrite, asan, valgrind, tsan, fuzz, bench, interop, bindings, tidy, format.
+# tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
 
@@ -70,7 +71,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run bench interop layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run bench interop bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -235,6 +236,10 @@ $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BENCH_SUPPORT_OBJ) $(BUILD)/s
 # Against Apache Kafka itself: needs Java and Maven, and fetches Kafka.
 interop: all
 	$(Q)tests/interop.sh --build $(BUILD)
+
+# In Python and in Node: needs a python3 that can load extensions, node and npm.
+bindings: all
+	$(Q)tests/bindings.sh --build $(BUILD)
 
 # Not used: two checkers that warn of every memcpy, and of vsnprintf.
 tidy:
