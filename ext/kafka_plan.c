@@ -2,6 +2,7 @@
 /* Planning: what a scan over real files can spare itself. */
 #include "ext/kafka_plan.h"
 
+#include "ext/ext_registry.h"
 #include "ext/ext_value.h"
 
 #include <sqlite3ext.h>
@@ -39,6 +40,7 @@ struct planner {
     sqlite3_str *text;
     int argument_count;
     bool has_path;
+    int path_at; /* Index of its constraint. */
     bool has_equality[TERM_COUNT];
     double rows;
 };
@@ -99,7 +101,10 @@ static int plan_constraint(struct planner *planner, int index)
     }
     usage->argvIndex = ++planner->argument_count;
     usage->omit = term == KAFKA_TERM_PATH;
-    planner->has_path |= term == KAFKA_TERM_PATH;
+    if (term == KAFKA_TERM_PATH) {
+        planner->has_path = true;
+        planner->path_at = index;
+    }
     planner->has_equality[term] |= constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
     planner->rows /= term == KAFKA_TERM_PATH ? 1 : 4;
     sqlite3_str_appendf(planner->text, "%s%s%s", planner->argument_count == 1 ? "" : " ",
@@ -141,20 +146,52 @@ static bool plan_order(const struct planner *planner, int *plan)
     return true;
 }
 
+/*
+ * Whether the files can be relied on for an order, as those of a broker can. A path that is not
+ * known before the statement runs is taken to be one of a broker; SQLite sorts the rows of others.
+ */
+static int path_is_orderly(const struct planner *planner, bool *is_orderly)
+{
+    sqlite3_value *value = NULL;
+    struct hw_store *store;
+    struct hw_error error;
+    enum hw_status status;
+    const char *path;
+
+    *is_orderly = planner->has_path;
+    if (!planner->has_path ||
+        sqlite3_vtab_rhs_value(planner->info, planner->path_at, &value) != SQLITE_OK ||
+        sqlite3_value_type(value) == SQLITE_NULL) {
+        return SQLITE_OK;
+    }
+    path = (const char *)sqlite3_value_text(value);
+    status = path == NULL ? HW_NO_MEMORY : hw_posix_store_create(&ext_allocator, 1, &store, &error);
+    if (status == HW_OK) {
+        status = hw_kafka_path_is_orderly(&ext_allocator, store, path, is_orderly, &error);
+        hw_store_destroy(store);
+    }
+    return status == HW_OK ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms)
 {
+    bool is_orderly = false;
     struct planner planner = {
         .info = info, .terms = terms, .text = sqlite3_str_new(NULL), .rows = 1000000};
     int plan = 0;
-    int code;
+    int code = SQLITE_OK;
 
-    for (int i = 0; i < info->nConstraint; i++) {
-        if (plan_constraint(&planner, i) != SQLITE_OK) {
-            sqlite3_free(sqlite3_str_finish(planner.text));
-            return SQLITE_CONSTRAINT;
-        }
+    for (int i = 0; code == SQLITE_OK && i < info->nConstraint; i++) {
+        code = plan_constraint(&planner, i);
     }
-    if (info->nOrderBy > 0 && plan_order(&planner, &plan)) {
+    if (code == SQLITE_OK && info->nOrderBy > 0 && plan_order(&planner, &plan)) {
+        code = path_is_orderly(&planner, &is_orderly);
+    }
+    if (code != SQLITE_OK) {
+        sqlite3_free(sqlite3_str_finish(planner.text));
+        return code;
+    }
+    if (is_orderly) {
         info->orderByConsumed = 1;
         info->idxNum = plan;
         sqlite3_str_appendall(planner.text, (plan & PLAN_MERGED) != 0 ? " merged" : "");

@@ -308,6 +308,76 @@ void hw_kafka_directory_release(struct hw_kafka_directory *directory)
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t size = strlen(name);
+    size_t suffix_size = strlen(suffix);
+
+    return size >= suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
+}
+
+/* Whether an offset index stands beside the file. */
+static enum hw_status has_index(struct hw_store *store, const char *file, bool *has,
+                                struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    hw_offset_t base_offset;
+    const char *suffix;
+
+    *has = false;
+    if (strlen(file) >= sizeof path ||
+        !hw_kafka_segment_name_parse(hw_kafka_base_name(file), &base_offset, &suffix)) {
+        return HW_OK;
+    }
+    if (hw_path_format(path, error, "%.*s.index", (int)(suffix - file), file) != HW_OK) {
+        return HW_OK;
+    }
+    return hw_store_exists(store, path, has, error);
+}
+
+/* Whether any name in the directory ends with one of the two. */
+static enum hw_status has_name(const struct hw_allocator *allocator, struct hw_store *store,
+                               const char *path, const char *one, const char *other, bool *has,
+                               struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = allocator};
+    enum hw_status status = hw_store_list(store, path, &names, error);
+
+    *has = false;
+    for (size_t i = 0; status == HW_OK && i < names.count; i++) {
+        *has = *has || ends_with(names.names[i], one) || ends_with(names.names[i], other);
+    }
+    hw_name_list_release(&names);
+    return status;
+}
+
+enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
+                                        struct hw_store *store, const char *path, bool *is_orderly,
+                                        struct hw_error *error)
+{
+    struct hw_kafka_directory directory;
+    enum hw_status status =
+        hw_kafka_directory_open(&directory, allocator, store, path, true, error);
+
+    *is_orderly = false;
+    if (status == HW_OK && directory.kind == HW_KAFKA_FILE) {
+        status = has_index(store, path, is_orderly, error);
+    } else if (status == HW_OK && directory.kind == HW_KAFKA_LOG_DIRECTORY) {
+        status = has_name(allocator, store, path, "-offset-checkpoint", "meta.properties",
+                          is_orderly, error);
+    }
+    if (status == HW_OK && !*is_orderly && directory.kind != HW_KAFKA_FILE) {
+        *is_orderly = directory.count > 0;
+        for (size_t i = 0; status == HW_OK && *is_orderly && i < directory.count; i++) {
+            status = has_name(allocator, store, directory.partitions[i].path, ".index", ".index",
+                              is_orderly, error);
+        }
+    }
+    hw_kafka_directory_release(&directory);
+    *is_orderly = *is_orderly && status == HW_OK;
+    return status == HW_NO_MEMORY ? HW_NO_MEMORY : HW_OK;
+}
+
 bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store)
 {
     struct hw_file *file;

@@ -53,6 +53,16 @@ enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
                                        const char *path, bool only_live, struct hw_error *error);
 void hw_kafka_directory_release(struct hw_kafka_directory *directory);
 
+/*
+ * Whether what the path names looks as a broker left it, so that offsets can be relied on to grow:
+ * a log directory with its checkpoints or meta.properties, a partition or file with an offset
+ * index. A file that somebody has put together may have its batches in any order. A path that is
+ * none is not orderly. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
+                                        struct hw_store *store, const char *path, bool *is_orderly,
+                                        struct hw_error *error);
+
 /* Forget all partitions but the first `count`. */
 void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count);
 
