@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { QUERIES = 8000, QUICK_QUERIES = 500 };
+enum { QUERIES = 5000, QUICK_QUERIES = 500 };
 
 /* Each table with its columns, the ones that are shared with other tables first. */
 struct shown_table {
