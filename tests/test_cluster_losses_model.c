@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { RECORDS_MAX = 2000, LOST_MAX = 8000, STEPS = 500, WALKS = 30, QUICK_WALKS = 1, BROKERS = 4 };
+enum { RECORDS_MAX = 2000, LOST_MAX = 8000, STEPS = 500, WALKS = 30, QUICK_WALKS = 4, BROKERS = 4 };
 
 /* A record, by the number that is its value. */
 struct sent {
@@ -339,8 +339,8 @@ static void walks(struct test_cluster *t, const char *protocol)
         print_message("%s, HW_SEED=%" PRIu64 "\n", protocol, seed);
         walk(t, protocol, seed, &lost);
     }
-    /* A walk that loses nothing tests nothing. */
-    assert_true(lost > 5 * (int)count);
+    /* Walks that lose nothing test nothing; a single one may be spared. */
+    assert_true(chosen != NULL || lost > 5 * (int)count);
 }
 
 static void the_ledger_is_right_with_todays_rules(void **state)
