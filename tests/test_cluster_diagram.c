@@ -90,6 +90,14 @@ static void logs_that_are_far_apart_fit(void **state)
     expect_bounds(draw(t, "orders", false));
     assert_non_null(strstr(picture, "leo 9223372036854775806"));
     assert_non_null(strstr(picture, "one column is 500000000000000000 offsets"));
+
+    /* And all but one at the end. */
+    assert_int_equal(
+        hw_log_truncate_fully_and_start_at(log_of(t, 1), INT64_MAX - 1, HW_OFFSET_NONE, &t->error),
+        HW_OK);
+    expect_bounds(draw(t, "orders", false));
+    assert_non_null(strstr(
+        picture, "\n          0\n1 leader                    [|)  leo 9223372036854775806\n"));
 }
 
 static void long_names_and_many_replicas_fit(void **state)

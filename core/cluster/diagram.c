@@ -258,7 +258,7 @@ static void draw_log(struct diagram *d, const struct hw_replica *replica)
 {
     const struct hw_log *log = replica->log;
     int end = cell_behind(d, hw_log_end(log));
-    int from = cell_of(d, hw_log_start(log));
+    int from = hw_log_start(log) == hw_log_end(log) ? end : cell_of(d, hw_log_start(log));
 
     d->line[from == 0 ? d->picture : column_of(d, from - 1)] = '[';
     for (int cell = from; cell < end;) {
@@ -300,10 +300,11 @@ static void draw_replica(struct diagram *d, hw_broker_id_t id)
 /* Offsets above the cells, as many as there is room for. */
 static void draw_axis(struct diagram *d)
 {
+    int needed = larger(5, digits_of(d->end) + 2);
     int64_t step = d->scale;
     hw_offset_t offset = d->first;
 
-    while (step / d->scale < larger(5, digits_of(d->end) + 2) && step <= INT64_MAX / 5) {
+    while (step / d->scale < needed && step <= INT64_MAX / 5) {
         step = next_scale(step);
     }
     line_begin(d);
@@ -311,22 +312,18 @@ static void draw_axis(struct diagram *d)
     for (int64_t next = (step - d->first % step) % step; next <= d->end - offset; next = step) {
         offset += next;
         line_put(d, column_of(d, cell_of(d, offset)), "%" PRId64, offset);
+        if (step / d->scale < needed) {
+            break;
+        }
     }
     line_end(d);
 }
 
+/* There is room for it: a log end, with no fewer digits, stands further to the right. */
 static void draw_high_watermark(struct diagram *d)
 {
-    char text[40];
-    int length = snprintf(text, sizeof text, "^ hw %" PRId64, d->high_watermark);
-    int column = line_column(d);
-
     line_begin(d);
-    if (column + length > DIAGRAM_WIDTH) {
-        length = snprintf(text, sizeof text, "hw %" PRId64 " ^", d->high_watermark);
-        column -= length - 1;
-    }
-    line_put(d, column, "%s", text);
+    line_put(d, line_column(d), "^ hw %" PRId64, d->high_watermark);
     line_end(d);
 }
 
