@@ -131,6 +131,18 @@ static int count_descriptors(void)
     return count;
 }
 
+/* What is no file */
+
+static void a_pipe_is_refused_and_not_waited_for(void **state)
+{
+    struct test_posix *t = *state;
+    struct hw_file *file;
+    struct hw_error error;
+
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_status(hw_store_open(t->store, "pipe", HW_OPEN_READ, &file, &error), HW_IO);
+}
+
 /* Descriptors */
 
 static void no_more_descriptors_are_open_than_allowed(void **state)
@@ -579,6 +591,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(a_pipe_is_refused_and_not_waited_for),
         CASE(no_more_descriptors_are_open_than_allowed),
         CASE(the_least_recently_used_descriptor_is_given_up),
         CASE(a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one),

@@ -175,13 +175,14 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
     int number;
 
     while (files->descriptors >= files->descriptors_max && descriptor_evict(files)) {}
-    file->descriptor = hw_posix_files_descriptor(files, file->path, flags);
+    /* Opening a pipe would wait for somebody at its other end. */
+    file->descriptor = hw_posix_files_descriptor(files, file->path, flags | O_NONBLOCK);
     if (file->descriptor < 0) {
         return hw_posix_error(error, errno, "open", file->path);
     }
     number = fstat(file->descriptor, found) != 0 ? errno : 0;
-    if (number == 0 && S_ISDIR(found->st_mode)) {
-        number = EISDIR;
+    if (number == 0 && !S_ISREG(found->st_mode)) {
+        number = S_ISDIR(found->st_mode) ? EISDIR : EINVAL;
     }
     if (number != 0) {
         (void)close(file->descriptor);
