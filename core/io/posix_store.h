@@ -12,7 +12,7 @@
 
 #include "core/io/store.h"
 
-enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 512 };
+enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 8192 };
 
 /*
  * Create a store that keeps at most `descriptors_max` >= 1 descriptors open (lock files come on
