@@ -72,9 +72,12 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
                                     const char *topic, struct hw_buffer *in_force,
                                     struct hw_error *error);
 
-/* Add a running broker. rack and dir may be NULL; dir is a directory for its logs outside the
- * cluster's. Errors: HW_REFUSED with INVALID_REQUEST (id not 0..2^31-1, too many brokers),
- * DUPLICATE_BROKER_REGISTRATION. */
+/*
+ * Add a running broker. rack and dir may be NULL. dir is an empty or a new directory for its logs;
+ * a relative one counts from where the cluster's own directory lies. Errors: HW_MISUSE (id not
+ * 0..2^31-1, too many brokers, a directory that is not empty); HW_REFUSED with
+ * DUPLICATE_BROKER_REGISTRATION.
+ */
 enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, const char *rack,
                                      const char *dir, struct hw_error *error);
 
