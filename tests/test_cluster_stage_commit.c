@@ -190,6 +190,30 @@ static void a_rollback_after_the_preparation_cuts_the_logs_back(void **state)
     assert_int_equal(f->produced.offset, 1);
 }
 
+/* What may still be taken back is copied by nobody, in no round and by no fetch, and no change of
+ * the ISR lets the high watermark pass it. */
+static void nobody_copies_what_is_only_prepared(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_cluster *cluster = f->topics.cluster;
+    int64_t moved = -1;
+
+    ok(f, stage_add(f, "a"));
+    ok(f, hw_stage_prepare(f->stage, &f->error));
+    ok(f, hw_cluster_fetch_round(cluster, "orders", 0, &moved, &f->error));
+    assert_int_equal(moved, 0);
+    assert_int_equal(hw_cluster_fetch(cluster, "orders", 0, 2, &moved, &f->error), HW_BUSY);
+    ok(f, hw_cluster_tick(cluster, 60000, &moved, &f->error));
+    expect_orders(f, "a@0");
+    hw_stage_rollback(f->stage);
+    expect_orders(f, "");
+
+    ok(f, stage_add(f, "b"));
+    stage_commit(f);
+    ok(f, hw_cluster_fetch_round(cluster, "orders", 0, &moved, &f->error));
+    assert_int_equal(moved, 1);
+}
+
 /* Semantics: R5.7 takes the entry of an epoch without records, but the leader is still in it */
 static void a_leader_keeps_its_epoch_when_its_log_is_cut_back(void **state)
 {
@@ -405,6 +429,7 @@ int main(void)
         T(times_of_rows_are_those_of_the_statement),
         T(headers_and_nulls_come_through),
         T(a_rollback_after_the_preparation_cuts_the_logs_back),
+        T(nobody_copies_what_is_only_prepared),
         T(a_leader_keeps_its_epoch_when_its_log_is_cut_back),
         T(a_leader_that_went_after_the_preparation_cannot_acknowledge),
         T(a_rollback_does_not_cut_what_another_leader_took_over),
