@@ -26,6 +26,8 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
     cluster->variant = hw_variant_find(hw_config_text(configs, NULL, "protocol"));
     HW_ASSERT(cluster->variant != NULL);
     cluster->controller.auto_elect = hw_config_bool(configs, NULL, "controller.auto.elect");
+    cluster->controller.elr_enabled =
+        hw_config_int64(configs, NULL, "eligible.leader.replicas.version") > 0;
     cluster->settings = (struct hw_cluster_settings){
         .acks = acks == NULL     ? cluster->variant->default_acks
                 : acks[0] == 'a' ? HW_ACKS_ALL

@@ -213,6 +213,11 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error);
 
+/* elections.c: a new incarnation of a broker may have lost what it had: with the ELR it leaves ISRs
+ * and ELRs before it is answered (R6.12). */
+enum hw_status hw_cluster_restarted_uncleanly(struct hw_cluster *cluster, struct hw_broker *broker,
+                                              struct hw_error *error);
+
 /* elections.c: a broker that was fenced, or is new, answers the controller again (R6.15). */
 enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *broker,
                                   struct hw_error *error);

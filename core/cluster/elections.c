@@ -48,6 +48,15 @@ enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *
     return elections_apply(cluster, broker->id, hw_controller_broker_unfenced, error);
 }
 
+enum hw_status hw_cluster_restarted_uncleanly(struct hw_cluster *cluster, struct hw_broker *broker,
+                                              struct hw_error *error)
+{
+    if (!cluster->controller.elr_enabled) {
+        return HW_OK;
+    }
+    return elections_apply(cluster, broker->id, hw_controller_broker_restarted_uncleanly, error);
+}
+
 static enum hw_status elections_require_controller(const struct hw_cluster *cluster,
                                                    struct hw_error *error)
 {

@@ -140,7 +140,10 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
     broker->down_since_ms = HW_TIME_NEVER;
     broker->is_unregistered = false;
     (void)hw_controller_register(&cluster->controller, broker->id);
-    status = hw_cluster_unfence(cluster, broker, error);
+    status = hw_cluster_restarted_uncleanly(cluster, broker, error);
+    if (status == HW_OK) {
+        status = hw_cluster_unfence(cluster, broker, error);
+    }
     return status == HW_OK ? faults_resume_roles(cluster, broker, error) : status;
 }
 
