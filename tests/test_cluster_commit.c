@@ -60,7 +60,7 @@ static void one_round_copies_and_tells_the_leader(void **state)
     expect_high_watermark(t, 3, 1);
 }
 
-/* Semantics: R1.32, R1.33, R1.38 DelayedProduce.onExpiration */
+/* Semantics: R1.31, R1.32, R1.33, R1.38 DelayedProduce.onExpiration */
 static void what_the_caller_learns_depends_on_acks(void **state)
 {
     struct test_cluster *t = *state;

@@ -2,6 +2,8 @@
 /*
  * What does bad input get? One line that says what was wrong, and nothing changed. And can somebody
  * else's schema call what has effects?
+ *
+ * Semantics: R1.1, R1.4
  */
 #include "tests/support_sql.h"
 

@@ -8,7 +8,9 @@
 #     Row: C004  Row: C011-C014 a conformance row                   tests/data/ids/rows.txt
 #     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
 #
-# in tests/*.c, tests/golden/*.test or sql/*.sql. Fails where a tag names an id that does not exist.
+# in tests/*.c, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
+# tests/data/ids/without_test.txt. Fails where a tag names an id that does not exist, where an id has
+# neither test nor reason, and where it has both.
 #
 # usage: tests/traceability.sh [--brief]      --brief: without the ids that have no test
 set -euo pipefail
@@ -51,6 +53,23 @@ tagged() {
     shopt -u nullglob
 }
 
+# The ids of without_test.txt, ranges written out.
+explained() {
+    sed '/^#/d; s/^\([^ ]*\) .*/\1/' "$ids/without_test.txt" |
+        awk -v pattern='[0-9]+$' '
+            !/.-./ || /^[A-E]-[0-9]+$/ { print; next }
+            {
+                match($0, /-[A-Z]+[0-9.]*-?[0-9]+$/)
+                first = substr($0, 1, RSTART - 1)
+                last = substr($0, RSTART + 1)
+                match(first, /[0-9]+$/)
+                head = substr(first, 1, RSTART - 1)
+                width = substr(first, RSTART, 1) == "0" || RLENGTH == 3 ? RLENGTH : 1
+                for (i = substr(first, RSTART) + 0; i <= substr(last, RSTART) + 0; i++)
+                    printf "%s%0" width "d\n", head, i
+            }'
+}
+
 report() {
     local what=$1 tag=$2 pattern=$3 list=$4 brief=$5 tested known unknown without
     known=$(sort -u "$ids/$list")
@@ -65,9 +84,21 @@ report() {
         "$(comm -12 <(printf '%s\n' "$known") <(sed 's/.*://' <<<"$tested" | sort -u) | wc -l)" \
         "$(wc -l <<<"$known")"
     if [ -z "$brief" ] && [ -n "$without" ]; then
-        echo "  without:"
+        echo "  without, for the reasons in $ids/without_test.txt:"
         fmt -w 96 <<<"$(paste -sd ' ' - <<<"$without")" | sed 's/^/    /'
     fi
+    while read -r id; do
+        if [ -n "$id" ] && ! explained | grep -qx "$id"; then
+            echo "$id has no test, and no reason in $ids/without_test.txt"
+            status=1
+        fi
+    done <<<"$without"
+    while read -r id; do
+        if [ -n "$id" ] && explained | grep -qx "$id"; then
+            echo "$id has a test: it needs no reason in $ids/without_test.txt"
+            status=1
+        fi
+    done < <(sed 's/.*://' <<<"$tested" | sort -u)
 }
 
 brief=${1:-}
