@@ -3,9 +3,11 @@
 #include "core/replication/journal.h"
 #include "tests/support_heap.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,6 +77,37 @@ static void a_missing_journal_notes_nothing(void **state)
     hw_journal_add(NULL, hw_event_of(NULL, HW_EVENT_ACK), "nobody hears %s", "it");
 }
 
+static void expect_number(int64_t number, const char *before, const char *after)
+{
+    struct hw_journal journal;
+    char expected[HW_EVENT_DETAIL_SIZE];
+
+    hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
+    hw_journal_add_number(&journal, hw_event_of(&journal, HW_EVENT_FETCH_REQUEST), before, number,
+                          after);
+    (void)snprintf(expected, sizeof expected, "%s%" PRId64 "%s", before, number, after);
+    assert_string_equal(hw_journal_at(&journal, 0)->detail, expected);
+    assert_int_equal(hw_journal_at(&journal, 0)->seq, 1);
+    hw_journal_release(&journal);
+}
+
+static void a_number_is_written_as_printf_does(void **state)
+{
+    char text[2 * HW_EVENT_DETAIL_SIZE];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    expect_number(0, "", " bytes");
+    expect_number(-1, "epoch ", "");
+    expect_number(1234567890, "a", "b");
+    expect_number(INT64_MAX, "", "");
+    expect_number(INT64_MIN, "", "");
+    expect_number(7, text, text);
+    expect_number(7, "", text);
+    hw_journal_add_number(NULL, hw_event_of(NULL, HW_EVENT_ACK), "", 1, "");
+}
+
 static void every_kind_has_a_name(void **state)
 {
     (void)state;
@@ -89,6 +122,7 @@ int main(void)
         cmocka_unit_test(a_topic_keeps_its_place),
         cmocka_unit_test(without_memory_an_event_leaves_a_gap),
         cmocka_unit_test(a_missing_journal_notes_nothing),
+        cmocka_unit_test(a_number_is_written_as_printf_does),
         cmocka_unit_test(every_kind_has_a_name),
     };
 

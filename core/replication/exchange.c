@@ -150,8 +150,8 @@ static void exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_journal_add(follower->journal, event, "last fetched epoch %" PRId32,
-                   request->last_fetched_epoch);
+    hw_journal_add_number(follower->journal, event, "last fetched epoch ",
+                          request->last_fetched_epoch, "");
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -170,7 +170,8 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_journal_add(follower->journal, event, "%zu bytes", response->records.size);
+        hw_journal_add_number(follower->journal, event, "", (int64_t)response->records.size,
+                              " bytes");
     }
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NUMBER_SIZE = 21 }; /* The smallest int64 and a NUL. */
+
 void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allocator,
                      const hw_time_ms_t *now_ms)
 {
@@ -89,17 +91,22 @@ static struct hw_event *journal_slot(struct hw_journal *journal)
     return &journal->events[(journal->oldest + HW_JOURNAL_EVENTS_MAX - 1) % HW_JOURNAL_EVENTS_MAX];
 }
 
-void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
+static void journal_put(struct hw_journal *journal, struct hw_event *event)
 {
     struct hw_event *slot;
+
+    event->seq = journal->next_seq++;
+    slot = journal_slot(journal);
+    if (slot != NULL) {
+        *slot = *event;
+    }
+}
+
+void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
+{
     va_list args;
 
     if (journal == NULL) {
-        return;
-    }
-    event.seq = journal->next_seq++;
-    slot = journal_slot(journal);
-    if (slot == NULL) {
         return;
     }
     event.detail[0] = '\0';
@@ -108,7 +115,42 @@ void hw_journal_add(struct hw_journal *journal, struct hw_event event, const cha
         (void)vsnprintf(event.detail, sizeof event.detail, detail, args);
         va_end(args);
     }
-    *slot = event;
+    journal_put(journal, &event);
+}
+
+/* Append the text to `detail` at `at`, as far as there is room. Returns where it ends. */
+static size_t put_text(char detail[HW_EVENT_DETAIL_SIZE], size_t at, const char *text)
+{
+    while (*text != '\0' && at < HW_EVENT_DETAIL_SIZE - 1) {
+        detail[at++] = *text++;
+    }
+    detail[at] = '\0';
+    return at;
+}
+
+void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
+                           int64_t number, const char *after)
+{
+    char digits[NUMBER_SIZE];
+    char *first = digits + sizeof digits - 1;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    size_t at;
+
+    if (journal == NULL) {
+        return;
+    }
+    *first = '\0';
+    do {
+        *--first = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (number < 0) {
+        *--first = '-';
+    }
+    at = put_text(event.detail, 0, before);
+    at = put_text(event.detail, at, first);
+    (void)put_text(event.detail, at, after);
+    journal_put(journal, &event);
 }
 
 const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)

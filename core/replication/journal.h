@@ -88,6 +88,11 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same with the detail "<before><number><after>", for events of which there are many: printf
+ * would take longer than what they tell of. */
+void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
+                           int64_t number, const char *after);
+
 /* The event at place `index`, from the oldest kept one on; NULL behind the last. */
 const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);
 
