@@ -240,6 +240,17 @@ static void another_order_of_the_replicas_changes_the_list_alone(void **state)
     expect_clean_change(&t, "leader 1 epochs 100/201 replicas [3,2,1] isr [2,1,3]");
 }
 
+/* Semantics: R4.10. A file from elsewhere can bring the greatest epoch; none comes after it. */
+static void epochs_stay_at_the_greatest_one(void **state)
+{
+    struct test_change t =
+        change_of("leader 1 epochs 2147483647/2147483647 replicas [2,1,3] isr [2,1,3]", "[1,2,4]");
+
+    (void)state;
+    t.change.election = HW_ELECTION_PREFERRED;
+    expect_clean_change(&t, "leader 2 epochs 2147483647/2147483647 replicas [2,1,3] isr [2,1,3]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_move_that_is_taken_back_bumps_the_leader_epoch),
         cmocka_unit_test(a_leader_that_was_moved_away_goes_although_nobody_can_follow_it),
         cmocka_unit_test(another_order_of_the_replicas_changes_the_list_alone),
+        cmocka_unit_test(epochs_stay_at_the_greatest_one),
     };
     return cmocka_run_group_tests_name("replication_partition_change", tests, NULL, NULL);
 }

@@ -90,8 +90,7 @@ static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_top
         return;
     }
     partition->record.leader = longest->broker;
-    partition->record.leader_epoch++;
-    partition->record.partition_epoch++;
+    hw_partition_record_advance(&partition->record, true);
     (void)hw_broker_list_remove(&partition->record.isr, old_leader);
     hw_partition_note_record(partition);
     cluster->is_state_dirty = true;

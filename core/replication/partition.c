@@ -73,8 +73,8 @@ bool hw_partition_raise_epoch(struct hw_partition *partition)
     if (latest <= record->leader_epoch) {
         return false;
     }
-    record->leader_epoch = latest < INT32_MAX ? latest + 1 : INT32_MAX;
-    record->partition_epoch += record->partition_epoch < INT32_MAX;
+    record->leader_epoch = latest;
+    hw_partition_record_advance(record, true);
     partition->is_record_dirty = true;
     return true;
 }

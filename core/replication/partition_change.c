@@ -241,8 +241,7 @@ bool hw_partition_change_apply(const struct hw_partition_change *change,
     if (!leader_is_set && !records_differ(record, &next)) {
         return false;
     }
-    next.leader_epoch += leader_is_set ? 1 : 0;
-    next.partition_epoch++;
+    hw_partition_record_advance(&next, leader_is_set);
     *record = next;
     hw_partition_record_check(record);
     return true;

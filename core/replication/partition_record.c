@@ -23,6 +23,12 @@ bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id
     return registration != NULL && !registration->fenced && !registration->in_controlled_shutdown;
 }
 
+void hw_partition_record_advance(struct hw_partition_record *record, bool leadership)
+{
+    record->partition_epoch += record->partition_epoch < INT32_MAX;
+    record->leader_epoch += leadership && record->leader_epoch < INT32_MAX;
+}
+
 static void list_check(const struct hw_broker_list *list)
 {
     HW_ASSERT(list->count >= 0 && list->count <= HW_REPLICAS_MAX);

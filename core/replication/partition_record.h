@@ -48,6 +48,13 @@ const struct hw_registration *hw_metadata_find(const struct hw_metadata *metadat
 /* Registered, not fenced and not shutting down (R6.1). */
 bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id);
 
+/*
+ * The record has changed: the partition epoch grows by one, and so does the leader epoch if
+ * `leadership` may have changed. Both stay at INT32_MAX once they are there, where only a file from
+ * elsewhere can have brought them.
+ */
+void hw_partition_record_advance(struct hw_partition_record *record, bool leadership);
+
 /* Assert the "Always" lines above. */
 void hw_partition_record_check(const struct hw_partition_record *record);
 

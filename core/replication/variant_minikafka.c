@@ -162,7 +162,7 @@ static enum hw_status mini_set_isr(struct hw_partition *partition, const struct 
         return HW_OK;
     }
     partition->record.isr = *isr;
-    partition->record.partition_epoch++;
+    hw_partition_record_advance(&partition->record, false);
     partition->is_record_dirty = true;
     return mini_tell(partition, step, error);
 }
@@ -402,8 +402,7 @@ static enum hw_status mini_promote(struct hw_partition *partition, const struct 
         hw_waiting_fail_all(old_leader, HW_KAFKA_FENCED_LEADER_EPOCH);
     }
     partition->record.leader = id;
-    partition->record.leader_epoch++;
-    partition->record.partition_epoch++;
+    hw_partition_record_advance(&partition->record, true);
     partition->record.isr = (struct hw_broker_list){.count = 1, .ids = {id}};
     partition->is_record_dirty = true;
     status = mini_tell(partition, step, error);
