@@ -17,6 +17,7 @@
 #include "core/base/types.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/config.h"
 #include "core/cluster/reader.h"
 #include "core/cluster/stage.h"
 #include "core/io/memory_store.h"

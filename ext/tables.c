@@ -73,7 +73,7 @@ const struct ext_table ext_tables[] = {
      "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"},
 
     {"hw_help", "name TEXT, kind TEXT, signature TEXT, summary TEXT, example TEXT", 5, -1, -1, -1,
-     fill_help, false, "hw_help", "every function and table of this extension",
+     fill_help, false, "hw_help", "every function, table, module and config of this extension",
      "SELECT signature, summary FROM hw_help;"},
 };
 

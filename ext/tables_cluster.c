@@ -5,9 +5,12 @@
 #include "ext/functions.h"
 #include "ext/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
+
+enum { HELP_TEXT_SIZE = 128 }; /* Several times the longest name of a config. */
 
 void fill_brokers(struct hw_cluster *cluster, struct ext_rows *rows)
 {
@@ -96,6 +99,19 @@ static void add_help(struct ext_rows *rows, const struct ext_help *help)
     ext_rows_text(rows, help->example);
 }
 
+static void add_config_help(struct ext_rows *rows, const struct hw_config_entry *config)
+{
+    char signature[HELP_TEXT_SIZE];
+    char example[HELP_TEXT_SIZE];
+
+    (void)snprintf(signature, sizeof signature, "configure('%s', value%s)", config->name,
+                   config->scope == HW_CONFIG_TOPIC ? " [, topic]" : "");
+    (void)snprintf(example, sizeof example, "SELECT value, topic FROM hw_config WHERE name = '%s';",
+                   config->name);
+    add_help(rows,
+             &(struct ext_help){config->name, "config", signature, config->description, example});
+}
+
 void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
 {
     (void)cluster;
@@ -110,5 +126,8 @@ void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
     }
     for (size_t i = 0; i < ext_modules_help_count; i++) {
         add_help(rows, &ext_modules_help[i]);
+    }
+    for (size_t i = 0; i < hw_config_count(); i++) {
+        add_config_help(rows, hw_config_entry_at(i));
     }
 }

@@ -235,12 +235,18 @@ static void help_has_a_line_for_everything(void **state)
     expect_sql(
         db,
         "SELECT count(*) FROM hw_help WHERE name IS NULL OR kind NOT IN ('function', 'table',"
-        " 'module') OR signature NOT LIKE '%' || name || '%' OR summary = ''"
+        " 'module', 'config') OR signature NOT LIKE '%' || name || '%' OR summary = ''"
         " OR example NOT LIKE '%' || name || '%';"
         "SELECT count(*) - count(DISTINCT name) FROM hw_help;"
         "SELECT name FROM pragma_module_list WHERE name LIKE 'hw\\_%' ESCAPE '\\' EXCEPT"
-        " SELECT name FROM hw_help",
-        "0\n0");
+        " SELECT name FROM hw_help;"
+        "SELECT name FROM hw_config EXCEPT SELECT name FROM hw_help WHERE kind = 'config';"
+        "SELECT signature, example FROM hw_help WHERE name IN ('acks', 'min.insync.replicas')"
+        " ORDER BY name",
+        "0\n0\n"
+        "configure('acks', value)|SELECT value, topic FROM hw_config WHERE name = 'acks';\n"
+        "configure('min.insync.replicas', value [, topic])"
+        "|SELECT value, topic FROM hw_config WHERE name = 'min.insync.replicas';");
     /* Every example can be prepared in a database that has an orders table. */
     expect_sql(db, "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3)", "");
     {
