@@ -5,9 +5,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Where to begin: a join over thousands of partitions asks for one at a time. */
+static struct hw_position first_position(const struct hw_cluster *cluster,
+                                         const struct ext_rows *rows)
+{
+    const struct ext_rows_filter *filter = &rows->filter;
+
+    if (filter->topic == NULL) {
+        return (struct hw_position){0};
+    }
+    return hw_cluster_position_of(
+        cluster, filter->topic,
+        filter->has_partition && filter->partition >= 0 ? filter->partition : -1);
+}
+
 void fill_partitions(struct hw_cluster *cluster, struct ext_rows *rows)
 {
-    struct hw_position position = {0};
+    struct hw_position position = first_position(cluster, rows);
     struct hw_partition_view view;
 
     while (hw_cluster_next_partition(cluster, &position, &view)) {
@@ -43,7 +57,7 @@ static void add_online(struct ext_rows *rows, const struct hw_replica_view *view
 
 void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows)
 {
-    struct hw_position position = {0};
+    struct hw_position position = first_position(cluster, rows);
     struct hw_replica_view view;
 
     while (hw_cluster_next_replica(cluster, &position, &view)) {
@@ -121,7 +135,7 @@ void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
 
 void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows)
 {
-    struct hw_position position = {0};
+    struct hw_position position = first_position(cluster, rows);
     struct hw_epoch_view view;
 
     while (hw_cluster_next_epoch(cluster, &position, &view)) {
@@ -138,7 +152,7 @@ void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows)
 
 void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows)
 {
-    struct hw_position position = {0};
+    struct hw_position position = first_position(cluster, rows);
     struct hw_segment_row row;
     char file[HW_PATH_MAX + 32];
 

@@ -317,7 +317,18 @@ struct hw_position {
     size_t partition;
     size_t replica;
     size_t item;
+    bool is_narrow; /* Only partitions below end_partition of the topic at only_topic. */
+    size_t only_topic;
+    size_t end_partition;
 };
+
+/*
+ * A position from which the walks over partitions, replicas, epochs and segments see one topic
+ * alone, and of it one partition, or all with -1. What there is not has no rows. Costs O(log
+ * topics), where a whole walk costs O(replicas).
+ */
+struct hw_position hw_cluster_position_of(const struct hw_cluster *cluster, const char *topic,
+                                          int64_t partition);
 
 /* Text in a view is borrowed until the next call that changes the cluster. Each returns false at
  * the end. */
