@@ -65,6 +65,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"buffer.memory", "33554432"},
         {"check.invariants", "false"},
         {"controller.auto.elect", "false"},
+        {"eligible.leader.replicas.version", "0"},
         {"protocol", "kafka"},
         {"replica.lag.max.messages", "10000"},
         {"replication", "manual"},

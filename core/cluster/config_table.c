@@ -56,7 +56,7 @@ static const struct hw_config_entry entries[] = {
      "Replicas of a new topic that does not say how many; 1 to 16.",
      CLUSTER, INTEGER(1, HW_REPLICAS_MAX)},
     {"eligible.leader.replicas.version", "0",
-     "1: replicas that left the ISR below min.insync.replicas may still lead (KIP-966); 0: not.",
+     "Replicas that left the ISR below min.insync.replicas may lead (KIP-966): 0 to 1; 0: not.",
      CLUSTER, INTEGER(0, 1)},
     {"flush.messages", LONG_MAX_TEXT,
      "A replica's log is synced to disk after so many records; 1 or more.",
