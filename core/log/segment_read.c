@@ -308,16 +308,77 @@ static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw
     return HW_OK;
 }
 
+/*
+ * Read from where the index says that the batch begins which ends at or above `offset`: one read,
+ * no walk. *found is false, and `out` unchanged, where no whole batch is there that ends where the
+ * entry says and holds the offset.
+ */
+static enum hw_status read_by_entry(struct hw_segment *segment, hw_offset_t offset,
+                                    hw_offset_t bound, size_t max_bytes, struct hw_buffer *out,
+                                    bool *found, struct hw_error *error)
+{
+    size_t number = hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
+    size_t start = out->size;
+    struct hw_index_entry entry;
+    struct hw_batch batch;
+    int64_t wanted;
+    enum hw_status status;
+
+    *found = false;
+    if (number == 0 || number >= segment->offsets.count) {
+        return HW_OK;
+    }
+    entry = hw_index_get(&segment->offsets, number);
+    /* Only where batches are so large that each has an entry is it worth a try. */
+    if (entry.value - hw_index_get(&segment->offsets, number - 1).value <=
+        2 * (int64_t)segment->owner->config.index_interval_bytes) {
+        return HW_OK;
+    }
+    /* Where this batch is all that is wanted, the next entry is behind it. */
+    wanted = (segment->base_offset + entry.key >= bound - 1 && number + 1 < segment->offsets.count
+                  ? hw_index_get(&segment->offsets, number + 1).value
+                  : position_above(segment, bound)) -
+             entry.value;
+    wanted = wanted > 0 && (uint64_t)wanted > max_bytes ? (int64_t)max_bytes : wanted;
+    if (wanted < HW_BATCH_HEADER_SIZE) {
+        return HW_OK;
+    }
+    status = hw_segment_read_bytes(segment, entry.value, (size_t)wanted, out, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    *found = hw_batch_parse(out->bytes + start, (size_t)wanted, &batch) == HW_BATCH_OK &&
+             batch.base_offset <= offset && batch.base_offset < bound &&
+             hw_batch_last_offset(&batch) - segment->base_offset == entry.key;
+    if (*found) {
+        hw_offset_t next_offset = batch.base_offset;
+
+        out->size =
+            start + measure_batches(out->bytes + start, out->size - start, bound, &next_offset);
+        set_mark(segment, next_offset, entry.value + (int64_t)(out->size - start));
+    } else {
+        out->size = start;
+    }
+    return HW_OK;
+}
+
 enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, hw_offset_t bound,
                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                bool *at_end, struct hw_error *error)
 {
     int64_t position;
+    bool found = false;
     enum hw_status status = hw_segment_load_indexes(segment, error);
 
-    if (status == HW_OK) {
-        status = hw_segment_find(segment, offset, &position, error);
+    *at_end = false;
+    if (status == HW_OK && offset < segment->next_offset &&
+        !find_mark(segment, offset, &position)) {
+        status = read_by_entry(segment, offset, bound, max_bytes, out, &found, error);
     }
+    if (status != HW_OK || found) {
+        return status;
+    }
+    status = hw_segment_find(segment, offset, &position, error);
     *at_end = status == HW_OK && position == segment->size_bytes;
     if (status != HW_OK || *at_end) {
         return status;
