@@ -94,8 +94,21 @@ static void make_room(struct hw_batch_cache *cache, size_t memory_bytes)
     }
 }
 
+/* Have the batch in the entry's own memory: that of `bytes`, if little of it would be wasted. */
+static enum hw_status take_bytes(struct hw_cached_batch *entry, struct hw_buffer *bytes,
+                                 size_t size_bytes, struct hw_error *error)
+{
+    if (bytes->allocator == entry->bytes.allocator &&
+        bytes->capacity - size_bytes < size_bytes / 4) {
+        entry->bytes = *bytes;
+        hw_buffer_init(bytes, bytes->allocator);
+        return HW_OK;
+    }
+    return hw_buffer_append(&entry->bytes, bytes->bytes, size_bytes, error);
+}
+
 static enum hw_status entry_fill(struct hw_cached_batch *entry,
-                                 const struct hw_allocator *allocator, const uint8_t *bytes,
+                                 const struct hw_allocator *allocator, struct hw_buffer *bytes,
                                  const struct hw_batch *batch, size_t plain_size_max,
                                  struct hw_error *error)
 {
@@ -105,7 +118,7 @@ static enum hw_status entry_fill(struct hw_cached_batch *entry,
     hw_buffer_init(&entry->plain, allocator);
     entry->base_offset = batch->base_offset;
     entry->next_offset = hw_batch_next_offset(batch);
-    status = hw_buffer_append(&entry->bytes, bytes, hw_batch_size_bytes(batch), error);
+    status = take_bytes(entry, bytes, hw_batch_size_bytes(batch), error);
     if (status == HW_OK) {
         status = hw_record_iterator_open(&entry->start, entry->bytes.bytes, batch, plain_size_max,
                                          &entry->plain, error);
@@ -126,7 +139,7 @@ static enum hw_status entry_fill(struct hw_cached_batch *entry,
 }
 
 enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content_id,
-                                  const uint8_t *bytes, const struct hw_batch *batch,
+                                  struct hw_buffer *bytes, const struct hw_batch *batch,
                                   size_t plain_size_max, struct hw_cached_batch **added,
                                   struct hw_error *error)
 {

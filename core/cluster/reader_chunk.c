@@ -250,9 +250,8 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
     if (*found != NULL) {
         return HW_OK; /* Behind a gap, in which `from` is. */
     }
-    status =
-        hw_batch_cache_add(&reader->cluster->batches, hw_log_content_id(log), reader->chunk.bytes,
-                           &reader->batch, READER_PLAIN_BYTES_MAX, found, &inner);
+    status = hw_batch_cache_add(&reader->cluster->batches, hw_log_content_id(log), &reader->chunk,
+                                &reader->batch, READER_PLAIN_BYTES_MAX, found, &inner);
     return status == HW_OK ? HW_OK : reader_failed(reader, status, &inner, error);
 }
 
