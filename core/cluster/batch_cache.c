@@ -285,8 +285,10 @@ enum hw_status hw_cached_batch_copy(struct hw_cached_batch *batch, hw_offset_t l
         return status;
     }
     *iterator = batch->start;
-    iterator->at = out->bytes + start;
-    iterator->end = out->bytes + out->size;
     iterator->left = count;
+    if (count > 0) { /* Otherwise the buffer may have no address. */
+        iterator->at = out->bytes + start;
+        iterator->end = out->bytes + out->size;
+    }
     return HW_OK;
 }
