@@ -11,6 +11,7 @@
 
 #include "core/base/broker_list.h"
 #include "core/base/buffer.h"
+#include "core/base/edit_distance.h"
 #include "core/base/kafka_error.h"
 #include "core/base/memory.h"
 #include "core/base/status.h"

@@ -4,6 +4,7 @@
 
 #include "ext/ext_registry.h"
 #include "ext/ext_value.h"
+#include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
 #include <string.h>
@@ -23,17 +24,6 @@ static const char *const term_names[] = {[KAFKA_TERM_NONE] = "",
 
 enum { TERM_COUNT = sizeof term_names / sizeof term_names[0] };
 
-static const struct {
-    const char *text;
-    int comparison;
-} comparisons[] = {{">=", SQLITE_INDEX_CONSTRAINT_GE},
-                   {"<=", SQLITE_INDEX_CONSTRAINT_LE},
-                   {"=", SQLITE_INDEX_CONSTRAINT_EQ},
-                   {">", SQLITE_INDEX_CONSTRAINT_GT},
-                   {"<", SQLITE_INDEX_CONSTRAINT_LT}};
-
-enum { COMPARISON_COUNT = sizeof comparisons / sizeof comparisons[0] };
-
 struct planner {
     sqlite3_index_info *info;
     const enum kafka_term *terms;
@@ -44,16 +34,6 @@ struct planner {
     bool has_equality[TERM_COUNT];
     double rows;
 };
-
-static const char *comparison_text(int op)
-{
-    for (int i = 0; i < COMPARISON_COUNT; i++) {
-        if (comparisons[i].comparison == op) {
-            return comparisons[i].text;
-        }
-    }
-    return NULL;
-}
 
 /* Whether a scan is spared anything by the constraint. */
 static bool is_useful(const struct planner *planner, int index, enum kafka_term term)
@@ -83,7 +63,7 @@ static int plan_constraint(struct planner *planner, int index)
 {
     const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
     struct sqlite3_index_constraint_usage *usage = &planner->info->aConstraintUsage[index];
-    const char *comparison = comparison_text(constraint->op);
+    const char *comparison = plan_comparison_text(constraint->op);
     enum kafka_term term =
         constraint->iColumn < 0 ? KAFKA_TERM_NONE : planner->terms[constraint->iColumn];
 
@@ -214,20 +194,13 @@ static void read_word(const char **text, enum kafka_term *term, int *comparison)
     size_t size = strcspn(*text, "<>=");
 
     *term = KAFKA_TERM_NONE;
-    *comparison = 0;
     for (int i = 1; i < TERM_COUNT; i++) {
         if (strlen(term_names[i]) == size && strncmp(*text, term_names[i], size) == 0) {
             *term = (enum kafka_term)i;
         }
     }
     *text += size;
-    for (int i = 0; i < COMPARISON_COUNT && *comparison == 0; i++) {
-        size = strlen(comparisons[i].text);
-        if (strncmp(*text, comparisons[i].text, size) == 0) {
-            *comparison = comparisons[i].comparison;
-            *text += size;
-        }
-    }
+    *comparison = plan_read_comparison(text);
     *text += strspn(*text, " ");
 }
 

@@ -29,6 +29,20 @@ void kafka_tables_unregister(sqlite3 *db)
     }
 }
 
+int vtab_kafka_declare(sqlite3 *db, const char *columns, const char *hidden)
+{
+    char *declaration = sqlite3_mprintf("CREATE TABLE x(%s%s)", columns, hidden);
+    int code;
+
+    if (declaration == NULL) {
+        return SQLITE_NOMEM;
+    }
+    code = sqlite3_declare_vtab(db, declaration);
+    sqlite3_free(declaration);
+    /* A schema that somebody else made must not read files. */
+    return code == SQLITE_OK ? sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) : code;
+}
+
 uint64_t vtab_kafka_hash(uint64_t hash, uint64_t more)
 {
     /* SplitMix64's finisher. */

@@ -2,6 +2,8 @@
 /* Planning: which constraints, order and limits a scan takes over, and what that will cost. */
 #include "ext/record_plan.h"
 
+#include "ext/plan_comparison.h"
+
 #include <sqlite3ext.h>
 #include <string.h>
 
@@ -10,17 +12,6 @@ SQLITE_EXTENSION_INIT3
 /* Names in plan texts, by term. */
 static const char *const term_names[] = {"",          "topic",   "partition", "offset", "rowid",
                                          "timestamp", "replica", "isolation", "limit",  "skip"};
-
-static const struct {
-    const char *text;
-    int comparison;
-} comparisons[] = {{">=", SQLITE_INDEX_CONSTRAINT_GE},
-                   {"<=", SQLITE_INDEX_CONSTRAINT_LE},
-                   {"=", SQLITE_INDEX_CONSTRAINT_EQ},
-                   {">", SQLITE_INDEX_CONSTRAINT_GT},
-                   {"<", SQLITE_INDEX_CONSTRAINT_LT}};
-
-enum { COMPARISON_COUNT = sizeof comparisons / sizeof comparisons[0] };
 
 struct planner {
     sqlite3_index_info *info;
@@ -53,10 +44,10 @@ static void use_argument(struct planner *planner, int index, enum record_term te
  * NULL; arguments may be. */
 static const char *comparison_text(int op, bool is_argument)
 {
-    for (int i = 0; i < COMPARISON_COUNT; i++) {
-        if (comparisons[i].comparison == op) {
-            return comparisons[i].text;
-        }
+    const char *text = plan_comparison_text(op);
+
+    if (text != NULL) {
+        return text;
     }
     return op == SQLITE_INDEX_CONSTRAINT_IS && !is_argument ? "=" : NULL;
 }
@@ -285,7 +276,6 @@ int record_plan(sqlite3_index_info *info, const struct record_shape *shape)
 static void read_word(const char **text, enum record_term *term, int *comparison)
 {
     *term = TERM_NONE;
-    *comparison = 0;
     for (size_t i = 1; i < sizeof term_names / sizeof term_names[0]; i++) {
         size_t size = strlen(term_names[i]);
         if (**text == term_names[i][0] && strncmp(*text, term_names[i], size) == 0) {
@@ -294,14 +284,7 @@ static void read_word(const char **text, enum record_term *term, int *comparison
             break;
         }
     }
-    for (int i = 0; i < COMPARISON_COUNT; i++) {
-        size_t size = strlen(comparisons[i].text);
-        if (**text == comparisons[i].text[0] && strncmp(*text, comparisons[i].text, size) == 0) {
-            *comparison = comparisons[i].comparison;
-            *text += size;
-            break;
-        }
-    }
+    *comparison = plan_read_comparison(text);
     *text += strspn(*text, "? ");
 }
 

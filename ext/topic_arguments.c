@@ -67,34 +67,12 @@ static enum hw_status read_count(const char *name, const char *value, int64_t mi
     return HW_OK;
 }
 
-/* Letters to insert, remove or change until `a` is `b`, which has less than 32. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[32];
-    size_t columns = strlen(b);
-
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < columns; j++) {
-            size_t changed = diagonal + (tolower((unsigned char)a[i]) != b[j]);
-            size_t moved = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-            diagonal = row[j + 1];
-            row[j + 1] = changed < moved ? changed : moved;
-        }
-    }
-    return row[columns];
-}
-
 /* The core knows the names of configs and what is like them; these words are ours. */
 static enum hw_status add_config(struct topic_arguments *arguments, const char *name,
                                  const char *value, struct hw_error *error)
 {
     for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
-        if (edit_distance(name, own_names[i]) <= 2) {
+        if (hw_edit_distance(name, own_names[i]) <= 2) {
             return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
                                    "there is no argument \"%.60s\", did you mean \"%s\"? %s", name,
                                    own_names[i], allowed);

@@ -35,20 +35,10 @@ static int scan_connect(sqlite3 *db, void *client, int argc, const char *const *
                         sqlite3_vtab **vtab, char **message)
 {
     const struct kafka_scan_table *definition = ((struct registration *)client)->definition;
-    char *declaration = sqlite3_mprintf("CREATE TABLE x(%s)", definition->columns);
     struct table *table;
-    int code;
+    int code = vtab_kafka_declare(db, definition->columns, "");
 
     (void)argc, (void)argv, (void)message;
-    if (declaration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    code = sqlite3_declare_vtab(db, declaration);
-    sqlite3_free(declaration);
-    if (code == SQLITE_OK) {
-        /* A schema that somebody else made must not read files. */
-        code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    }
     if (code != SQLITE_OK) {
         return code;
     }

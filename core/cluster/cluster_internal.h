@@ -108,6 +108,9 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster);
 /* Hidden topics are not found. */
 struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name);
 
+/* Where the topic of this name stands among topics, hidden ones too; topic_count if nowhere. */
+size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name);
+
 /* Errors: HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION; the message says what there is. */
 enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
                                          int64_t partition, struct hw_topic **found,

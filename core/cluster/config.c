@@ -3,6 +3,7 @@
 #include "core/cluster/config.h"
 
 #include "core/base/assert.h"
+#include "core/base/edit_distance.h"
 #include "core/cluster/config_value.h"
 #include "core/record/codec.h"
 #include "core/replication/variant.h"
@@ -33,36 +34,6 @@ static const char *quote(const char *text, char quoted[QUOTED_SIZE])
     return quoted;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Letters to insert, remove or change until `a` is `b`, which has less than NAME_MAX_SIZE; capitals
- * count as small letters. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_SIZE];
-    size_t columns = strlen(b);
-
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < columns; j++) {
-            size_t changed = diagonal + (lower(a[i]) != lower(b[j]) ? 1 : 0);
-            size_t moved = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-
-            diagonal = row[j + 1];
-            row[j + 1] = changed < moved ? changed : moved;
-        }
-    }
-    return row[columns];
-}
-
 /* The known name that is most like `name`, or NULL if none is like it. */
 static const char *nearest_name(const char *name)
 {
@@ -77,7 +48,7 @@ static const char *nearest_name(const char *name)
         const char *names[] = {entry->name, entry->broker_name};
 
         for (size_t n = 0; n < 2 && names[n] != NULL; n++) {
-            size_t distance = edit_distance(name, names[n]);
+            size_t distance = hw_edit_distance(name, names[n]);
 
             if (distance < best) {
                 best = distance;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name)
+size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name)
 {
     size_t low = 0;
     size_t high = cluster->topic_count;
@@ -20,7 +20,7 @@ struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *
         int order = strcmp(cluster->topics[middle]->name, name);
 
         if (order == 0) {
-            return cluster->topics[middle]->is_hidden ? NULL : cluster->topics[middle];
+            return middle;
         }
         if (order < 0) {
             low = middle + 1;
@@ -28,7 +28,16 @@ struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *
             high = middle;
         }
     }
-    return NULL;
+    return cluster->topic_count;
+}
+
+struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name)
+{
+    size_t index = hw_cluster_topic_index(cluster, name);
+
+    return index < cluster->topic_count && !cluster->topics[index]->is_hidden
+               ? cluster->topics[index]
+               : NULL;
 }
 
 bool hw_cluster_find_topic(const struct hw_cluster *cluster, const char *topic, int32_t *partitions)

@@ -5,8 +5,6 @@
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
-#include <string.h>
-
 bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position *position,
                             struct hw_broker_view *view)
 {
@@ -52,24 +50,9 @@ bool hw_cluster_next_topic(const struct hw_cluster *cluster, struct hw_position 
 struct hw_position hw_cluster_position_of(const struct hw_cluster *cluster, const char *topic,
                                           int64_t partition)
 {
-    struct hw_position position = {.is_narrow = true, .only_topic = cluster->topic_count};
-    size_t low = 0;
-    size_t high = cluster->topic_count;
+    struct hw_position position = {.is_narrow = true};
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(cluster->topics[middle]->name, topic);
-
-        if (order == 0) {
-            position.only_topic = middle;
-            break;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    position.only_topic = hw_cluster_topic_index(cluster, topic);
     position.topic = position.only_topic;
     position.partition = partition < 0 ? 0 : (size_t)partition;
     position.end_partition = partition < 0 ? SIZE_MAX : (size_t)partition + 1;

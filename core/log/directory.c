@@ -2,36 +2,24 @@
 #include "core/log/directory.h"
 
 #include "core/base/assert.h"
+#include "core/log/kafka_directory.h"
 
 #include <string.h>
-
-enum { PREFIX_DIGITS = 20 };
 
 /* The number that a file of a segment begins with. */
 static bool prefix_parse(const char *name, hw_offset_t *offset)
 {
-    int64_t value = 0;
+    const char *suffix;
 
-    for (int i = 0; i < PREFIX_DIGITS; i++) {
-        int digit = name[i] - '0';
-
-        if (digit < 0 || digit > 9 || value > (INT64_MAX - 1 - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    if (name[PREFIX_DIGITS] != '.') {
-        return false;
-    }
-    *offset = value;
-    return true;
+    return hw_kafka_segment_name_parse(name, offset, &suffix);
 }
 
 bool hw_segment_name_parse(const char *name, const char *suffix, hw_offset_t *base_offset)
 {
     hw_offset_t offset;
+    const char *rest;
 
-    if (!prefix_parse(name, &offset) || strcmp(name + PREFIX_DIGITS, suffix) != 0) {
+    if (!hw_kafka_segment_name_parse(name, &offset, &rest) || strcmp(rest, suffix) != 0) {
         return false;
     }
     *base_offset = offset;
