@@ -80,6 +80,16 @@ bool hw_broker_list_is_subset(const struct hw_broker_list *part, const struct hw
     return true;
 }
 
+bool hw_broker_list_is_disjoint(const struct hw_broker_list *a, const struct hw_broker_list *b)
+{
+    for (int32_t i = 0; i < a->count; i++) {
+        if (hw_broker_list_contains(b, a->ids[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 char *hw_broker_list_format(const struct hw_broker_list *list, char *text, size_t size)
 {
     size_t length = 0;

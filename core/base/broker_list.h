@@ -24,6 +24,9 @@ bool hw_broker_list_equal(const struct hw_broker_list *a, const struct hw_broker
 bool hw_broker_list_is_subset(const struct hw_broker_list *part,
                               const struct hw_broker_list *whole);
 
+/* Whether no broker is in both. */
+bool hw_broker_list_is_disjoint(const struct hw_broker_list *a, const struct hw_broker_list *b);
+
 /* "[1,2,3]", cut to fit `size` bytes with the NUL. Valid JSON unless it was cut. Returns `text`. */
 char *hw_broker_list_format(const struct hw_broker_list *list, char *text, size_t size);
 enum { HW_BROKER_LIST_TEXT_SIZE = HW_REPLICAS_MAX * 12 + 3 };

@@ -127,12 +127,9 @@ enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, con
         return hw_error_set(error, HW_MISUSE, "the cluster has %d brokers, that is the most",
                             (int)HW_BROKERS_MAX);
     }
-    for (size_t i = 0; i < cluster->broker_count; i++) {
-        if (cluster->brokers[i]->id == id) {
-            return hw_error_refuse(error, HW_KAFKA_DUPLICATE_BROKER_REGISTRATION,
-                                   "there is a broker %" PRId64 " already: hw_brokers lists them",
-                                   id);
-        }
+    if (hw_cluster_broker(cluster, id) != NULL) {
+        return hw_error_refuse(error, HW_KAFKA_DUPLICATE_BROKER_REGISTRATION,
+                               "there is a broker %" PRId64 " already: hw_brokers lists them", id);
     }
     status = hw_cluster_make_durable(cluster, error);
     if (status == HW_OK && dir != NULL) {

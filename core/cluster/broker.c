@@ -201,7 +201,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
                                       const struct hw_broker_checkpoints *checkpoints,
                                       struct hw_error *error)
 {
-    int32_t index = (int32_t)(partition - topic->partitions);
+    int32_t index = partition->number;
     struct hw_log_load load = {.topic_id = topic->id};
     struct hw_log_recovery recovery;
     char path[HW_PATH_MAX];
@@ -358,8 +358,8 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_bro
         hw_offset_t offset;
 
         if (replica != NULL && value(replica, &offset)) {
-            status = hw_offset_checkpoint_set(
-                &checkpoint, topic->name, (int32_t)(partition - topic->partitions), offset, error);
+            status = hw_offset_checkpoint_set(&checkpoint, topic->name, partition->number, offset,
+                                              error);
         }
     }
     if (status == HW_OK) {

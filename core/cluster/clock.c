@@ -18,9 +18,6 @@
 
 #include <inttypes.h>
 
-/* A tick may not bring the clock past it: sums of a time and any setting stay in range. */
-#define CLOCK_MS_MAX (INT64_MAX / 4)
-
 static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
 {
     return a < b ? a : b;
@@ -53,7 +50,7 @@ static hw_time_ms_t clock_boundary(hw_time_ms_t next, int64_t period, hw_time_ms
     if (time <= next) {
         return next;
     }
-    if (time > CLOCK_MS_MAX) {
+    if (time > HW_CLOCK_MS_MAX) {
         return INT64_MAX;
     }
     return next + (time - next + period - 1) / period * period;
@@ -204,10 +201,10 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
     hw_time_ms_t target;
     enum hw_status status = HW_OK;
 
-    if (ms < 0 || ms > CLOCK_MS_MAX - cluster->now_ms) {
+    if (ms < 0 || ms > HW_CLOCK_MS_MAX - cluster->now_ms) {
         return hw_error_set(error, HW_MISUSE,
                             "%" PRId64 " ms cannot pass, allowed are 0 to %" PRId64, ms,
-                            CLOCK_MS_MAX - cluster->now_ms);
+                            HW_CLOCK_MS_MAX - cluster->now_ms);
     }
     target = cluster->now_ms + ms;
     for (;;) {

@@ -39,11 +39,6 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
 }
 
-hw_time_ms_t hw_cluster_now(const struct hw_cluster *cluster)
-{
-    return cluster->now_ms;
-}
-
 /* ------------------------------------------------------------------------- opening and closing */
 
 static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
@@ -325,7 +320,7 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
 static size_t cluster_slot(const struct hw_topic *topic, const struct hw_partition *partition,
                            hw_broker_id_t broker)
 {
-    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
 
     for (int32_t i = 0; i < partition->placed.count; i++) {
         if (partition->placed.ids[i] == broker) {

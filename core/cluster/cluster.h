@@ -302,8 +302,6 @@ enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *t
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,
                                 struct hw_error *error);
 
-hw_time_ms_t hw_cluster_now(const struct hw_cluster *cluster);
-
 /* Assert every invariant of every partition, and between its replicas (0.6 of the rules). */
 void hw_cluster_check(const struct hw_cluster *cluster);
 

@@ -20,6 +20,9 @@
 #include "core/log/checkpoint_file.h"
 #include "core/replication/exchange.h"
 
+/* Nothing may bring the clock past it: sums of a time and any setting stay in range. */
+#define HW_CLOCK_MS_MAX (INT64_MAX / 4)
+
 struct hw_stage;
 
 enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN };
@@ -105,6 +108,9 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster);
 
 /* ------------------------------------------------------------------------------- finding things */
 
+/* Source: Topic.validate. */
+bool hw_cluster_is_topic_name(const char *name);
+
 /* Hidden topics are not found. */
 struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name);
 
@@ -116,6 +122,13 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
                                          int64_t partition, struct hw_topic **found,
                                          struct hw_partition **found_partition,
                                          struct hw_error *error);
+
+/* HW_BUSY: an open transaction writes this partition. */
+enum hw_status hw_cluster_refuse_written(const struct hw_partition *partition,
+                                         struct hw_error *error);
+
+/* The broker of this id, or NULL. */
+struct hw_broker *hw_cluster_broker(const struct hw_cluster *cluster, int64_t id);
 
 /* Errors: HW_REFUSED with BROKER_NOT_AVAILABLE; the message says which brokers there are. */
 enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t id,
@@ -354,6 +367,10 @@ struct hw_produce_target {
 enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error);
+
+/* When a produce that begins now has waited long enough for acks=all. Saturates: a time-out past
+ * the end of time is none. */
+hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster);
 
 /* The record's timestamp, or the clock for HW_TIMESTAMP_CLOCK. */
 hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster, const struct hw_record *record);

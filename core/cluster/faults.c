@@ -58,10 +58,7 @@ enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
         for (int32_t p = 0; p < topic->partition_count; p++) {
             if (topic->writers[p] != NULL &&
                 hw_partition_find(&topic->partitions[p], broker->id) != NULL) {
-                return hw_error_set(error, HW_BUSY,
-                                    "%s is being written by an open transaction: COMMIT or"
-                                    " ROLLBACK it first",
-                                    topic->partitions[p].name);
+                return hw_cluster_refuse_written(&topic->partitions[p], error);
             }
         }
     }

@@ -127,21 +127,39 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
     return HW_OK;
 }
 
+enum hw_status hw_cluster_refuse_written(const struct hw_partition *partition,
+                                         struct hw_error *error)
+{
+    return hw_error_set(error, HW_BUSY,
+                        "%s is being written by an open transaction: COMMIT or ROLLBACK it first",
+                        partition->name);
+}
+
+struct hw_broker *hw_cluster_broker(const struct hw_cluster *cluster, int64_t id)
+{
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        if (cluster->brokers[i]->id == id) {
+            return cluster->brokers[i];
+        }
+    }
+    return NULL;
+}
+
 enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t id,
                                       struct hw_broker **broker, struct hw_error *error)
 {
+    struct hw_broker *found = hw_cluster_broker(cluster, id);
     char known[256] = "";
     size_t used = 0;
 
+    if (found != NULL) {
+        *broker = found;
+        return HW_OK;
+    }
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        int wrote;
+        int wrote = snprintf(known + used, sizeof known - used, "%s%" PRId32, i == 0 ? "" : ", ",
+                             cluster->brokers[i]->id);
 
-        if (cluster->brokers[i]->id == id) {
-            *broker = cluster->brokers[i];
-            return HW_OK;
-        }
-        wrote = snprintf(known + used, sizeof known - used, "%s%" PRId32, i == 0 ? "" : ", ",
-                         cluster->brokers[i]->id);
         used += wrote > 0 && (size_t)wrote < sizeof known - used ? (size_t)wrote : 0;
     }
     return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,

@@ -119,7 +119,7 @@ static enum hw_status log_ends_check_window(const struct hw_partition *partition
                            leader->leader_epoch);
 }
 
-static enum hw_status log_ends_by_timestamp(struct hw_cluster *cluster, struct hw_replica *leader,
+static enum hw_status log_ends_by_timestamp(struct hw_replica *leader,
                                             const struct hw_partition *partition,
                                             hw_time_ms_t timestamp, hw_offset_t *offset,
                                             struct hw_error *error)
@@ -128,7 +128,6 @@ static enum hw_status log_ends_by_timestamp(struct hw_cluster *cluster, struct h
     enum hw_status status = hw_log_offset_for_timestamp(
         leader->log, timestamp, hw_log_high_watermark(leader->log), offset, &found, error);
 
-    (void)cluster;
     return status == HW_OK && *offset == HW_OFFSET_NONE
                ? log_ends_check_window(partition, leader, error)
                : status;
@@ -198,7 +197,7 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
     case HW_LIST_TIMESTAMP:
         break;
     }
-    return log_ends_by_timestamp(cluster, leader, p, timestamp, offset, error);
+    return log_ends_by_timestamp(leader, p, timestamp, offset, error);
 }
 
 enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const char *topic,

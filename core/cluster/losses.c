@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cluster/losses.h"
+#include "core/base/uuid.h"
 
 #include "core/base/assert.h"
 #include "core/replication/variant.h"
@@ -53,8 +54,7 @@ const struct hw_loss *hw_losses_at(const struct hw_losses *losses, size_t index)
 /* Same fate, and right behind it. */
 static bool loss_continues(const struct hw_loss *last, const struct hw_loss *loss)
 {
-    return last->topic == loss->topic &&
-           memcmp(&last->topic_id, &loss->topic_id, sizeof loss->topic_id) == 0 &&
+    return last->topic == loss->topic && hw_uuid_equal(&last->topic_id, &loss->topic_id) &&
            last->partition == loss->partition && last->end_offset == loss->first_offset &&
            last->leader_epoch == loss->leader_epoch &&
            last->is_answer_known == loss->is_answer_known && last->acks == loss->acks &&

@@ -9,11 +9,9 @@
 static bool nearest_is_in_rack(const struct hw_cluster *cluster, hw_broker_id_t id,
                                const char *rack)
 {
-    struct hw_broker *broker;
-    struct hw_error unused;
+    const struct hw_broker *broker = hw_cluster_broker(cluster, id);
 
-    return hw_cluster_find_broker(cluster, id, &broker, &unused) == HW_OK && broker->rack != NULL &&
-           strcmp(broker->rack, rack) == 0;
+    return broker != NULL && broker->rack != NULL && strcmp(broker->rack, rack) == 0;
 }
 
 /* Has it what the consumer wants, as far as the leader knows? Source:

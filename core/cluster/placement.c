@@ -12,7 +12,7 @@
 static void placement_assign_slots(struct hw_cluster *cluster, struct hw_topic *topic,
                                    struct hw_partition *partition)
 {
-    size_t *slots = topic->slots + (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+    size_t *slots = topic->slots + (size_t)partition->number * HW_REPLICAS_MAX;
     const struct hw_broker_list *replicas = &partition->record.replicas;
     size_t moved[HW_REPLICAS_MAX];
 
@@ -120,10 +120,7 @@ enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic
                             cluster->variant->name);
     }
     if (status == HW_OK && t->writers[partition] != NULL) {
-        return hw_error_set(error, HW_BUSY,
-                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
-                            " first",
-                            p->name);
+        return hw_cluster_refuse_written(p, error);
     }
     if (status == HW_OK) {
         status =

@@ -118,8 +118,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster,
                              info, error);
 }
 
-/* Saturates: a time-out past the end of time is none. */
-static hw_time_ms_t produce_deadline(const struct hw_cluster *cluster)
+hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster)
 {
     int64_t timeout_ms = cluster->settings.request_timeout_ms;
 
@@ -135,10 +134,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
     if (status == HW_OK && target.topic->writers[target.partition_index] != NULL) {
-        return hw_error_set(error, HW_BUSY,
-                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
-                            " first",
-                            target.partition->name);
+        return hw_cluster_refuse_written(target.partition, error);
     }
     if (status == HW_OK) {
         status = produce_reserve(cluster, &target, &produced->ack_id, error);
@@ -154,7 +150,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     hw_acks_set_offsets(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset);
     if (target.acks == HW_ACKS_ALL) {
         hw_waiting_add(target.leader, produced->ack_id, info.last_offset + 1,
-                       produce_deadline(cluster));
+                       hw_cluster_answer_deadline(cluster));
     } else {
         hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id, HW_KAFKA_NONE);
     }

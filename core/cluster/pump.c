@@ -28,7 +28,7 @@ static void gathered_release(struct gathered *gathered)
  * taken back: nobody may copy or count them. */
 static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
 {
-    const struct hw_stage *writer = topic->writers[partition - topic->partitions];
+    const struct hw_stage *writer = topic->writers[partition->number];
 
     return writer != NULL && hw_stage_is_prepared(writer);
 }
@@ -265,10 +265,7 @@ enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic,
         status = hw_cluster_find_replica(cluster, p, broker, &replica, error);
     }
     if (status == HW_OK && t->writers[partition] != NULL) {
-        return hw_error_set(error, HW_BUSY,
-                            "%s is being written by an open transaction: COMMIT or ROLLBACK it"
-                            " first",
-                            p->name);
+        return hw_cluster_refuse_written(p, error);
     }
     if (status != HW_OK) {
         return status;

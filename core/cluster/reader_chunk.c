@@ -2,11 +2,11 @@
 /* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. Few
  * rows come from the cluster's cache of batches. */
 #include "core/base/assert.h"
+#include "core/base/uuid.h"
 #include "core/cluster/reader_internal.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     READER_CHUNK_BYTES_MAX = 1024 * 1024,
@@ -68,7 +68,7 @@ static enum hw_status reader_find_log(struct hw_reader *reader, struct hw_log **
     if (status != HW_OK) {
         return status;
     }
-    if (memcmp(&place.topic->id, &reader->topic_id, sizeof reader->topic_id) != 0) {
+    if (!hw_uuid_equal(&place.topic->id, &reader->topic_id)) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
                                "topic %s was deleted while it was read, and made anew",
                                reader->topic);

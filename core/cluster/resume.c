@@ -16,7 +16,7 @@
 static void resume_shown(struct hw_cluster *cluster, struct hw_topic *topic,
                          struct hw_partition *partition)
 {
-    size_t first = (size_t)(partition - topic->partitions) * HW_REPLICAS_MAX;
+    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
 
     partition->placed = partition->record.replicas;
     partition->noted = partition->record;

@@ -176,13 +176,6 @@ void hw_stage_reset(struct hw_stage *stage)
 
 /* ---------------------------------------------------------------------------------- adding rows */
 
-static enum hw_status refuse_busy(const struct hw_partition *partition, struct hw_error *error)
-{
-    return hw_error_set(error, HW_BUSY,
-                        "%s is being written by an open transaction: COMMIT or ROLLBACK it first",
-                        partition->name);
-}
-
 /* Bytes of a batch that holds only this record. */
 static int64_t batch_of_one_size(const struct hw_record *record)
 {
@@ -270,7 +263,7 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     }
     writer = target.topic->writers[target.partition_index];
     if (writer != NULL && writer != stage) {
-        return refuse_busy(target.partition, error);
+        return hw_cluster_refuse_written(target.partition, error);
     }
     partition = stage_find(stage, target.topic, target.partition_index);
     row.acks = target.acks;
@@ -341,7 +334,7 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
     }
     for (int32_t p = 0; p < selection.topic->partition_count; p++) {
         if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != stage) {
-            return refuse_busy(&selection.topic->partitions[p], error);
+            return hw_cluster_refuse_written(&selection.topic->partitions[p], error);
         }
     }
     status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->deleted,

@@ -316,18 +316,10 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 /* ---------------------------------------------------------------------------------------- ending
  */
 
-/* Saturates: a time-out past the end of time is none. */
-static hw_time_ms_t answer_deadline(const struct hw_cluster *cluster)
-{
-    int64_t timeout_ms = cluster->settings.request_timeout_ms;
-
-    return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
-}
-
 static void give_answers(struct hw_stage *stage)
 {
     struct hw_cluster *cluster = stage->cluster;
-    hw_time_ms_t deadline_ms = answer_deadline(cluster);
+    hw_time_ms_t deadline_ms = hw_cluster_answer_deadline(cluster);
 
     for (size_t i = 0; i < stage->answer_count; i++) {
         const struct hw_stage_answer *answer = &stage->answers[i];

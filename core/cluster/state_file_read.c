@@ -17,9 +17,6 @@ enum {
 
 /* The generator's state has this many hexadecimal digits, a checksum half of them. */
 enum { RANDOM_DIGITS = 16, CRC_DIGITS = 8 };
-
-/* As for the clock of a running cluster: sums of a time and any setting stay in range. */
-#define CLOCK_MS_MAX (INT64_MAX / 4)
 /* A slot's position in its file stays far inside an int64. */
 #define SLOTS_MAX (INT64_C(1) << 48)
 
@@ -62,7 +59,7 @@ static enum hw_status read_head(struct hw_cluster *cluster, struct hw_state_read
         status = read_number(reader, "highwater", HW_STATE_VERSION, HW_STATE_VERSION, &version);
     }
     if (status == HW_OK) {
-        status = read_number(reader, "clock", 0, CLOCK_MS_MAX, &cluster->now_ms);
+        status = read_number(reader, "clock", 0, HW_CLOCK_MS_MAX, &cluster->now_ms);
     }
     if (status == HW_OK) {
         status = read_random(reader, &cluster->random.state);
@@ -213,16 +210,6 @@ static enum hw_status read_link(struct hw_cluster *cluster, struct hw_state_read
 
 /* -------------------------------------------------------------------------------------- topics */
 
-static bool lists_overlap(const struct hw_broker_list *a, const struct hw_broker_list *b)
-{
-    for (int32_t i = 0; i < a->count; i++) {
-        if (hw_broker_list_contains(b, a->ids[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What hw_partition_record_check() asserts, and that there are such brokers. */
 static bool is_record_valid(const struct hw_partition_record *record,
                             const struct hw_metadata *metadata)
@@ -237,8 +224,8 @@ static bool is_record_valid(const struct hw_partition_record *record,
            hw_broker_list_is_subset(&record->elr, &record->replicas) &&
            hw_broker_list_is_subset(&record->adding, &record->replicas) &&
            hw_broker_list_is_subset(&record->removing, &record->replicas) &&
-           !lists_overlap(&record->isr, &record->elr) &&
-           !lists_overlap(&record->adding, &record->removing) &&
+           hw_broker_list_is_disjoint(&record->isr, &record->elr) &&
+           hw_broker_list_is_disjoint(&record->adding, &record->removing) &&
            (record->leader == HW_BROKER_ID_NONE ||
             hw_broker_list_contains(&record->isr, record->leader));
 }
@@ -318,17 +305,6 @@ struct topic_line {
     int32_t sticky_partition;
 };
 
-/* Source of the rules for names: Topic.validate. */
-static bool is_topic_name(const char *name)
-{
-    size_t size = strlen(name);
-
-    return size > 0 && size <= HW_TOPIC_NAME_MAX && strcmp(name, ".") != 0 &&
-           strcmp(name, "..") != 0 &&
-           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
-               size;
-}
-
 static bool parse_topic(const struct hw_state_reader *reader, struct topic_line *line)
 {
     char *const *words = reader->words;
@@ -339,8 +315,8 @@ static bool parse_topic(const struct hw_state_reader *reader, struct topic_line 
         partitions_max = HW_PARTITIONS_MAX;
     }
     line->name = words[1];
-    return is_topic_name(words[1]) && hw_uuid_parse(words[2], strlen(words[2]), &line->id) &&
-           !hw_uuid_is_zero(&line->id) &&
+    return hw_cluster_is_topic_name(words[1]) &&
+           hw_uuid_parse(words[2], strlen(words[2]), &line->id) && !hw_uuid_is_zero(&line->id) &&
            hw_state_parse_int32(words[3], 1, (int32_t)partitions_max, &line->partitions) &&
            hw_state_parse_int32(words[4], 1, HW_REPLICAS_MAX, &line->replication_factor) &&
            hw_state_parse_int32(words[5], 0, line->partitions - 1, &line->sticky_partition);

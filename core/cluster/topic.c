@@ -94,6 +94,7 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
                                        struct hw_topic **topic, struct hw_error *error)
 {
     struct hw_topic *made;
+    uint32_t journal_topic;
     enum hw_status status =
         hw_array_reserve(cluster->allocator, (void **)&cluster->topics, &cluster->topic_capacity,
                          cluster->topic_count + 1, sizeof *cluster->topics, error);
@@ -107,6 +108,7 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
     }
     made->configs = *configs;
     hw_config_values_init(configs, cluster->allocator);
+    journal_topic = hw_journal_topic(&cluster->journal, name);
     for (int32_t p = 0; p < partition_count; p++) {
         struct hw_partition *partition = &made->partitions[p];
 
@@ -116,7 +118,7 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
         partition->noted.leader_epoch = HW_EPOCH_NONE;
         partition->topic_id = *id;
         partition->journal = &cluster->journal;
-        partition->journal_topic = hw_journal_topic(&cluster->journal, name);
+        partition->journal_topic = journal_topic;
         partition->settings = &made->settings;
     }
     hw_cluster_resolve_settings(cluster, made);
@@ -148,20 +150,25 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
 
 /* ----------------------------------------------------------------------------------- creating */
 
-/* Source: Topic.validate, Topic.hasCollision. */
+bool hw_cluster_is_topic_name(const char *name)
+{
+    size_t size = strlen(name);
+
+    return size > 0 && size <= HW_TOPIC_NAME_MAX && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0 &&
+           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+               size;
+}
+
+/* Source: Topic.hasCollision. */
 static enum hw_status topic_check_name(const struct hw_cluster *cluster, const char *name,
                                        struct hw_error *error)
 {
-    size_t length = strlen(name);
-
-    if (length == 0 || length > HW_TOPIC_NAME_MAX || strcmp(name, ".") == 0 ||
-        strcmp(name, "..") == 0 ||
-        strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
-            length) {
+    if (!hw_cluster_is_topic_name(name)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TOPIC,
                                "\"%.*s\"%s is not a topic name: 1 to %d characters of A-Z a-z 0-9"
                                " . _ - are, but not \".\" and \"..\"",
-                               60, name, length > 60 ? "..." : "", HW_TOPIC_NAME_MAX);
+                               60, name, strlen(name) > 60 ? "..." : "", HW_TOPIC_NAME_MAX);
     }
     for (size_t i = 0; i < cluster->topic_count; i++) {
         const struct hw_topic *other = cluster->topics[i];

@@ -5,6 +5,7 @@
  * back.
  */
 #include "core/base/broker_list.h"
+#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/reader.h"
 
@@ -74,7 +75,7 @@ static const struct hw_loss *find_loss(const struct why *why)
     const struct hw_loss *loss;
 
     for (size_t i = 0; (loss = hw_losses_at(&why->cluster->losses, i)) != NULL; i++) {
-        if (memcmp(&loss->topic_id, &why->topic->id, sizeof loss->topic_id) == 0 &&
+        if (hw_uuid_equal(&loss->topic_id, &why->topic->id) &&
             loss->partition == why->partition->number && loss->first_offset <= why->offset &&
             why->offset < loss->end_offset) {
             last = loss;
@@ -167,13 +168,8 @@ static bool is_waited_for(const struct why *why, const struct hw_remote_replica 
 static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
 {
     const struct hw_replica *replica = hw_partition_find(why->partition, remote->broker);
-    const struct hw_broker *broker = NULL;
+    const struct hw_broker *broker = hw_cluster_broker(why->cluster, remote->broker);
 
-    for (size_t i = 0; i < why->cluster->broker_count; i++) {
-        if (why->cluster->brokers[i]->id == remote->broker) {
-            broker = why->cluster->brokers[i];
-        }
-    }
     say(why, "broker %" PRId32 " ", remote->broker);
     if (replica == NULL) {
         say(why, "is down");

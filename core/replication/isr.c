@@ -156,7 +156,6 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
             return false;
         }
         isr_commit(replica, &response->isr);
-        replica->recovering = response->recovering;
         replica->partition_epoch = response->partition_epoch;
         (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
         return true;

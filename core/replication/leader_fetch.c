@@ -2,9 +2,8 @@
 /* A fetch arrives at a replica: R2.4 to R2.17. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
+#include "core/base/uuid.h"
 #include "core/replication/replica.h"
-
-#include <string.h>
 
 static bool is_follower_request(const struct hw_fetch_request *request)
 {
@@ -15,11 +14,10 @@ static bool is_follower_request(const struct hw_fetch_request *request)
 static enum hw_kafka_error fetch_gate(const struct hw_replica *replica,
                                       const struct hw_fetch_request *request)
 {
-    static const struct hw_uuid no_id;
     enum hw_kafka_error refused;
 
-    if (memcmp(&request->topic_id, &no_id, sizeof no_id) != 0 &&
-        memcmp(&request->topic_id, &replica->topic_id, sizeof no_id) != 0) {
+    if (!hw_uuid_is_zero(&request->topic_id) &&
+        !hw_uuid_equal(&request->topic_id, &replica->topic_id)) {
         return HW_KAFKA_INCONSISTENT_TOPIC_ID;
     }
     refused = hw_replica_check_epoch(replica, request->current_leader_epoch,
@@ -181,7 +179,6 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         .last_stable = hw_log_high_watermark(replica->log),
         .log_start = hw_log_start(replica->log),
         .diverging_epoch = {.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE},
-        .leader_id = replica->leader,
         .leader_epoch = replica->leader_epoch};
     hw_buffer_init(&response->records, replica->allocator);
 

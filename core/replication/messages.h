@@ -33,7 +33,6 @@ struct hw_fetch_response {
     hw_offset_t last_stable;
     hw_offset_t log_start;
     struct hw_epoch_end diverging_epoch; /* (-1, -1): the logs do not diverge. */
-    hw_broker_id_t leader_id;            /* Whom the answering broker takes for the leader. */
     hw_epoch_t leader_epoch;
     struct hw_buffer records; /* Whole batches; the response owns them. */
 };
@@ -58,14 +57,6 @@ struct hw_alter_partition_response {
     struct hw_broker_list isr;
     int32_t partition_epoch;
     bool recovering;
-};
-
-/* What ListOffsets answers: R3.13, R10.7 to R10.13. */
-struct hw_list_offsets_response {
-    enum hw_kafka_error error;
-    hw_offset_t offset;
-    hw_time_ms_t timestamp;
-    hw_epoch_t leader_epoch;
 };
 
 #endif /* HW_REPLICATION_MESSAGES_H */

@@ -89,7 +89,8 @@ void hw_partition_note_record(struct hw_partition *partition);
 /* Brokers of the replica list that do not run. */
 struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);
 
-/* Sum of all replicas' change counters and the record's epochs: equal means nothing moved. */
+/* Sum of all replicas' change counters, the partition epoch and the high watermark of what was
+ * compared last: equal means nothing moved. */
 uint64_t hw_partition_changes(const struct hw_partition *partition);
 
 /*

@@ -40,16 +40,6 @@ static void list_check(const struct hw_broker_list *list)
     }
 }
 
-static bool lists_are_disjoint(const struct hw_broker_list *a, const struct hw_broker_list *b)
-{
-    for (int32_t i = 0; i < a->count; i++) {
-        if (hw_broker_list_contains(b, a->ids[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 void hw_partition_record_check(const struct hw_partition_record *record)
 {
     list_check(&record->replicas);
@@ -64,8 +54,8 @@ void hw_partition_record_check(const struct hw_partition_record *record)
     HW_ASSERT(hw_broker_list_is_subset(&record->elr, &record->replicas));
     HW_ASSERT(hw_broker_list_is_subset(&record->adding, &record->replicas));
     HW_ASSERT(hw_broker_list_is_subset(&record->removing, &record->replicas));
-    HW_ASSERT(lists_are_disjoint(&record->isr, &record->elr));
-    HW_ASSERT(lists_are_disjoint(&record->adding, &record->removing));
+    HW_ASSERT(hw_broker_list_is_disjoint(&record->isr, &record->elr));
+    HW_ASSERT(hw_broker_list_is_disjoint(&record->adding, &record->removing));
     HW_ASSERT(HW_IMPLIES(record->leader != HW_BROKER_ID_NONE,
                          hw_broker_list_contains(&record->isr, record->leader)));
     HW_ASSERT(record->leader_epoch >= 0);

@@ -150,7 +150,6 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     replica->role = HW_ROLE_LEADER;
     replica->leader = replica->broker;
     replica->isr = record->isr;
-    replica->recovering = false;
     replica->isr_change = HW_ISR_COMMITTED;
     replica->is_proposal_unsent = false;
     replica->fetch.is_request_waiting = false;
