@@ -2,7 +2,6 @@
 /* Copies of configs, in the order in which they were given. */
 #include "ext/config_list.h"
 
-#include "ext/ext_error.h"
 #include "ext/ext_json.h"
 #include "ext/ext_registry.h"
 

@@ -219,3 +219,12 @@ void ext_call_return_text(struct ext_call *call, const char *text)
         sqlite3_result_text(call->context, text, -1, SQLITE_TRANSIENT);
     }
 }
+
+void ext_call_return_buffer(struct ext_call *call, struct hw_buffer *text)
+{
+    if (call->status == HW_OK) {
+        sqlite3_result_text64(call->context, text->size == 0 ? "" : (const char *)text->bytes,
+                              text->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+    hw_buffer_release(text);
+}

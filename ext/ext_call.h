@@ -84,5 +84,7 @@ void ext_call_refuse(struct ext_call *call, const char *format, ...)
 /* The result; nothing after an error. Text is copied, and NULL is SQL NULL. */
 void ext_call_return_integer(struct ext_call *call, int64_t number);
 void ext_call_return_text(struct ext_call *call, const char *text);
+/* Text that the core has made; it is released, also after an error. */
+void ext_call_return_buffer(struct ext_call *call, struct hw_buffer *text);
 
 #endif /* EXT_CALL_H */

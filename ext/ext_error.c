@@ -45,14 +45,15 @@ static const char *error_name(const struct hw_error *error)
     return hw_kafka_error_name(HW_KAFKA_INVALID_REQUEST);
 }
 
-char *ext_error_text(const struct hw_error *error)
+/* The text, from sqlite3_mprintf(). NULL if there is no memory. */
+static char *error_text(const struct hw_error *error)
 {
     return sqlite3_mprintf("%s: %s", error_name(error), error->message);
 }
 
 void ext_error_to_context(sqlite3_context *context, const struct hw_error *error)
 {
-    char *text = error->status == HW_NO_MEMORY ? NULL : ext_error_text(error);
+    char *text = error->status == HW_NO_MEMORY ? NULL : error_text(error);
 
     if (text == NULL) {
         sqlite3_result_error_nomem(context);
@@ -65,7 +66,7 @@ void ext_error_to_context(sqlite3_context *context, const struct hw_error *error
 
 int ext_error_to_message(char **message, const struct hw_error *error)
 {
-    char *text = error->status == HW_NO_MEMORY ? NULL : ext_error_text(error);
+    char *text = error->status == HW_NO_MEMORY ? NULL : error_text(error);
 
     if (text == NULL) {
         return SQLITE_NOMEM;

@@ -18,9 +18,6 @@
 /* SQLITE_NOMEM, SQLITE_BUSY or SQLITE_ERROR. */
 int ext_error_code(const struct hw_error *error);
 
-/* The text, from sqlite3_mprintf(). NULL if there is no memory. */
-char *ext_error_text(const struct hw_error *error);
-
 /* Make it the outcome of a SQL function. */
 void ext_error_to_context(sqlite3_context *context, const struct hw_error *error);
 

@@ -86,6 +86,11 @@ void ext_rows_text(struct ext_rows *rows, const char *text)
     }
 }
 
+void ext_rows_text_if_any(struct ext_rows *rows, const char *text)
+{
+    ext_rows_text(rows, text[0] == '\0' ? NULL : text);
+}
+
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list)
 {
     char text[HW_BROKER_LIST_TEXT_SIZE];

@@ -55,6 +55,7 @@ void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none
  * cell. At most one cell of a row is a run. */
 void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end);
 void ext_rows_text(struct ext_rows *rows, const char *text);
+void ext_rows_text_if_any(struct ext_rows *rows, const char *text); /* "" is SQL NULL too. */
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size);
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
 

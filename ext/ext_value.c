@@ -29,6 +29,17 @@ bool ext_value_integer(sqlite3_value *value, int64_t *number)
     }
 }
 
+bool ext_value_is_word(sqlite3_value *value, const char *word)
+{
+    size_t size = strlen(word);
+    const unsigned char *text =
+        sqlite3_value_type(value) == SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+
+    /* NULL also if there is no memory for its NUL. */
+    return text != NULL && (size_t)sqlite3_value_bytes(value) == size &&
+           memcmp(text, word, size) == 0;
+}
+
 const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SIZE])
 {
     enum { SHOWN_MAX = 40 };
@@ -127,7 +138,8 @@ static uint64_t not_ascii(const uint8_t *bytes)
     return word | (word - UINT64_C(0x0101010101010101));
 }
 
-bool ext_bytes_are_text(const uint8_t *bytes, size_t size)
+/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
+static bool bytes_are_text(const uint8_t *bytes, size_t size)
 {
     const uint64_t tops = UINT64_C(0x8080808080808080);
     size_t at = 0;
@@ -162,7 +174,7 @@ void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t si
      * that owns the bytes moves on. */
     if (size < 0) {
         sqlite3_result_null(context);
-    } else if (ext_bytes_are_text(bytes, (size_t)size)) {
+    } else if (bytes_are_text(bytes, (size_t)size)) {
         sqlite3_result_text64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
     } else {
         sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
@@ -204,7 +216,7 @@ static void add_header_value(sqlite3_str *json, const struct hw_header *header)
 {
     if (header->value_size < 0) {
         sqlite3_str_appendall(json, "null");
-    } else if (ext_bytes_are_text(header->value, (size_t)header->value_size)) {
+    } else if (bytes_are_text(header->value, (size_t)header->value_size)) {
         ext_json_add_string(json, header->value, (size_t)header->value_size);
     } else {
         sqlite3_str_appendall(json, "{\"hex\":\"");
@@ -215,7 +227,8 @@ static void add_header_value(sqlite3_str *json, const struct hw_header *header)
     }
 }
 
-void ext_result_json(sqlite3_context *context, sqlite3_str *json)
+/* The document as the result; ends `json`. */
+static void result_json(sqlite3_context *context, sqlite3_str *json)
 {
     int code = sqlite3_str_errcode(json);
     int length = sqlite3_str_length(json);
@@ -249,5 +262,5 @@ void ext_result_headers(sqlite3_context *context, const struct hw_record *record
         separator = ',';
     }
     sqlite3_str_appendchar(json, 1, '}');
-    ext_result_json(context, json);
+    result_json(context, json);
 }

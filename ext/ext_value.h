@@ -16,6 +16,9 @@
  * NULL are none. */
 bool ext_value_integer(sqlite3_value *value, int64_t *number);
 
+/* Whether the value is TEXT and just this word. */
+bool ext_value_is_word(sqlite3_value *value, const char *word);
+
 /* The value as a person would write it, cut to fit: NULL, 5, 'text', "a blob of 3 bytes". */
 enum { EXT_VALUE_TEXT_SIZE = 64 };
 const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SIZE]);
@@ -27,17 +30,11 @@ const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SI
 enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uint8_t **bytes,
                                int32_t *size, struct hw_error *error);
 
-/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
-bool ext_bytes_are_text(const uint8_t *bytes, size_t size);
-
 /* The result of a column or function: key or value of a record; `size` -1 is null. Copied. */
 void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size);
 
 /* The same for headers: a JSON object in their order, {} if there are none. */
 void ext_result_headers(sqlite3_context *context, const struct hw_record *record);
-
-/* The document as the result; ends `json`. */
-void ext_result_json(sqlite3_context *context, sqlite3_str *json);
 
 /* An integer, or NULL where it is `none`. */
 void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none);

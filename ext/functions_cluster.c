@@ -109,11 +109,7 @@ void fn_configure(struct ext_call *call)
     if (cluster != NULL) {
         call->status = hw_cluster_configure(cluster, name, value, topic, &in_force, &call->error);
     }
-    if (call->status == HW_OK) {
-        sqlite3_result_text64(call->context, in_force.size == 0 ? "" : (const char *)in_force.bytes,
-                              in_force.size, SQLITE_TRANSIENT, SQLITE_UTF8);
-    }
-    hw_buffer_release(&in_force);
+    ext_call_return_buffer(call, &in_force);
 }
 
 void fn_add_broker(struct ext_call *call)

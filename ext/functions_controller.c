@@ -12,11 +12,7 @@ SQLITE_EXTENSION_INIT3
 /* One end of a link: a broker's id, or 'controller'. */
 static int64_t end_argument(struct ext_call *call, int index, const char *name)
 {
-    sqlite3_value *value = call->argv[index];
-
-    if (call->status == HW_OK && sqlite3_value_type(value) == SQLITE_TEXT &&
-        sqlite3_value_bytes(value) == 10 &&
-        memcmp(sqlite3_value_text(value), "controller", 10) == 0) {
+    if (call->status == HW_OK && ext_value_is_word(call->argv[index], "controller")) {
         return HW_CLUSTER_CONTROLLER;
     }
     return ext_call_integer(call, index, name);

@@ -5,16 +5,6 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* Text that the core has made is the result; it is released. */
-static void return_text(struct ext_call *call, struct hw_buffer *text)
-{
-    if (call->status == HW_OK) {
-        sqlite3_result_text64(call->context, text->size == 0 ? "" : (const char *)text->bytes,
-                              text->size, SQLITE_TRANSIENT, SQLITE_UTF8);
-    }
-    hw_buffer_release(text);
-}
-
 void fn_why(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");
@@ -27,7 +17,7 @@ void fn_why(struct ext_call *call)
     if (cluster != NULL) {
         call->status = hw_cluster_why(cluster, topic, partition, offset, &text, &call->error);
     }
-    return_text(call, &text);
+    ext_call_return_buffer(call, &text);
 }
 
 void fn_nearest_replica(struct ext_call *call)
@@ -58,5 +48,5 @@ void fn_diagram(struct ext_call *call)
     if (cluster != NULL) {
         call->status = hw_cluster_diagram(cluster, topic, partition, is_utf8, &text, &call->error);
     }
-    return_text(call, &text);
+    ext_call_return_buffer(call, &text);
 }

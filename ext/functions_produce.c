@@ -29,8 +29,7 @@ static int64_t acks_argument(struct ext_call *call)
         return acks;
     }
     value = call->argv[ARGUMENT_ACKS];
-    if (sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 3 &&
-        memcmp(sqlite3_value_text(value), "all", 3) == 0) {
+    if (ext_value_is_word(value, "all")) {
         return HW_ACKS_ALL;
     }
     if (!ext_value_integer(value, &acks) || acks < -1 || acks > 1) {

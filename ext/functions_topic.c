@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions about topics. */
 #include "ext/config_list.h"
-#include "ext/ext_error.h"
 #include "ext/functions.h"
 
 SQLITE_EXTENSION_INIT3

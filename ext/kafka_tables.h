@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables over real Kafka files, all of them: kafka_log(path), kafka_batches(path), and so on.
- */
+/* The tables over real Kafka files: kafka_log(path), kafka_batches(path), and so on. */
 #ifndef EXT_KAFKA_TABLES_H
 #define EXT_KAFKA_TABLES_H
 

@@ -316,9 +316,6 @@ int record_cursor_start(struct record_cursor *cursor, struct ext_session *sessio
     if (cursor->scan.is_empty) {
         return SQLITE_OK;
     }
-    if (source->mode == HW_READ_LOG) {
-        cursor->scan.mode = HW_READ_LOG;
-    }
     status = ext_session_cluster(session, &cluster, &error);
     if (status != HW_OK) {
         return ext_error_to_vtab(cursor->base.pVtab, &error);

@@ -47,7 +47,6 @@ struct record_table {
 struct record_source {
     const char *topic;
     int64_t partition; /* -1: all. Otherwise one that is missing is an error, not an empty scan. */
-    enum hw_read_mode mode; /* HW_READ_LOG overrides the scan's. */
 };
 
 /* The methods of a sqlite3_module that do not depend on the table. */

@@ -294,7 +294,6 @@ static enum hw_status read_topic(struct record_scan *scan, sqlite3_value *value,
     int type = sqlite3_value_type(value);
     const char *topic = (const char *)sqlite3_value_text(value);
 
-    scan->has_topic = true;
     if (type == SQLITE_NULL || type == SQLITE_BLOB) {
         scan->is_empty = true; /* Neither is equal to any text. */
         return HW_OK;
@@ -362,7 +361,6 @@ static enum hw_status read_argument(struct record_scan *scan, enum record_term t
         return read_isolation(scan, value, error);
     case TERM_PARTITION:
         ext_range_narrow(&scan->partitions, comparison, value);
-        scan->has_partition = true;
         break;
     case TERM_OFFSET:
         ext_range_narrow(&scan->offsets, comparison, value);

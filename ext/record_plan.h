@@ -65,10 +65,8 @@ int record_plan(sqlite3_index_info *info, const struct record_shape *shape);
 
 /* A scan as xFilter got it: the constraints with their values. */
 struct record_scan {
-    int plan; /* The bits above. */
-    const char *topic;
-    bool has_topic;
-    bool has_partition;
+    int plan;          /* The bits above. */
+    const char *topic; /* NULL: not given. */
     bool has_replica;
     bool has_isolation;
     struct ext_range partitions;

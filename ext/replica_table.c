@@ -35,7 +35,7 @@ int replica_table_disconnect(sqlite3_vtab *vtab)
 enum hw_status replica_table_check(const struct record_scan *scan, const char *name,
                                    struct hw_error *error)
 {
-    if (!scan->has_topic || !scan->has_replica || !scan->has_partition ||
+    if (scan->topic == NULL || !scan->has_replica ||
         scan->partitions.first != scan->partitions.last) {
         return ext_error_invalid(error, "%s() takes 3 arguments: %s(topic, partition, broker)",
                                  name, name);

@@ -17,7 +17,7 @@ struct ext_table {
     int topic_column;
     int partition_column;
     int broker_column;
-    /* Add all rows. `cluster` is locked, and NULL for a table that has no fill_cluster need. */
+    /* Add all rows. `cluster` is locked; NULL unless needs_cluster. */
     void (*fill)(struct hw_cluster *cluster, struct ext_rows *rows);
     bool needs_cluster;
     const char *signature;

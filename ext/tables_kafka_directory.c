@@ -3,8 +3,6 @@
 #include "ext/ext_registry.h"
 #include "ext/vtab_kafka_table.h"
 
-#include <string.h>
-
 static const char *const checkpoints[] = {
     "replication-offset-checkpoint", "recovery-point-offset-checkpoint",
     "log-start-offset-checkpoint", "cleaner-offset-checkpoint"};
@@ -99,11 +97,6 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
                            : status;
 }
 
-static void add_text_if_any(struct ext_rows *rows, const char *text)
-{
-    ext_rows_text(rows, text[0] == '\0' ? NULL : text);
-}
-
 static enum hw_status add_dir(struct kafka_fill *fill, const struct hw_kafka_partition *partition,
                               const struct log_directory *directory, struct ext_rows *rows,
                               struct hw_error *error)
@@ -132,18 +125,18 @@ static enum hw_status add_dir(struct kafka_fill *fill, const struct hw_kafka_par
     ext_rows_text(rows, partition->path);
     kafka_rows_partition(rows, partition);
     ext_rows_text(rows, hw_kafka_partition_state_name(partition->state));
-    add_text_if_any(rows, id);
+    ext_rows_text_if_any(rows, id);
     ext_rows_integer(rows, summary.segments);
     ext_rows_integer(rows, summary.size_bytes);
     ext_rows_integer_unless(rows, summary.log_start, HW_OFFSET_NONE);
     ext_rows_integer_unless(rows, summary.log_end, HW_OFFSET_NONE);
     ext_rows_integer_unless(rows, high_watermark, HW_OFFSET_NONE);
     ext_rows_integer_unless(rows, recovery_point, HW_OFFSET_NONE);
-    add_text_if_any(rows, directory->properties.node_id);
-    add_text_if_any(rows, directory->properties.cluster_id);
-    add_text_if_any(rows, directory->properties.directory_id);
+    ext_rows_text_if_any(rows, directory->properties.node_id);
+    ext_rows_text_if_any(rows, directory->properties.cluster_id);
+    ext_rows_text_if_any(rows, directory->properties.directory_id);
     ext_rows_integer(rows, directory->is_clean);
-    add_text_if_any(rows, summary.error);
+    ext_rows_text_if_any(rows, summary.error);
     return HW_OK;
 }
 

@@ -3,8 +3,6 @@
 #include "ext/ext_registry.h"
 #include "ext/vtab_kafka_table.h"
 
-#include <stdio.h>
-
 /* Entries of an index that are rows at a time: some have a million. */
 enum { INDEX_ROWS_MAX = 4096 };
 
@@ -16,12 +14,6 @@ enum {
     SEGMENTS_DAMAGED = 11,
     SEGMENTS_ERROR = 13
 };
-
-/* An error's text, or NULL where there is none. */
-static void add_error(struct ext_rows *rows, const char *text)
-{
-    ext_rows_text(rows, text[0] == '\0' ? NULL : text);
-}
 
 enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error)
@@ -54,7 +46,7 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
     ext_rows_integer(rows, summary.trailing_bytes);
     ext_rows_integer(rows, summary.damaged);
     ext_rows_text(rows, fill->paths.log);
-    add_error(rows, summary.error);
+    ext_rows_text_if_any(rows, summary.error);
     return HW_OK;
 }
 
@@ -107,7 +99,7 @@ static void add_index_row(const struct kafka_fill *fill, const struct hw_index_r
     ext_rows_integer_unless(rows, row->has_batch ? row->batch_last_offset : -1, -1);
     ext_rows_integer(rows, row->fault[0] == '\0');
     ext_rows_text(rows, fill->paths.index);
-    add_error(rows, row->fault);
+    ext_rows_text_if_any(rows, row->fault);
 }
 
 enum hw_status fill_kafka_index(struct kafka_fill *fill, struct ext_rows *rows,
@@ -127,7 +119,7 @@ static void add_timeindex_row(const struct kafka_fill *fill, const struct hw_ind
     ext_rows_integer_unless(rows, row->has_batch ? row->batch_last_offset : -1, -1);
     ext_rows_integer(rows, row->fault[0] == '\0');
     ext_rows_text(rows, fill->paths.time);
-    add_error(rows, row->fault);
+    ext_rows_text_if_any(rows, row->fault);
 }
 
 enum hw_status fill_kafka_timeindex(struct kafka_fill *fill, struct ext_rows *rows,

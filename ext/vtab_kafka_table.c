@@ -13,11 +13,6 @@ SQLITE_EXTENSION_INIT3
 
 enum { DESCRIPTORS_MAX = 64 };
 
-/* What SQLite keeps for a registered module. */
-struct registration {
-    const struct kafka_table *definition;
-};
-
 struct table {
     sqlite3_vtab base; /* Must be first. */
     const struct kafka_table *definition;
@@ -135,7 +130,7 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                          sqlite3_vtab **vtab, char **message)
 {
-    const struct kafka_table *definition = ((struct registration *)client)->definition;
+    const struct kafka_table *definition = client;
     struct table *table;
     int code = vtab_kafka_declare(db, definition->columns, ", path HIDDEN");
 
@@ -334,13 +329,6 @@ static const sqlite3_module table_module = {.iVersion = 0,
 
 int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition)
 {
-    struct registration *registration = sqlite3_malloc64(sizeof *registration);
-
-    if (registration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *registration = (struct registration){.definition = definition};
-    /* SQLite frees it also where registering fails. */
-    return sqlite3_create_module_v2(db, definition->name, &table_module, registration,
-                                    sqlite3_free);
+    return sqlite3_create_module_v2(db, definition->name, &table_module,
+                                    (void *)(uintptr_t)definition, NULL);
 }

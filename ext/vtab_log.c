@@ -3,8 +3,8 @@
  * hw_log(topic, partition, broker): every record in one replica's log, and why a consumer sees it
  * or not.
  *
- *     SELECT "offset", value, visibility FROM hw_log('orders', 0, 2) ORDER BY "offset" DESC LIMIT
- * 5; SELECT r.broker, l.value FROM hw_replicas r, hw_log(r.topic, r."partition", r.broker) l;
+ *     SELECT "offset", value, visibility FROM hw_log('orders', 0, 2);
+ *     SELECT r.broker, l.value FROM hw_replicas r, hw_log(r.topic, r."partition", r.broker) l;
  */
 #include "ext/vtab_log.h"
 
@@ -98,8 +98,8 @@ static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
     if (status != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
-    source = (struct record_source){
-        .topic = scan->topic, .partition = scan->partitions.first, .mode = HW_READ_LOG};
+    scan->mode = HW_READ_LOG;
+    source = (struct record_source){.topic = scan->topic, .partition = scan->partitions.first};
     return record_cursor_start(cursor, ((struct replica_table *)base->pVtab)->session, &source);
 }
 

@@ -19,8 +19,6 @@
 #include "ext/record_cursor.h"
 #include "ext/topic_arguments.h"
 
-#include <string.h>
-
 SQLITE_EXTENSION_INIT3
 
 static const char declaration[] =
@@ -346,8 +344,7 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
     struct topic_table *table = (struct topic_table *)base->pVtab;
-    struct record_source source = {
-        .topic = table->topic, .partition = table->partition, .mode = HW_READ_UNCOMMITTED};
+    struct record_source source = {.topic = table->topic, .partition = table->partition};
     struct hw_error error;
 
     record_cursor_reset(cursor);

@@ -102,7 +102,7 @@ void hw_posix_files_unpin(struct hw_posix_files *files, const struct stat *what)
 
 /*
  * Before a rename: find the open files whose paths it will change, `what` being what `from` is, and
- * make their new paths. *moves is a list for hw_posix_files_settle(), also after an error.
+ * make their new paths. *moves is a list for hw_posix_files_settle_move(), also after an error.
  * Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const struct stat *what,

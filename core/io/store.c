@@ -29,6 +29,18 @@ enum hw_status hw_store_remove(struct hw_store *store, const char *path, struct 
     return store->methods->remove(store, path, error);
 }
 
+static int name_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void name_list_sort(struct hw_name_list *names)
+{
+    if (names->count > 1) {
+        qsort(names->names, names->count, sizeof *names->names, name_compare);
+    }
+}
+
 enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw_name_list *names,
                              struct hw_error *error)
 {
@@ -40,7 +52,7 @@ enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw
         hw_name_list_release(names);
         return status;
     }
-    hw_name_list_sort(names);
+    name_list_sort(names);
     return HW_OK;
 }
 
@@ -60,6 +72,21 @@ enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *e
                                struct hw_error *error)
 {
     return store->methods->exists(store, path, exists, error);
+}
+
+enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, int64_t *sum,
+                                      struct hw_error *error)
+{
+    struct hw_file *file;
+    int64_t size_bytes = 0;
+    enum hw_status status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
+
+    if (status == HW_OK) {
+        status = hw_file_size(file, &size_bytes, error);
+        hw_file_close(file);
+    }
+    *sum += size_bytes;
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 enum hw_status hw_store_lock(struct hw_store *store, const char *path, struct hw_file **lock,
@@ -284,18 +311,6 @@ enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,
     }
     names->names[names->count++] = copy;
     return HW_OK;
-}
-
-static int name_compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void hw_name_list_sort(struct hw_name_list *names)
-{
-    if (names->count > 1) {
-        qsort(names->names, names->count, sizeof *names->names, name_compare);
-    }
 }
 
 void hw_name_list_release(struct hw_name_list *names)

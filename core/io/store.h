@@ -3,7 +3,7 @@
  * Where bytes live. One interface, three implementations: POSIX files (posix_store.h), memory
  * (memory_store.h), and a wrapper that makes either of them fail (faulty_store.h).
  *
- *     a store   open, rename, remove, list, make_directory, sync_directory, lock
+ *     a store   open, rename, remove, list, make_directory, sync_directory, exists, lock
  *     a file    read_at, write_at, size, truncate, sync, close
  *
  * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: the POSIX store
@@ -21,6 +21,7 @@
 #include "core/base/status.h"
 #include "core/base/types.h"
 
+struct hw_buffer;
 struct hw_file;
 struct hw_store;
 
@@ -110,6 +111,10 @@ enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error);
 
+/* Add the size of a file to *sum; one that is missing adds nothing. */
+enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, int64_t *sum,
+                                      struct hw_error *error);
+
 /*
  * Take the lock file `path` (made if missing) for this process and write the process id into it.
  * *lock holds it until hw_file_close(). Errors: HW_BUSY if another process, or another lock of this
@@ -153,7 +158,6 @@ enum hw_status hw_store_write_atomically(struct hw_store *store, const char *pat
 
 /* Append the whole content of the file to `content`, at most `size_max` bytes (more: HW_CORRUPT).
  */
-struct hw_buffer;
 enum hw_status hw_store_read_whole(struct hw_store *store, const char *path, size_t size_max,
                                    struct hw_buffer *content, struct hw_error *error);
 
@@ -163,9 +167,6 @@ void hw_name_list_release(struct hw_name_list *names);
  */
 enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,
                                 struct hw_error *error);
-
-/* Sort by bytes; hw_store_list() does it for every store. */
-void hw_name_list_sort(struct hw_name_list *names);
 
 /*
  * Join text into a path: hw_path_format(path, error, "%s/%s-%d", directory, topic, partition).

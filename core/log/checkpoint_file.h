@@ -2,11 +2,11 @@
 /*
  * Kafka's small text files: a version line, a count line, then one entry a line.
  *
- *     leader-epoch-checkpoint          epoch start_offset              one a partition directory
- *     replication-offset-checkpoint    topic partition offset          one a broker: high
- * watermarks recovery-point-offset-checkpoint topic partition offset          one a broker
- *     log-start-offset-checkpoint      topic partition offset          one a broker
- *     partition.metadata               version: 0 / topic_id: ...      one a partition directory
+ *     leader-epoch-checkpoint            epoch start_offset           one a partition directory
+ *     replication-offset-checkpoint      topic partition offset       one a broker, of the HW
+ *     recovery-point-offset-checkpoint   topic partition offset       one a broker
+ *     log-start-offset-checkpoint        topic partition offset       one a broker
+ *     partition.metadata                 version: 0 / topic_id: ...   one a partition directory
  *
  * Always written whole: <file>.tmp, fsync, rename, fsync of the directory. An empty file has no
  * entries. Source: CheckpointFile, LeaderEpochCheckpointFile, OffsetCheckpointFile,

@@ -2,9 +2,10 @@
 /*
  * What the indexes of a segment say against what its .log says, entry by entry.
  *
- *     .index      (offset, position)     a batch begins at the position, and it, or one behind it
- * of the same append, ends with the offset .timeindex  (timestamp, offset)    the batch with the
- * offset has that largest timestamp, and none before it has a larger one
+ *     .index      (offset, position)    a batch begins at the position; it, or one behind it
+ *                                       of the same append, ends with the offset
+ *     .timeindex  (timestamp, offset)   the batch with the offset has that largest timestamp,
+ *                                       and none before it has a larger one
  *
  * A leader indexes its appends, one batch each, and a follower what it fetched, many batches at
  * once perhaps; so an offset behind the first batch's end is right too if a batch ends with it. The

@@ -11,8 +11,6 @@
 #include "core/log/log.h"
 #include "core/log/segment.h"
 
-enum { HW_LOG_PLAIN_SIZE_MAX = 1 << 28 }; /* Of one batch, decompressed: against zip bombs. */
-
 struct hw_log {
     struct hw_segment_owner owner;
     char *directory;              /* The text that owner.directory points to. */

@@ -2,6 +2,7 @@
 /* Reading by offset, backwards, and by time. */
 #include "core/log/log_internal.h"
 
+#include "core/record/codec.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
@@ -121,8 +122,8 @@ static enum hw_status search_batch(struct hw_segment *segment, const struct hw_b
     status =
         hw_segment_read_bytes(segment, position, hw_batch_size_bytes(batch), &buffers[0], error);
     if (status == HW_OK) {
-        status = hw_record_iterator_open(&iterator, buffers[0].bytes, batch, HW_LOG_PLAIN_SIZE_MAX,
-                                         &buffers[1], error);
+        status = hw_record_iterator_open(&iterator, buffers[0].bytes, batch,
+                                         HW_BATCH_PLAIN_SIZE_MAX, &buffers[1], error);
     }
     *found = true;
     while (status == HW_OK && *found) {

@@ -2,6 +2,7 @@
 /* Storing produced batches in the codec that the topic names (compression.type). */
 #include "core/log/log_internal.h"
 
+#include "core/record/codec.h"
 #include "core/record/compressed_batch.h"
 
 bool hw_log_recompresses(const struct hw_log *log, const struct hw_batch *batch)
@@ -18,7 +19,7 @@ enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes,
     enum hw_codec codec = log->owner.config.codec;
     size_t start = out->size;
     enum hw_status status = hw_batch_recompress(bytes, batch, codec, hw_codec_level_default(codec),
-                                                HW_LOG_PLAIN_SIZE_MAX, out, error);
+                                                HW_BATCH_PLAIN_SIZE_MAX, out, error);
 
     if (status == HW_OK) {
         (void)hw_batch_parse(out->bytes + start, out->size - start, batch);

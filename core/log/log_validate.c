@@ -4,6 +4,7 @@
 #include "core/log/log_internal.h"
 
 #include "core/base/assert.h"
+#include "core/record/codec.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
@@ -105,7 +106,7 @@ static enum hw_status walk_records(const uint8_t *bytes, const struct hw_batch *
     int32_t count = 0;
     bool found;
     enum hw_status status =
-        hw_record_iterator_open(&iterator, bytes, batch, HW_LOG_PLAIN_SIZE_MAX, scratch, error);
+        hw_record_iterator_open(&iterator, bytes, batch, HW_BATCH_PLAIN_SIZE_MAX, scratch, error);
 
     *max_timestamp = HW_TIMESTAMP_NONE;
     while (status == HW_OK) {

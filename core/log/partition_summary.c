@@ -7,21 +7,6 @@
 
 #include <stdio.h>
 
-static enum hw_status add_size(struct hw_partition_summary *summary, struct hw_store *store,
-                               const char *path, struct hw_error *error)
-{
-    struct hw_file *file;
-    int64_t size_bytes = 0;
-    enum hw_status status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
-
-    if (status == HW_OK) {
-        status = hw_file_size(file, &size_bytes, error);
-        hw_file_close(file);
-    }
-    summary->size_bytes += size_bytes;
-    return status == HW_NOT_FOUND ? HW_OK : status;
-}
-
 static enum hw_status read_topic_id(struct hw_partition_summary *summary,
                                     const struct hw_allocator *allocator, struct hw_store *store,
                                     const char *directory, struct hw_error *error)
@@ -52,7 +37,7 @@ static enum hw_status read_segments(struct hw_partition_summary *summary,
     for (size_t i = 0; status == HW_OK && i < list->count; i++) {
         status = hw_segment_paths_format(&paths, directory, list->bases[i], error);
         if (status == HW_OK) {
-            status = add_size(summary, store, paths.log, error);
+            status = hw_store_add_file_size(store, paths.log, &summary->size_bytes, error);
         }
     }
     if (status != HW_OK || list->count == 0 || !wants_end) {

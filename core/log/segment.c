@@ -72,8 +72,8 @@ bool hw_segment_should_roll(const struct hw_segment *segment,
     if (append->last_offset - segment->base_offset > INT32_MAX) {
         return true;
     }
-    for (size_t i = 0; i < count; i++) {
-        size_bytes += (int64_t)before[i].size_bytes;
+    if (count > 0) {
+        size_bytes += append->bytes - before[0].bytes;
     }
     /* An empty segment would be replaced by itself. */
     return size_bytes > 0 &&
@@ -82,7 +82,8 @@ bool hw_segment_should_roll(const struct hw_segment *segment,
             hw_index_is_full(&segment->times, count, config->segment_index_bytes));
 }
 
-enum hw_status hw_segment_cut_dirty_tail(struct hw_segment *segment, struct hw_error *error)
+/* Cut a tail that a failed append left. Errors: HW_IO. */
+static enum hw_status segment_cut_dirty_tail(struct hw_segment *segment, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -106,7 +107,7 @@ static enum hw_status write_at_end(struct hw_segment *segment, const uint8_t *by
     }
     if (status != HW_OK) {
         segment->tail_is_dirty = true;
-        (void)hw_segment_cut_dirty_tail(segment, &ignored);
+        (void)segment_cut_dirty_tail(segment, &ignored);
     }
     return status;
 }
@@ -191,7 +192,7 @@ enum hw_status hw_segment_append(struct hw_segment *segment,
     }
     HW_ASSERT(segment->size_bytes + (int64_t)size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX);
 
-    status = hw_segment_cut_dirty_tail(segment, error);
+    status = segment_cut_dirty_tail(segment, error);
     if (status == HW_OK) {
         status = reserve_entries(segment, size_bytes, appends[count - 1].size_bytes, count, error);
     }
@@ -255,7 +256,7 @@ bool hw_segment_lacks_index_file(const struct hw_segment *segment)
 
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error)
 {
-    enum hw_status status = hw_segment_cut_dirty_tail(segment, error);
+    enum hw_status status = segment_cut_dirty_tail(segment, error);
 
     return status == HW_OK ? hw_segment_write_indexes(segment, true, error) : status;
 }
@@ -286,11 +287,16 @@ static enum hw_status rewrite_unsynced(struct hw_segment *segment, struct hw_err
     return status;
 }
 
+static bool segment_is_synced(const struct hw_segment *segment)
+{
+    return segment->synced_bytes == segment->size_bytes && !segment->cut_is_unsynced;
+}
+
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    if (hw_segment_is_synced(segment)) {
+    if (segment_is_synced(segment)) {
         return HW_OK;
     }
     if (segment->sync_has_failed) {
@@ -305,11 +311,6 @@ enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *erro
         segment->cut_is_unsynced = false;
     }
     return status;
-}
-
-bool hw_segment_is_synced(const struct hw_segment *segment)
-{
-    return segment->synced_bytes == segment->size_bytes && !segment->cut_is_unsynced;
 }
 
 enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,

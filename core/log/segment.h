@@ -129,9 +129,9 @@ struct hw_segment_append {
 /*
  * Whether this append has to go into a new segment: `segment_bytes` would be passed, more than
  * `segment_ms` lie between the timestamps, an index is full, or the offset is too far from the
- * base. Only the last can hold for an empty segment. The `count` others are to be there first: each
- * is taken to bring an index entry, so the answer may be yes too early, never too late. Source:
- * LogSegment.shouldRoll.
+ * base. Only the last can hold for an empty segment. The `count` others, whose bytes lie right
+ * before its own, are to be there first: each is taken to bring an index entry, so the answer may
+ * be yes too early, never too late. Source: LogSegment.shouldRoll.
  */
 bool hw_segment_should_roll(const struct hw_segment *segment,
                             const struct hw_segment_append *before, size_t count,
@@ -210,7 +210,6 @@ bool hw_segment_lacks_index_file(const struct hw_segment *segment);
 
 /* Make the .log durable, if it is not. Errors: HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error);
-bool hw_segment_is_synced(const struct hw_segment *segment);
 
 /* Note that only the first bytes, up to the batch that holds `offset`, are known to be durable.
  * Errors: as hw_segment_find(). */

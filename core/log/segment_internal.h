@@ -68,7 +68,4 @@ enum hw_status hw_segment_header_at(struct hw_segment *segment, struct hw_segmen
                                     int64_t position, struct hw_batch *batch,
                                     struct hw_error *error);
 
-/* Cut a tail that a failed append left. Errors: HW_IO. */
-enum hw_status hw_segment_cut_dirty_tail(struct hw_segment *segment, struct hw_error *error);
-
 #endif /* HW_LOG_SEGMENT_INTERNAL_H */

@@ -2,6 +2,7 @@
 #include "core/log/segment_records.h"
 
 #include "core/base/assert.h"
+#include "core/record/codec.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
@@ -106,12 +107,12 @@ enum hw_status hw_segment_records_open(struct hw_segment_records *records,
                               hw_segment_file_size_bytes(file));
     } else if (records->is_legacy) {
         status =
-            hw_legacy_iterator_init(&records->legacy, bytes, &entry->batch,
-                                    HW_SEGMENT_PLAIN_SIZE_MAX, &records->scratch, &records->fault);
+            hw_legacy_iterator_init(&records->legacy, bytes, &entry->batch, HW_BATCH_PLAIN_SIZE_MAX,
+                                    &records->scratch, &records->fault);
     } else {
         status =
             hw_record_iterator_open(&records->iterator, bytes, &entry->batch,
-                                    HW_SEGMENT_PLAIN_SIZE_MAX, &records->scratch, &records->fault);
+                                    HW_BATCH_PLAIN_SIZE_MAX, &records->scratch, &records->fault);
     }
     status = keep_fault(records, status, error);
     return status == HW_OK && is_backwards ? fill_list(records, error) : status;
@@ -127,9 +128,7 @@ enum hw_segment_record_kind hw_segment_records_next(struct hw_segment_records *r
         records->has_fault = false;
         *record =
             (struct hw_record){.offset = records->first_offset, .key_size = -1, .value_size = -1};
-        if (!records->is_backwards) {
-            records->is_backwards = true; /* Nothing comes behind a fault. */
-        }
+        records->is_backwards = true; /* Nothing comes behind a fault. */
         return HW_SEGMENT_RECORD_FAULT;
     }
     if (records->list_left > 0) {

@@ -3,8 +3,8 @@
  * The records of one batch in a .log file, of any magic and codec, forwards or backwards.
  *
  *     hw_segment_records_open()      record, record, record, end
- *     with a malformed third record  record, record, fault, end        backwards: fault, 2nd, 1st,
- * end
+ *     with a malformed third record  record, record, fault, end
+ *     the same backwards             fault, second record, first record, end
  *
  * What was read before a fault stays good; nothing is made of what is behind it.
  */
@@ -13,9 +13,6 @@
 
 #include "core/log/segment_file.h"
 #include "core/record/legacy.h"
-
-/* More plain bytes than that are not made of one batch, whatever it says. */
-enum { HW_SEGMENT_PLAIN_SIZE_MAX = 1 << 28 };
 
 /* All fields are its own, but for `fault`. */
 struct hw_segment_records {

@@ -221,21 +221,6 @@ static enum hw_status fill_transactions(struct hw_visibility *view, struct hw_er
     return status;
 }
 
-static enum hw_status add_file_size(struct hw_visibility *view, const char *path, int64_t *sum,
-                                    struct hw_error *error)
-{
-    struct hw_file *file;
-    int64_t size_bytes = 0;
-    enum hw_status status = hw_store_open(view->store, path, HW_OPEN_READ, &file, error);
-
-    if (status == HW_OK) {
-        status = hw_file_size(file, &size_bytes, error);
-        hw_file_close(file);
-    }
-    *sum += size_bytes;
-    return status == HW_NOT_FOUND ? HW_OK : status;
-}
-
 /* Whether transactions are worth looking for without having met one. */
 static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
                                      struct hw_error *error)
@@ -245,7 +230,7 @@ static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
     bool has_index = false;
     enum hw_status status =
         view->file != NULL
-            ? add_file_size(view, view->file, &log_bytes, error)
+            ? hw_store_add_file_size(view->store, view->file, &log_bytes, error)
             : hw_kafka_partition_list(view->partition, view->allocator, view->store, &names, error);
 
     for (size_t i = 0; status == HW_OK && log_bytes <= SMALL_BYTES && i < names.count; i++) {
@@ -260,7 +245,7 @@ static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
         if (strcmp(suffix, ".log") == 0) {
             status = hw_path_format(path, error, "%s/%s", view->partition->path, names.names[i]);
             if (status == HW_OK) {
-                status = add_file_size(view, path, &log_bytes, error);
+                status = hw_store_add_file_size(view->store, path, &log_bytes, error);
             }
         }
     }

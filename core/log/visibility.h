@@ -2,9 +2,11 @@
 /*
  * What a consumer would see of a partition whose directory lies on disk, as far as the files tell:
  *
- *     log-start-offset-checkpoint    where the log starts       } of the log directory; what they
- * do replication-offset-checkpoint  the high watermark         } not have bounds nothing .txnindex,
- * .snapshot, batches  aborted and open transactions
+ *     log-start-offset-checkpoint      where the log starts
+ *     replication-offset-checkpoint    the high watermark
+ *     .txnindex, .snapshot, batches    aborted and open transactions
+ *
+ * The checkpoints are those of the log directory; what they do not have bounds nothing.
  *
  * A broker that runs writes its checkpoints every few seconds, so they may be behind. Transactions
  * that were aborted before the newest good snapshot come from the indexes, and what is behind it

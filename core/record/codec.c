@@ -71,11 +71,17 @@ enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error
     return hw_error_set(error, HW_CORRUPT, "%s: %s", hw_codec_name(codec_id), fault);
 }
 
-enum hw_status hw_codec_output_finish(const struct hw_codec_output *output, struct hw_error *error)
+enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct hw_error *error)
+{
+    return hw_error_set(error, HW_CORRUPT, "%s: more than %zu bytes when decompressed",
+                        hw_codec_name(output->codec_id), output->size_max);
+}
+
+/* Once all is made. Errors: HW_CORRUPT if the limit has been passed. */
+static enum hw_status output_finish(const struct hw_codec_output *output, struct hw_error *error)
 {
     if (output->buffer->size - output->start > output->size_max) {
-        return hw_error_set(error, HW_CORRUPT, "%s: more than %zu bytes when decompressed",
-                            hw_codec_name(output->codec_id), output->size_max);
+        return hw_codec_too_large(output, error);
     }
     return HW_OK;
 }
@@ -86,7 +92,7 @@ enum hw_status hw_codec_output_reserve(struct hw_codec_output *output, size_t *r
     const struct hw_buffer *buffer = output->buffer;
     size_t made = buffer->size - output->start;
     size_t more = made < OUTPUT_ROOM_MIN ? OUTPUT_ROOM_MIN : made;
-    enum hw_status status = hw_codec_output_finish(output, error);
+    enum hw_status status = output_finish(output, error);
 
     if (status != HW_OK) {
         return status;
@@ -147,21 +153,12 @@ enum hw_status hw_codec_compress(enum hw_codec codec, int level, const uint8_t *
     return status;
 }
 
-/* A payload that was not compressed. */
-static enum hw_status copy_plain(const uint8_t *bytes, size_t size, struct hw_codec_output *output,
-                                 struct hw_error *error)
-{
-    enum hw_status status = hw_buffer_append(output->buffer, bytes, size, error);
-
-    return status == HW_OK ? hw_codec_output_finish(output, error) : status;
-}
-
 static enum hw_status decompress_with(int codec_id, int magic, const uint8_t *bytes, size_t size,
                                       struct hw_codec_output *output, struct hw_error *error)
 {
     switch (codec_id) {
     case HW_CODEC_NONE:
-        return copy_plain(bytes, size, output, error);
+        return hw_buffer_append(output->buffer, bytes, size, error);
     case HW_CODEC_GZIP:
         return hw_gzip_decompress(bytes, size, output, error);
     case HW_CODEC_SNAPPY:
@@ -192,7 +189,7 @@ enum hw_status hw_codec_decompress(int codec_id, int magic, const uint8_t *bytes
     HW_ASSERT(size <= INT32_MAX);
     status = decompress_with(codec_id, magic, bytes, size, &output, error);
     if (status == HW_OK) {
-        status = hw_codec_output_finish(&output, error);
+        status = output_finish(&output, error);
     }
     if (status != HW_OK) {
         out->size = output.start;

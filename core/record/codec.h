@@ -4,9 +4,9 @@
  * others have written. The work is done by zlib, libsnappy, liblz4 and libzstd.
  *
  *     1 gzip     RFC 1952, members may follow each other
- *     2 snappy   82 'SNAPPY' 00, two versions, then chunks (size, block); or one block without all
- * that 3 lz4      one LZ4 frame of independent blocks, closed by an end mark 4 zstd     standard
- * frames
+ *     2 snappy   82 'SNAPPY' 00, two versions, then chunks (size, block); or only one block
+ *     3 lz4      one LZ4 frame of independent blocks, closed by an end mark
+ *     4 zstd     standard frames
  *
  * No format says how large the plain bytes will be, so whoever decompresses sets a limit.
  * Compressed bytes are not the same from one library version to the next: never compare them.
@@ -18,6 +18,9 @@
 #define HW_RECORD_CODEC_H
 
 #include "core/record/batch.h"
+
+/* More plain bytes than that are not made of one batch, whatever it says: against zip bombs. */
+enum { HW_BATCH_PLAIN_SIZE_MAX = 1 << 28 };
 
 /* The codec in a batch's attributes, 0..7; 5 to 7 are no codec (yet). */
 int hw_batch_codec_id(const struct hw_batch *batch);

@@ -25,8 +25,8 @@ struct hw_codec_output {
 enum hw_status hw_codec_output_reserve(struct hw_codec_output *output, size_t *room,
                                        struct hw_error *error);
 
-/* Once all is made. Errors: HW_CORRUPT if the limit has been passed. */
-enum hw_status hw_codec_output_finish(const struct hw_codec_output *output, struct hw_error *error);
+/* HW_CORRUPT: the limit would be passed. */
+enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct hw_error *error);
 
 /* HW_CORRUPT with the codec's name in front of `fault`. */
 enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error);

@@ -79,8 +79,7 @@ static enum hw_status decompress_block(const uint8_t *block, size_t size,
         return corrupt("a block has no size, or one that it cannot have", error);
     }
     if (plain_size > output->size_max - (buffer->size - output->start)) {
-        return hw_error_set(error, HW_CORRUPT, "snappy: more than %zu bytes when decompressed",
-                            output->size_max);
+        return hw_codec_too_large(output, error);
     }
     status = hw_buffer_reserve(buffer, plain_size, error);
     if (status != HW_OK) {

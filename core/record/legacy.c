@@ -3,9 +3,9 @@
 
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
+#include "core/record/crc32.h"
 
 #include <inttypes.h>
-#include <zlib.h>
 
 /* Where the fields of an entry begin. */
 enum {
@@ -28,7 +28,7 @@ bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry)
 {
     size_t size = hw_batch_size_bytes(entry) - CHECKSUM_START;
 
-    return (uint32_t)crc32(0, bytes + CHECKSUM_START, (uInt)size) == entry->crc;
+    return hw_crc32_extend(0, bytes + CHECKSUM_START, size) == entry->crc;
 }
 
 /* A size, negative for null, and that many bytes. Returns what is behind, or NULL if they pass
@@ -53,8 +53,12 @@ static const uint8_t *take_bytes(const uint8_t *at, const uint8_t *end, const ui
     return at + *size;
 }
 
-enum hw_status hw_legacy_parse(const uint8_t *bytes, const struct hw_batch *entry,
-                               struct hw_legacy_message *message, struct hw_error *error)
+/*
+ * Decode the entry at `bytes`, already parsed as HW_BATCH_LEGACY. Errors: HW_CORRUPT if key or
+ * value pass its end. Bytes behind the value are ignored.
+ */
+static enum hw_status legacy_parse(const uint8_t *bytes, const struct hw_batch *entry,
+                                   struct hw_legacy_message *message, struct hw_error *error)
 {
     const uint8_t *end = bytes + hw_batch_size_bytes(entry);
     const uint8_t *at = bytes + (entry->magic == 0 ? AT_KEY_MAGIC_0 : AT_KEY_MAGIC_1);
@@ -129,7 +133,7 @@ enum hw_status hw_legacy_iterator_init(struct hw_legacy_iterator *iterator, cons
     enum hw_status status;
 
     *iterator = (struct hw_legacy_iterator){.at = bytes, .end = bytes + hw_batch_size_bytes(entry)};
-    status = hw_legacy_parse(bytes, entry, &iterator->outer, error);
+    status = legacy_parse(bytes, entry, &iterator->outer, error);
     if (status != HW_OK || (iterator->outer.attributes & HW_BATCH_CODEC_MASK) == HW_CODEC_NONE) {
         return status;
     }
@@ -194,7 +198,7 @@ enum hw_status hw_legacy_iterator_next(struct hw_legacy_iterator *iterator,
         HW_BATCH_LEGACY) {
         return HW_OK; /* The end: init has seen that nothing else comes. */
     }
-    status = hw_legacy_parse(iterator->at, &entry, &message, error);
+    status = legacy_parse(iterator->at, &entry, &message, error);
     if (status == HW_OK && iterator->is_wrapper) {
         fault = inner_fault(iterator, &entry, &message);
         if (fault != NULL) {

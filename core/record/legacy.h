@@ -36,13 +36,6 @@ struct hw_legacy_message {
 /* Whether the checksum of the entry at `bytes`, already parsed as HW_BATCH_LEGACY, is right. */
 bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry);
 
-/*
- * Decode the entry at `bytes`, already parsed as HW_BATCH_LEGACY. Errors: HW_CORRUPT if key or
- * value pass its end. Bytes behind the value are ignored.
- */
-enum hw_status hw_legacy_parse(const uint8_t *bytes, const struct hw_batch *entry,
-                               struct hw_legacy_message *message, struct hw_error *error);
-
 /* A walk over the records of one entry. All fields are the iterator's own. */
 struct hw_legacy_iterator {
     struct hw_legacy_message outer;

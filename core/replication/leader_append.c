@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A client's batch arrives at a replica: R1.2 to R1.29, in Kafka's order of checks. */
 #include "core/base/broker_list.h"
+#include "core/record/codec.h"
 #include "core/record/compressed_batch.h"
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
-
-enum { APPEND_PLAIN_SIZE_MAX = 1 << 28 }; /* Of one batch, decompressed: the log's limit too. */
 
 enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
                                            hw_epoch_t request_epoch, bool leader_required)
@@ -144,7 +143,7 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
         return HW_OK;
     }
     hw_buffer_init(&scratch, replica->allocator);
-    status = hw_record_iterator_open(&iterator, request->bytes, &batch, APPEND_PLAIN_SIZE_MAX,
+    status = hw_record_iterator_open(&iterator, request->bytes, &batch, HW_BATCH_PLAIN_SIZE_MAX,
                                      &scratch, error);
     if (status == HW_OK) {
         status = append_walk_records(replica, now_ms, settings, &iterator, error);
