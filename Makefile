@@ -5,7 +5,7 @@
 #   make deps     install what building and testing need, if anything is missing
 #   make demo     install what is missing, build, play the README's session and the main experiment
 #   make test     install what is missing, build, run every test: ends with "N passed, N failed"
-#   make check    what CI runs on top of the tests (see .ci/run)
+#   make check    what CI runs on top of the tests: CHECKS below
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,

@@ -173,6 +173,7 @@ section '1. DumpLogSegments reads what highwater wrote'
 sql "$work/closed.db" <"$queries/ours.sql" >/dev/null
 check_ours "$work/closed.db" 'closed'
 { cat "$queries/ours.sql" && echo '.shell kill -9 $PPID'; } | sql "$work/killed.db" >/dev/null 2>&1 || true
+check 'killed: it was not closed' test ! -e "$work/killed.db-highwater/broker-1/.kafka_cleanshutdown"
 sql "$work/killed.db" <<<'SELECT count(*) FROM hw_replicas;' >/dev/null
 check_ours "$work/killed.db" 'killed and recovered'
 

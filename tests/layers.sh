@@ -92,6 +92,7 @@ calls() {
 }
 
 found=$(
+    exec 2>&1 # What a check complains of while it runs is found, too.
     core_includes
     ext_includes
     calls 'malloc|calloc|realloc|aligned_alloc|strdup|strndup|free' "$the_memory_file" |

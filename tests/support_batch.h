@@ -2,8 +2,9 @@
 /*
  * What the tests of batches share: the byte vectors, and verbs that build and read records.
  *
- * Files under tests/data/format-vectors hold the bytes of one batch or payload each; their names
- * begin with the letter of the example that they belong to. Programs run in the repository's root.
+ * Files under tests/data/format-vectors hold the bytes of one batch, payload, index, snapshot or
+ * checkpoint each; their names begin with the letter of the example that they belong to. Those that
+ * no test names are where fuzzing starts. Programs run in the repository's root.
  */
 #ifndef SUPPORT_BATCH_H
 #define SUPPORT_BATCH_H

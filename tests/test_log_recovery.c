@@ -18,9 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_LOG        "00000000000000000000.log"
-#define FIRST_INDEX      "00000000000000000000.index"
-#define FIRST_TIME_INDEX "00000000000000000000.timeindex"
+#define FIRST_LOG   "00000000000000000000.log"
+#define FIRST_INDEX "00000000000000000000.index"
 
 /* `count` one-record batches of 100 bytes, ten a segment, timestamps 10 apart. */
 static void fill(struct test_log *t, int count)

@@ -75,6 +75,7 @@ static void a_missing_journal_notes_nothing(void **state)
 {
     (void)state;
     hw_journal_add(NULL, hw_event_of(NULL, HW_EVENT_ACK), "nobody hears %s", "it");
+    assert_int_equal(hw_event_of(NULL, HW_EVENT_ACK).time_ms, 0);
 }
 
 static void expect_number(int64_t number, const char *before, const char *after)

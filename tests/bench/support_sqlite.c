@@ -60,17 +60,6 @@ int64_t bench_sql_run(sqlite3_stmt *statement)
     return rows;
 }
 
-int64_t bench_sql_number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = bench_sql_prepare(db, sql);
-    int64_t number;
-
-    bench_require(sqlite3_step(statement) == SQLITE_ROW, sql, sqlite3_errmsg(db));
-    number = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return number;
-}
-
 void bench_sql_fill(sqlite3 *db, bool is_topic, int64_t rows, int value_size)
 {
     enum { ROWS_AT_ONCE = 100000, VALUE_MAX = 4096 };

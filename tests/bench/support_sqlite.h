@@ -19,9 +19,6 @@ void bench_sql_load(sqlite3 *db, const char *cluster);
 /* Run statements that take no arguments, without their rows. */
 void bench_sql(sqlite3 *db, const char *sql);
 
-/* The one number that a query returns. */
-int64_t bench_sql_number(sqlite3 *db, const char *sql);
-
 sqlite3_stmt *bench_sql_prepare(sqlite3 *db, const char *sql);
 
 /* Step through all rows, and reset. Returns how many there were. */
