@@ -146,6 +146,18 @@ int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab,
  * were there before it, and tells a dropped one nothing at all. Writing to this table inside
  * xCreate and xDestroy makes it a member of the transaction, with all its savepoints.
  */
+#define NAME "hw_transaction"
+
+static const struct ext_column columns[] = {{"state", "TEXT", "never read: there are no rows"}};
+
+const struct ext_schema ext_transaction_schema = {
+    .name = NAME,
+    .signature = NAME,
+    .use = NAME,
+    .summary = "always empty; the extension writes to it so that CREATE and DROP follow a ROLLBACK",
+    .example = "SELECT count(*) FROM " NAME ";",
+    EXT_COLUMNS(columns)};
+
 struct transaction_table {
     sqlite3_vtab base; /* Must be first. */
     struct ext_session *session;
@@ -160,7 +172,7 @@ static int table_connect(sqlite3 *db, void *client, int argc, const char *const 
                          sqlite3_vtab **vtab, char **message)
 {
     struct transaction_table *table;
-    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(state TEXT)");
+    int code = ext_schema_declare(db, &ext_transaction_schema);
 
     (void)argc, (void)argv, (void)message;
     if (code == SQLITE_OK) {
@@ -244,7 +256,7 @@ static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqli
     struct hw_error error;
 
     (void)argc, (void)argv, (void)rowid;
-    (void)ext_error_invalid(&error, EXT_TRANSACTION_TABLE " stays empty");
+    (void)ext_error_invalid(&error, NAME " stays empty");
     return ext_error_to_vtab(vtab, &error);
 }
 
@@ -305,7 +317,7 @@ const sqlite3_module ext_transaction_module = {.iVersion = 2,
 
 enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error)
 {
-    int code = sqlite3_exec(session->db, "DELETE FROM " EXT_TRANSACTION_TABLE, NULL, NULL, NULL);
+    int code = sqlite3_exec(session->db, "DELETE FROM " NAME, NULL, NULL, NULL);
 
     return code == SQLITE_OK
                ? HW_OK

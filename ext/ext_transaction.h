@@ -16,6 +16,7 @@
 #ifndef EXT_TRANSACTION_H
 #define EXT_TRANSACTION_H
 
+#include "ext/ext_schema.h"
 #include "ext/ext_session.h"
 
 /* The methods of a sqlite3_module, for a table of this session. They return codes of SQLite and set
@@ -45,6 +46,6 @@ enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error
 
 /* The table that ext_transaction_join() writes to: always empty, and there for its methods only. */
 extern const sqlite3_module ext_transaction_module;
-#define EXT_TRANSACTION_TABLE "hw_transaction"
+extern const struct ext_schema ext_transaction_schema;
 
 #endif /* EXT_TRANSACTION_H */

@@ -6,32 +6,17 @@
  *     CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);
  *     SELECT name, signature FROM hw_help;
  *
- * Functions are listed in functions.c, tables in tables.c. No rule of replication is decided in
- * ext/: a function turns SQL values into one call of the core, and its answer into a SQL value.
+ * Functions are listed in functions.c, tables in tables.c and modules.c. No rule of replication is
+ * decided in ext/: a function turns SQL values into one call of the core, and its answer into a SQL
+ * value.
  */
-#include "ext/ext_transaction.h"
 #include "ext/functions.h"
 #include "ext/kafka_tables.h"
+#include "ext/modules.h"
 #include "ext/tables.h"
-#include "ext/vtab_batches.h"
-#include "ext/vtab_log.h"
 #include "ext/vtab_table.h"
-#include "ext/vtab_topic.h"
 
 SQLITE_EXTENSION_INIT1
-
-/* Modules that are no read-only tables of tables.c. */
-static const struct {
-    const char *name;
-    const sqlite3_module *module;
-} modules[] = {
-    {"highwater", &vtab_topic_module},
-    {VTAB_LOG_TABLE, &vtab_log_module},
-    {VTAB_BATCHES_TABLE, &vtab_batches_module},
-    {EXT_TRANSACTION_TABLE, &ext_transaction_module},
-};
-
-enum { MODULE_COUNT = sizeof modules / sizeof modules[0] };
 
 /* Registering NULL removes what has the name; that nothing has it is fine. */
 static void unregister_all(sqlite3 *db)
@@ -40,10 +25,10 @@ static void unregister_all(sqlite3 *db)
         ext_call_unregister(db, &ext_functions[i]);
     }
     for (size_t i = 0; i < ext_table_count; i++) {
-        (void)sqlite3_create_module_v2(db, ext_tables[i].name, NULL, NULL, NULL);
+        (void)sqlite3_create_module_v2(db, ext_tables[i].schema.name, NULL, NULL, NULL);
     }
-    for (size_t i = 0; i < MODULE_COUNT; i++) {
-        (void)sqlite3_create_module_v2(db, modules[i].name, NULL, NULL, NULL);
+    for (size_t i = 0; i < ext_module_count; i++) {
+        (void)sqlite3_create_module_v2(db, ext_modules[i].schema->name, NULL, NULL, NULL);
     }
     kafka_tables_unregister(db);
 }
@@ -58,11 +43,11 @@ static int register_all(struct ext_session *session)
     for (size_t i = 0; code == SQLITE_OK && i < ext_table_count; i++) {
         code = vtab_table_register(session, &ext_tables[i]);
     }
-    for (size_t i = 0; code == SQLITE_OK && i < MODULE_COUNT; i++) {
+    for (size_t i = 0; code == SQLITE_OK && i < ext_module_count; i++) {
         /* SQLite releases the reference again, even where registering fails. */
         ext_session_retain(session);
-        code = sqlite3_create_module_v2(session->db, modules[i].name, modules[i].module, session,
-                                        ext_session_release);
+        code = sqlite3_create_module_v2(session->db, ext_modules[i].schema->name,
+                                        ext_modules[i].module, session, ext_session_release);
     }
     return code == SQLITE_OK ? kafka_tables_register(session->db) : code;
 }

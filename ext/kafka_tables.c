@@ -22,23 +22,17 @@ int kafka_tables_register(sqlite3 *db)
 void kafka_tables_unregister(sqlite3 *db)
 {
     for (size_t i = 0; i < kafka_scan_table_count; i++) {
-        (void)sqlite3_create_module_v2(db, kafka_scan_tables[i].name, NULL, NULL, NULL);
+        (void)sqlite3_create_module_v2(db, kafka_scan_tables[i].schema.name, NULL, NULL, NULL);
     }
     for (size_t i = 0; i < kafka_table_count; i++) {
-        (void)sqlite3_create_module_v2(db, kafka_tables[i].name, NULL, NULL, NULL);
+        (void)sqlite3_create_module_v2(db, kafka_tables[i].schema.name, NULL, NULL, NULL);
     }
 }
 
-int vtab_kafka_declare(sqlite3 *db, const char *columns, const char *hidden)
+int vtab_kafka_declare(sqlite3 *db, const struct ext_schema *schema)
 {
-    char *declaration = sqlite3_mprintf("CREATE TABLE x(%s%s)", columns, hidden);
-    int code;
+    int code = ext_schema_declare(db, schema);
 
-    if (declaration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    code = sqlite3_declare_vtab(db, declaration);
-    sqlite3_free(declaration);
     /* A schema that somebody else made must not read files. */
     return code == SQLITE_OK ? sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) : code;
 }

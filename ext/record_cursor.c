@@ -62,12 +62,19 @@ int record_cursor_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+void record_table_init(struct record_table *table, struct ext_session *session)
+{
+    *table = (struct record_table){.session = session};
+    ext_session_retain(session);
+}
+
 void record_table_release(struct record_table *table)
 {
     if (table->spare != NULL) {
         cursor_free(table->spare);
         table->spare = NULL;
     }
+    ext_session_release(table->session);
 }
 
 int record_cursor_eof(sqlite3_vtab_cursor *cursor)
@@ -305,9 +312,9 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
     return status == HW_OK ? step(cursor, cluster, error) : status;
 }
 
-int record_cursor_start(struct record_cursor *cursor, struct ext_session *session,
-                        const struct record_source *source)
+int record_cursor_start(struct record_cursor *cursor, const struct record_source *source)
 {
+    const struct record_table *table = (const struct record_table *)cursor->base.pVtab;
     struct ext_cluster *cluster = NULL;
     bool replan = false;
     struct hw_error error;
@@ -316,7 +323,7 @@ int record_cursor_start(struct record_cursor *cursor, struct ext_session *sessio
     if (cursor->scan.is_empty) {
         return SQLITE_OK;
     }
-    status = ext_session_cluster(session, &cluster, &error);
+    status = ext_session_cluster(table->session, &cluster, &error);
     if (status != HW_OK) {
         return ext_error_to_vtab(cursor->base.pVtab, &error);
     }

@@ -39,7 +39,8 @@ struct record_cursor {
 
 /* What the tables with such cursors begin with. */
 struct record_table {
-    sqlite3_vtab base;           /* Must be first. */
+    sqlite3_vtab base; /* Must be first. */
+    struct ext_session *session;
     struct record_cursor *spare; /* A closed one for the next xOpen: look-ups open one each. */
 };
 
@@ -55,7 +56,8 @@ int record_cursor_close(sqlite3_vtab_cursor *cursor);
 int record_cursor_next(sqlite3_vtab_cursor *cursor);
 int record_cursor_eof(sqlite3_vtab_cursor *cursor);
 
-/* Release the table's spare cursor. */
+/* Begin and end what such a table holds: the session, and the spare cursor. */
+void record_table_init(struct record_table *table, struct ext_session *session);
 void record_table_release(struct record_table *table);
 
 /*
@@ -63,8 +65,7 @@ void record_table_release(struct record_table *table);
  * the message in the table: SQLITE_SCHEMA where the plan was made for one partition and there are
  * more now, so that SQLite plans anew.
  */
-int record_cursor_start(struct record_cursor *cursor, struct ext_session *session,
-                        const struct record_source *source);
+int record_cursor_start(struct record_cursor *cursor, const struct record_source *source);
 
 /* Stop the scan, so that the cursor is as after record_cursor_open(). */
 void record_cursor_reset(struct record_cursor *cursor);

@@ -59,17 +59,22 @@ static void note_equality(struct planner *planner, enum record_term term)
     planner->has_rowid_equality |= term == TERM_ROWID;
 }
 
+static bool is_argument_column(const struct planner *planner, int column)
+{
+    return column >= 0 && (planner->shape->argument_columns >> column & 1) != 0;
+}
+
 static enum record_term term_of(const struct planner *planner, int column, bool *is_argument)
 {
-    *is_argument = column >= 0 && planner->shape->columns[column].is_argument;
-    return column < 0 ? planner->shape->rowid : planner->shape->columns[column].term;
+    *is_argument = is_argument_column(planner, column);
+    return column < 0 ? planner->shape->rowid : planner->shape->columns[column];
 }
 
 static bool is_argument_equality(const struct planner *planner, int index)
 {
     const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
 
-    return constraint->iColumn >= 0 && planner->shape->columns[constraint->iColumn].is_argument &&
+    return is_argument_column(planner, constraint->iColumn) &&
            constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
 }
 

@@ -35,21 +35,16 @@ enum record_term {
     TERM_SKIP /* SQL's OFFSET. */
 };
 
-struct record_column {
-    enum record_term term;
-    /* A hidden column that is an argument of the scan: only "=" means something, and a plan that
-     * cannot use a "=" that is there would scan the wrong thing, so it is refused. */
-    bool is_argument;
-};
-
 /* What the planner has to know of a table. */
 struct record_shape {
-    const struct record_column *columns;
-    enum record_term rowid;    /* TERM_ROWID, or TERM_OFFSET where the rowid is the offset alone. */
-    uint64_t light_columns;    /* Bits of columns for which no record has to be decoded. */
-    uint64_t argument_columns; /* Bits of the columns that are arguments. */
-    bool has_one_partition;    /* At the moment: checked again when the scan starts. */
-    bool is_always_one;        /* By the table's definition. */
+    const enum record_term *columns;
+    enum record_term rowid; /* TERM_ROWID, or TERM_OFFSET where the rowid is the offset alone. */
+    uint64_t light_columns; /* Bits of columns for which no record has to be decoded. */
+    /* Bits of the hidden columns that are arguments of the scan: only "=" means something, and a
+     * plan that cannot use a "=" that is there would scan the wrong thing, so it is refused. */
+    uint64_t argument_columns;
+    bool has_one_partition; /* At the moment: checked again when the scan starts. */
+    bool is_always_one;     /* By the table's definition. */
 };
 
 /* Bits of idxNum. */

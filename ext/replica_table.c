@@ -5,11 +5,11 @@
 
 SQLITE_EXTENSION_INIT3
 
-int replica_table_connect(sqlite3 *db, struct ext_session *session, const char *declaration,
+int replica_table_connect(sqlite3 *db, struct ext_session *session, const struct ext_schema *schema,
                           sqlite3_vtab **vtab)
 {
-    struct replica_table *table;
-    int code = sqlite3_declare_vtab(db, declaration);
+    struct record_table *table;
+    int code = ext_schema_declare(db, schema);
 
     if (code != SQLITE_OK) {
         return code;
@@ -18,16 +18,14 @@ int replica_table_connect(sqlite3 *db, struct ext_session *session, const char *
     if (table == NULL) {
         return SQLITE_NOMEM;
     }
-    *table = (struct replica_table){.session = session};
-    ext_session_retain(session);
-    *vtab = &table->record.base;
+    record_table_init(table, session);
+    *vtab = &table->base;
     return SQLITE_OK;
 }
 
 int replica_table_disconnect(sqlite3_vtab *vtab)
 {
     record_table_release((struct record_table *)vtab);
-    ext_session_release(((struct replica_table *)vtab)->session);
     sqlite3_free(vtab);
     return SQLITE_OK;
 }

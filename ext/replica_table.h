@@ -4,16 +4,12 @@
 #ifndef EXT_REPLICA_TABLE_H
 #define EXT_REPLICA_TABLE_H
 
+#include "ext/ext_schema.h"
 #include "ext/ext_session.h"
 #include "ext/record_cursor.h"
 
-struct replica_table {
-    struct record_table record; /* Must be first. */
-    struct ext_session *session;
-};
-
-/* xConnect, for a client that is the session, and xDisconnect. */
-int replica_table_connect(sqlite3 *db, struct ext_session *session, const char *declaration,
+/* xConnect, for a client that is the session, and xDisconnect. The table is a record_table. */
+int replica_table_connect(sqlite3 *db, struct ext_session *session, const struct ext_schema *schema,
                           sqlite3_vtab **vtab);
 int replica_table_disconnect(sqlite3_vtab *vtab);
 

@@ -1,127 +1,204 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of tables: name, columns, which of them are topic, partition and broker, code, help. */
+/* The list of tables: columns, help, code. */
 #include "ext/tables.h"
 
+#define BROKER_OF_COPY                                                                             \
+    {                                                                                              \
+        "broker", "INTEGER", "the broker that has this copy"                                       \
+    }
+
+static const struct ext_column brokers[] = {
+    {"broker", "INTEGER", "the broker's id"},
+    {"rack", "TEXT", "the rack that it was added with; NULL: none"},
+    {"state", "TEXT", "running, crashed, fenced or shutdown"},
+    {"broker_epoch", "INTEGER", "a number that the controller gives with each registration"},
+    {"dir", "TEXT", "its log directory"},
+};
+
+static const struct ext_column topics[] = {
+    EXT_COLUMN_TOPIC,
+    {"topic_id", "TEXT", "the id that tells it from an earlier topic of that name"},
+    {"partitions", "INTEGER", "how many partitions it has"},
+    {"replication_factor", "INTEGER", "how many brokers have a copy of each partition"},
+    {"min_insync_replicas", "INTEGER", "the config min.insync.replicas that is in force for it"},
+    {"configs", "TEXT", "the configs that it sets itself, as a JSON object"},
+};
+
+static const struct ext_column partitions[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"leader", "INTEGER", "the broker that leads it; NULL: none"},
+    {"leader_epoch", "INTEGER", "a number that grows with each new leader"},
+    {"partition_epoch", "INTEGER", "a number that grows with each change of this record"},
+    {"replicas", "TEXT", "the brokers that are to have a copy, as a JSON array"},
+    {"isr", "TEXT", "the in-sync replicas, as a JSON array of brokers"},
+    {"elr", "TEXT", "eligible leader replicas that have left the ISR, as a JSON array of brokers"},
+    {"leo", "INTEGER", "the leader's log end offset; NULL without a live leader"},
+    {"hw", "INTEGER", "the leader's high watermark: rows below it are visible"},
+    {"lso", "INTEGER", "the leader's last stable offset: where read_committed ends"},
+    {"log_start", "INTEGER", "the first offset of the leader's log"},
+    {"under_replicated", "INTEGER", "1 if a replica is not in the ISR"},
+    {"under_min_isr", "INTEGER", "1 if the ISR is smaller than min.insync.replicas"},
+};
+
+static const struct ext_column replicas[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"role", "TEXT", "leader or follower, as the broker was told; offline where it does not run"},
+    {"state", "TEXT", "Kafka's name of what the replica does: OnlineFetchingReplica, ..."},
+    {"leader_epoch", "INTEGER", "the leader epoch that this broker was told last"},
+    {"leo", "INTEGER", "its log end offset; NULL while it is down"},
+    {"hw", "INTEGER", "the high watermark that it knows"},
+    {"lso", "INTEGER", "its last stable offset"},
+    {"log_start", "INTEGER", "the first offset of its log"},
+    {"lag", "INTEGER", "how far its log ends behind the leader's"},
+    {"in_isr", "INTEGER", "1 if the controller's record has it in sync"},
+    {"known_leo", "INTEGER", "its log end as the leader knows it from its last fetch"},
+    {"last_fetch_ms", "INTEGER", "when the leader heard of it last; NULL: never"},
+    {"last_caught_up_ms", "INTEGER", "when it had all of the leader's log last; NULL: never"},
+    {"recovery_point", "INTEGER", "offsets below it are on disk for certain"},
+    {"size_bytes", "INTEGER", "the size of its segments"},
+    {"dir", "TEXT", "the directory of its files"},
+};
+
+static const struct ext_column acks[] = {
+    {"id", "INTEGER", "the number of the request"},
+    {"time_ms", "INTEGER", "when it was made, on the cluster's clock"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"base_offset", "INTEGER", "the offset of its first record"},
+    {"last_offset", "INTEGER", "the offset of its last record"},
+    {"leader_epoch", "INTEGER", "the epoch of the leader that took it"},
+    {"acks", "INTEGER", "the acknowledgement that was asked for: 0, 1, or -1 for all"},
+    {"status", "TEXT", "pending, acknowledged, failed, or unanswered with acks=0"},
+    {"error", "TEXT", "Kafka's name of the error, if it failed"},
+    {"resolved_ms", "INTEGER", "when it was answered; NULL while it is pending"},
+};
+
+static const struct ext_column lost[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"offset", "INTEGER", "the offset that the record had"},
+    {"leader_epoch", "INTEGER", "the leader epoch that the record had"},
+    {"acks", "INTEGER", "what its producer asked for; NULL: not known any more"},
+    {"acknowledged", "INTEGER", "1 if its producer was told that it is safe; 0: it was visible"},
+    {"lost_ms", "INTEGER", "when it was lost, on the cluster's clock"},
+    {"by_event", "TEXT", "election, unclean election, power loss or deposed leader"},
+    {"broker", "INTEGER", "the leader whose log does not have it"},
+};
+
+static const struct ext_column epochs[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"epoch", "INTEGER", "the leader epoch"},
+    {"start_offset", "INTEGER", "its first offset in this log"},
+    {"end_offset", "INTEGER", "the first offset behind it"},
+};
+
+static const struct ext_column segments[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"base_offset", "INTEGER", "the offset that names it"},
+    {"next_offset", "INTEGER", "the first offset behind it"},
+    {"size_bytes", "INTEGER", "the size of its .log file"},
+    {"index_entries", "INTEGER", "entries of its offset index"},
+    {"max_timestamp", "INTEGER", "the largest timestamp in it; NULL: it is empty"},
+    {"file", "TEXT", "its .log file"},
+};
+
+static const struct ext_column journal[] = {
+    {"seq", "INTEGER", "the number of the event"},
+    {"time_ms", "INTEGER", "when it happened, on the cluster's clock"},
+    {"event", "TEXT", "what happened"},
+    {"topic", "TEXT", "the topic's name; NULL: it concerns none"},
+    {"partition", "INTEGER", "the partition's number; NULL: it concerns none"},
+    {"broker", "INTEGER", "the broker to which it happened; NULL: none"},
+    {"peer", "INTEGER", "the other broker of an exchange; NULL: none"},
+    {"leader_epoch", "INTEGER", "the leader epoch in which it happened"},
+    {"offset", "INTEGER", "the first offset that it concerns"},
+    {"end_offset", "INTEGER", "the first offset behind those that it concerns"},
+    {"hw", "INTEGER", "the high watermark after it, or that it carries"},
+    {"detail", "TEXT", "what else there is to say"},
+};
+
+static const struct ext_column configs[] = {
+    {"name", "TEXT", "the config's name, as Kafka calls it"},
+    {"value", "TEXT", "the value in force; NULL: none"},
+    {"default_value", "TEXT", "the value where it is not set"},
+    {"scope", "TEXT", "cluster, or topic: it can be set for each topic, too"},
+    {"topic", "TEXT", "the topic whose own value it is; NULL: the cluster's"},
+    {"description", "TEXT", "what it does"},
+};
+
+static const struct ext_column help[] = {
+    {"name", "TEXT", "what it is about; a column's has its table before it, as in hw_help.name"},
+    {"kind", "TEXT", "function, table, module, column or config"},
+    {"signature", "TEXT", "how it is called, or what type it has"},
+    {"summary", "TEXT", "one line about it"},
+    {"example", "TEXT", "a statement that uses it"},
+};
+
+#define TABLE(table, array, line, statement)                                                       \
+    {                                                                                              \
+        .name = (table), .signature = (table), .use = (table), .summary = (line),                  \
+        .example = (statement), EXT_COLUMNS(array)                                                 \
+    }
+
 const struct ext_table ext_tables[] = {
-    {"hw_brokers", "broker INTEGER, rack TEXT, state TEXT, broker_epoch INTEGER, dir TEXT", 5, -1,
-     -1, 0, fill_brokers, true, "hw_brokers", "one row a broker", "SELECT * FROM hw_brokers;"},
+    {TABLE("hw_brokers", brokers, "one row a broker", "SELECT * FROM hw_brokers;"), fill_brokers,
+     true},
 
-    {"hw_topics",
-     "topic TEXT, topic_id TEXT, partitions INTEGER, replication_factor INTEGER,"
-     " min_insync_replicas INTEGER, configs TEXT",
-     6, 0, -1, -1, fill_topics, true, "hw_topics",
-     "one row a topic; configs it sets itself as JSON", "SELECT topic, partitions FROM hw_topics;"},
+    {TABLE("hw_topics", topics, "one row a topic; configs it sets itself as JSON",
+           "SELECT topic, partitions FROM hw_topics;"),
+     fill_topics, true},
 
-    {"hw_partitions",
-     "topic TEXT, \"partition\" INTEGER, leader INTEGER, leader_epoch INTEGER,"
-     " partition_epoch INTEGER, replicas TEXT, isr TEXT, elr TEXT, leo INTEGER, hw INTEGER,"
-     " lso INTEGER, log_start INTEGER, under_replicated INTEGER, under_min_isr INTEGER",
-     14, 0, 1, -1, fill_partitions, true, "hw_partitions",
-     "the controller's record of each partition, and the leader's offsets",
-     "SELECT topic, \"partition\", leader, isr, hw FROM hw_partitions;"},
+    {TABLE("hw_partitions", partitions,
+           "the controller's record of each partition, and the leader's offsets",
+           "SELECT topic, \"partition\", leader, isr, hw FROM hw_partitions;"),
+     fill_partitions, true},
 
-    {"hw_replicas",
-     "topic TEXT, \"partition\" INTEGER, broker INTEGER, role TEXT, state TEXT,"
-     " leader_epoch INTEGER, leo INTEGER, hw INTEGER, lso INTEGER, log_start INTEGER, lag INTEGER,"
-     " in_isr INTEGER, known_leo INTEGER, last_fetch_ms INTEGER, last_caught_up_ms INTEGER,"
-     " recovery_point INTEGER, size_bytes INTEGER, dir TEXT",
-     18, 0, 1, 2, fill_replicas, true, "hw_replicas",
-     "each copy of each partition: its log, and what the leader knows of it",
-     "SELECT broker, role, leo, hw FROM hw_replicas;"},
+    {TABLE("hw_replicas", replicas,
+           "each copy of each partition: its log, and what the leader knows of it",
+           "SELECT broker, role, leo, hw FROM hw_replicas;"),
+     fill_replicas, true},
 
-    {"hw_acks",
-     "id INTEGER, time_ms INTEGER, topic TEXT, \"partition\" INTEGER, base_offset INTEGER,"
-     " last_offset INTEGER, leader_epoch INTEGER, acks INTEGER, status TEXT, error TEXT,"
-     " resolved_ms INTEGER",
-     11, 2, 3, -1, fill_acks, true, "hw_acks",
-     "what producers were told, or still wait for: every pending request, the last finished ones",
-     "SELECT id, base_offset, acks, status FROM hw_acks;"},
+    {TABLE("hw_acks", acks,
+           "what producers were told, or still wait for: every pending request, the last "
+           "finished ones",
+           "SELECT id, base_offset, acks, status FROM hw_acks;"),
+     fill_acks, true},
 
-    {"hw_lost",
-     "topic TEXT, \"partition\" INTEGER, \"offset\" INTEGER, leader_epoch INTEGER, acks INTEGER,"
-     " acknowledged INTEGER, lost_ms INTEGER, by_event TEXT, broker INTEGER",
-     9, 0, 1, 8, fill_lost, true, "hw_lost",
-     "records that were acknowledged or visible, and are not in the log of the leader that "
-     "followed",
-     "SELECT \"offset\", acks, acknowledged, by_event FROM hw_lost;"},
+    {TABLE("hw_lost", lost,
+           "records that were acknowledged or visible, and are not in the log of the leader "
+           "that followed",
+           "SELECT \"offset\", acks, acknowledged, by_event FROM hw_lost;"),
+     fill_lost, true},
 
-    {"hw_epochs",
-     "topic TEXT, \"partition\" INTEGER, broker INTEGER, epoch INTEGER, start_offset INTEGER,"
-     " end_offset INTEGER",
-     6, 0, 1, 2, fill_epochs, true, "hw_epochs", "the leader epochs in each replica's log",
-     "SELECT broker, epoch, start_offset FROM hw_epochs;"},
+    {TABLE("hw_epochs", epochs, "the leader epochs in each replica's log",
+           "SELECT broker, epoch, start_offset FROM hw_epochs;"),
+     fill_epochs, true},
 
-    {"hw_segments",
-     "topic TEXT, \"partition\" INTEGER, broker INTEGER, base_offset INTEGER,"
-     " next_offset INTEGER, size_bytes INTEGER, index_entries INTEGER, max_timestamp INTEGER,"
-     " file TEXT",
-     9, 0, 1, 2, fill_segments, true, "hw_segments", "the segment files of each replica",
-     "SELECT broker, base_offset, size_bytes FROM hw_segments;"},
+    {TABLE("hw_segments", segments, "the segment files of each replica",
+           "SELECT broker, base_offset, size_bytes FROM hw_segments;"),
+     fill_segments, true},
 
-    {"hw_journal",
-     "seq INTEGER, time_ms INTEGER, event TEXT, topic TEXT, \"partition\" INTEGER,"
-     " broker INTEGER, peer INTEGER, leader_epoch INTEGER, \"offset\" INTEGER,"
-     " end_offset INTEGER, hw INTEGER, detail TEXT",
-     12, 3, 4, 5, fill_journal, true, "hw_journal",
-     "the last 4096 events: produces, fetches, high watermarks, ISR changes, elections, crashes",
-     "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"},
+    {TABLE("hw_journal", journal,
+           "the last 4096 events: produces, fetches, high watermarks, ISR changes, "
+           "elections, crashes",
+           "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"),
+     fill_journal, true},
 
-    {"hw_config",
-     "name TEXT, value TEXT, default_value TEXT, scope TEXT, topic TEXT, description TEXT", 6, 4,
-     -1, -1, fill_config, true, "hw_config",
-     "every config with its value in force; topic is NULL for the cluster's",
-     "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"},
+    {TABLE("hw_config", configs,
+           "every config with its value in force; topic is NULL for the cluster's",
+           "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"),
+     fill_config, true},
 
-    {"hw_help", "name TEXT, kind TEXT, signature TEXT, summary TEXT, example TEXT", 5, -1, -1, -1,
-     fill_help, false, "hw_help", "every function, table, module and config of this extension",
-     "SELECT signature, summary FROM hw_help;"},
+    {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
+           "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),
+     fill_help, false},
 };
 
 const size_t ext_table_count = sizeof ext_tables / sizeof ext_tables[0];
-
-const struct ext_help ext_modules_help[] = {
-    {"highwater", "module",
-     "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] [replication.factor=n,] "
-     "[config=value"
-     ", ...] | topic=name [, partition=n])",
-     "a topic as a table: INSERT produces, SELECT reads below the high watermark",
-     "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);"},
-    {"hw_log", "table", "hw_log(topic, partition, broker)",
-     "every record in one replica's log, with the reason why a consumer sees it or not",
-     "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);"},
-    {"hw_batches", "table", "hw_batches(topic, partition, broker)",
-     "every batch in the files of one replica's log, with its checksum computed",
-     "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);"},
-    {"kafka_log", "table", "kafka_log(path)",
-     "every record in the files of any Kafka broker, and where they are damaged",
-     "SELECT \"offset\", key, value FROM kafka_log('/data/kafka-logs/orders-0');"},
-    {"kafka_batches", "table", "kafka_batches(path)",
-     "every batch in such files: its header, its checksum, where it stands",
-     "SELECT position, error FROM kafka_batches('/data/kafka-logs') WHERE crc_ok = 0;"},
-    {"kafka_segments", "table", "kafka_segments(path)",
-     "segment files in numbers: offsets, batches, records, damage, what trails behind",
-     "SELECT base_offset, next_offset, trailing_bytes FROM kafka_segments('/data/kafka-logs');"},
-    {"kafka_index", "table", "kafka_index(path)",
-     "what offset indexes say against what the log says",
-     "SELECT file, entry, error FROM kafka_index('/data/kafka-logs') WHERE NOT ok;"},
-    {"kafka_timeindex", "table", "kafka_timeindex(path)",
-     "what time indexes say against what the log says",
-     "SELECT file, entry, error FROM kafka_timeindex('/data/kafka-logs') WHERE NOT ok;"},
-    {"kafka_aborted", "table", "kafka_aborted(path)", "aborted transactions, by the indexes",
-     "SELECT producer_id, first_offset, last_offset FROM kafka_aborted('/data/kafka-logs/t-0');"},
-    {"kafka_epochs", "table", "kafka_epochs(path)", "the leader epochs of partitions",
-     "SELECT epoch, start_offset FROM kafka_epochs('/data/kafka-logs/orders-0');"},
-    {"kafka_producers", "table", "kafka_producers(path)",
-     "producer snapshots: sequences and open transactions",
-     "SELECT producer_id, txn_first_offset FROM kafka_producers('/data/kafka-logs/orders-0');"},
-    {"kafka_checkpoint", "table", "kafka_checkpoint(path)",
-     "offset checkpoints of a log directory, line by line",
-     "SELECT checkpoint, topic, \"partition\", \"offset\" FROM kafka_checkpoint('/data');"},
-    {"kafka_dirs", "table", "kafka_dirs(path)", "the partitions in a log directory",
-     "SELECT dir, state, leo, hw FROM kafka_dirs('/data/kafka-logs');"},
-    {"hw_transaction", "table", "hw_transaction",
-     "always empty; the extension writes to it so that CREATE and DROP follow a ROLLBACK",
-     "SELECT count(*) FROM hw_transaction;"},
-};
-
-const size_t ext_modules_help_count = sizeof ext_modules_help / sizeof ext_modules_help[0];

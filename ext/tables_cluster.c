@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows about the cluster: brokers, topics, configs, and the help. */
+/* Rows about the cluster: brokers, topics, configs. */
 #include "ext/ext_registry.h"
 #include "ext/ext_value.h"
-#include "ext/functions.h"
 #include "ext/tables.h"
 
-#include <stdio.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
-
-enum { HELP_TEXT_SIZE = 128 }; /* Several times the longest name of a config. */
 
 void fill_brokers(struct hw_cluster *cluster, struct ext_rows *rows)
 {
@@ -87,47 +83,5 @@ void fill_config(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_text(rows, view.topic);
             ext_rows_text(rows, view.description);
         }
-    }
-}
-
-static void add_help(struct ext_rows *rows, const struct ext_help *help)
-{
-    ext_rows_text(rows, help->name);
-    ext_rows_text(rows, help->kind);
-    ext_rows_text(rows, help->signature);
-    ext_rows_text(rows, help->summary);
-    ext_rows_text(rows, help->example);
-}
-
-static void add_config_help(struct ext_rows *rows, const struct hw_config_entry *config)
-{
-    char signature[HELP_TEXT_SIZE];
-    char example[HELP_TEXT_SIZE];
-
-    (void)snprintf(signature, sizeof signature, "configure('%s', value%s)", config->name,
-                   config->scope == HW_CONFIG_TOPIC ? " [, topic]" : "");
-    (void)snprintf(example, sizeof example, "SELECT value, topic FROM hw_config WHERE name = '%s';",
-                   config->name);
-    add_help(rows,
-             &(struct ext_help){config->name, "config", signature, config->description, example});
-}
-
-void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
-{
-    (void)cluster;
-    for (size_t i = 0; i < ext_function_count; i++) {
-        const struct ext_function *f = &ext_functions[i];
-        add_help(rows,
-                 &(struct ext_help){f->name, "function", f->signature, f->summary, f->example});
-    }
-    for (size_t i = 0; i < ext_table_count; i++) {
-        const struct ext_table *t = &ext_tables[i];
-        add_help(rows, &(struct ext_help){t->name, "table", t->signature, t->summary, t->example});
-    }
-    for (size_t i = 0; i < ext_modules_help_count; i++) {
-        add_help(rows, &ext_modules_help[i]);
-    }
-    for (size_t i = 0; i < hw_config_count(); i++) {
-        add_config_help(rows, hw_config_entry_at(i));
     }
 }

@@ -2,6 +2,7 @@
 /* The columns of kafka_log and kafka_batches. */
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
+#include "ext/kafka_tables.h"
 #include "ext/vtab_kafka_scan.h"
 
 #include <assert.h>
@@ -356,33 +357,61 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
     }
 }
 
-static_assert((int)BATCHES_IS_CONTROL == KAFKA_BATCH_COLUMNS - 1, "columns of every batch");
+static_assert((int)BATCHES_IS_CONTROL == EXT_BATCH_COLUMN_COUNT - 1, "columns of every batch");
 
 void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context)
 {
     batches_column(&(struct kafka_scan_row){.row = row}, column, context);
 }
 
+static const struct ext_column log_columns[] = {
+    EXT_COLUMNS_OF_RECORD,
+    EXT_COLUMN_TOPIC,
+    {"timestamp_type", "TEXT", "CreateTime or LogAppendTime"},
+    {"codec", "TEXT", "of its batch: none, gzip, snappy, lz4 or zstd"},
+    KAFKA_COLUMN_FILE,
+    {"position", "INTEGER", "the byte of the file at which its batch begins"},
+    {"crc_ok", "INTEGER", "1 if the checksum of its batch is right; 0: damage"},
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
+};
+
+static const struct ext_column batches_columns[] = {
+    EXT_COLUMNS_OF_BATCH,
+    {"last_sequence", "INTEGER", "the sequence number of its last record"},
+    {"magic", "INTEGER", "the version of its format: 0, 1 or 2"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    KAFKA_COLUMN_FILE,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
+};
+
+static_assert(sizeof log_columns / sizeof log_columns[0] == LOG_COLUMN_COUNT, "of kafka_log");
+static_assert(sizeof batches_columns / sizeof batches_columns[0] == BATCHES_COLUMN_COUNT,
+              "of kafka_batches");
+
 const struct kafka_scan_table kafka_scan_tables[] = {
-    {.name = "kafka_log",
-     .columns =
-         "\"partition\" INTEGER, \"offset\" INTEGER, leader_epoch INTEGER, \"timestamp\" INTEGER,"
-         " key, value, headers, visibility TEXT, control TEXT, producer_id INTEGER,"
-         " producer_epoch INTEGER, sequence INTEGER, batch_base_offset INTEGER, topic TEXT,"
-         " timestamp_type TEXT, codec TEXT, file TEXT, position INTEGER, crc_ok INTEGER,"
-         " error TEXT, path HIDDEN, bytes_read INTEGER HIDDEN",
+    {.schema = {.name = "kafka_log",
+                .signature = "kafka_log(path)",
+                .use = "kafka_log('/data/kafka-logs/orders-0')",
+                .summary =
+                    "every record in the files of any Kafka broker, and where they are damaged",
+                .example =
+                    "SELECT \"offset\", key, value FROM kafka_log('/data/kafka-logs/orders-0');",
+                EXT_COLUMNS(log_columns)},
      .terms = log_terms,
      .wants_records = true,
      .column = log_column},
-    {.name = "kafka_batches",
-     .columns =
-         "base_offset INTEGER, last_offset INTEGER, records INTEGER, leader_epoch INTEGER,"
-         " position INTEGER, size_bytes INTEGER, crc INTEGER, crc_ok INTEGER, codec TEXT,"
-         " timestamp_type TEXT, base_timestamp INTEGER, max_timestamp INTEGER,"
-         " producer_id INTEGER, producer_epoch INTEGER, base_sequence INTEGER,"
-         " is_transactional INTEGER, is_control INTEGER, last_sequence INTEGER, magic INTEGER,"
-         " topic TEXT, \"partition\" INTEGER, file TEXT, error TEXT, path HIDDEN,"
-         " bytes_read INTEGER HIDDEN",
+    {.schema = {.name = "kafka_batches",
+                .signature = "kafka_batches(path)",
+                .use = "kafka_batches('/data/kafka-logs/orders-0')",
+                .summary = "every batch in such files: its header, its checksum, where it stands",
+                .example = "SELECT position, error FROM kafka_batches('/data/kafka-logs')"
+                           " WHERE crc_ok = 0;",
+                EXT_COLUMNS(batches_columns)},
      .terms = batches_terms,
      .column = batches_column},
 };

@@ -132,7 +132,7 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value *c
                                   &record->value_size, error)) != HW_OK) {
         return status;
     }
-    return read_headers(table->session, values, record, error);
+    return read_headers(table->record.session, values, record, error);
 }
 
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
@@ -154,13 +154,13 @@ int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int
     }
     status = read_row(table, values, &produce, &error);
     if (status == HW_OK) {
-        status = ext_transaction_stage(table->session, &stage, &error);
+        status = ext_transaction_stage(table->record.session, &stage, &error);
     }
     if (status != HW_OK) {
         return ext_error_to_vtab(vtab, &error);
     }
     status = hw_stage_add(stage, &produce, &produced, &error);
-    ext_cluster_unlock(table->session->cluster);
+    ext_cluster_unlock(table->record.session->cluster);
     if (status != HW_OK) {
         return ext_error_to_vtab(vtab, &error);
     }

@@ -16,20 +16,27 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const char declaration[] =
-    "CREATE TABLE x(base_offset INTEGER, last_offset INTEGER, records INTEGER,"
-    " leader_epoch INTEGER, position INTEGER, size_bytes INTEGER, crc INTEGER, crc_ok INTEGER,"
-    " codec TEXT, timestamp_type TEXT, base_timestamp INTEGER, max_timestamp INTEGER,"
-    " producer_id INTEGER, producer_epoch INTEGER, base_sequence INTEGER,"
-    " is_transactional INTEGER, is_control INTEGER,"
-    " topic TEXT HIDDEN, \"partition\" INTEGER HIDDEN, broker INTEGER HIDDEN)";
+static const struct ext_column columns[] = {
+    EXT_COLUMNS_OF_BATCH,
+    {"topic", "TEXT HIDDEN", "the first argument"},
+    {"partition", "INTEGER HIDDEN", "the second argument"},
+    {"broker", "INTEGER HIDDEN", "the third argument: whose files are read"},
+};
 
-enum { BASE_OFFSET = 0, TOPIC = KAFKA_BATCH_COLUMNS, PARTITION, BROKER, COLUMN_COUNT };
+const struct ext_schema vtab_batches_schema = {
+    .name = "hw_batches",
+    .signature = "hw_batches(topic, partition, broker)",
+    .use = "hw_batches('orders', 0, 2)",
+    .summary = "every batch in the files of one replica's log, with its checksum computed",
+    .example = "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);",
+    EXT_COLUMNS(columns)};
 
-static const struct record_column columns[COLUMN_COUNT] = {[BASE_OFFSET] = {TERM_OFFSET, false},
-                                                           [TOPIC] = {TERM_TOPIC, true},
-                                                           [PARTITION] = {TERM_PARTITION, true},
-                                                           [BROKER] = {TERM_REPLICA, true}};
+enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, COLUMN_COUNT };
+
+static const enum record_term terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET,
+                                                     [TOPIC] = TERM_TOPIC,
+                                                     [PARTITION] = TERM_PARTITION,
+                                                     [BROKER] = TERM_REPLICA};
 
 struct cursor {
     sqlite3_vtab_cursor base;    /* Must be first. */
@@ -46,12 +53,12 @@ static int batches_connect(sqlite3 *db, void *client, int argc, const char *cons
                            sqlite3_vtab **vtab, char **message)
 {
     (void)argc, (void)argv, (void)message;
-    return replica_table_connect(db, client, declaration, vtab);
+    return replica_table_connect(db, client, &vtab_batches_schema, vtab);
 }
 
 static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    struct record_shape shape = {.columns = columns,
+    struct record_shape shape = {.columns = terms,
                                  .rowid = TERM_NONE,
                                  .argument_columns = 1 << TOPIC | 1 << PARTITION | 1 << BROKER,
                                  .is_always_one = true};
@@ -118,7 +125,7 @@ static enum hw_status step(struct cursor *cursor, struct hw_error *error)
 static enum hw_status start(struct cursor *cursor, const struct record_scan *scan,
                             struct hw_error *error)
 {
-    struct ext_session *session = ((struct replica_table *)cursor->base.pVtab)->session;
+    struct ext_session *session = ((struct record_table *)cursor->base.pVtab)->session;
     struct hw_segment_range range = {.first_offset = scan->offsets.first,
                                      .last_offset = scan->offsets.last,
                                      .timestamp_min = INT64_MIN,
@@ -131,7 +138,7 @@ static enum hw_status start(struct cursor *cursor, const struct record_scan *sca
     }
     cursor->topic = sqlite3_mprintf("%s", scan->topic);
     if (cursor->topic == NULL) {
-        return hw_error_no_memory(error, VTAB_BATCHES_TABLE);
+        return hw_error_no_memory(error, vtab_batches_schema.name);
     }
     cursor->partition = scan->partitions.first;
     cursor->broker = scan->replicas.first;
@@ -158,7 +165,7 @@ static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
     reset(cursor);
     status = record_scan_read(&scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan.is_empty) {
-        status = replica_table_check(&scan, VTAB_BATCHES_TABLE, &error);
+        status = replica_table_check(&scan, vtab_batches_schema.name, &error);
     }
     if (status == HW_OK && !scan.is_empty) {
         status = start(cursor, &scan, &error);

@@ -3,9 +3,9 @@
 #ifndef EXT_VTAB_BATCHES_H
 #define EXT_VTAB_BATCHES_H
 
-#include "ext/ext_session.h"
+#include "ext/ext_schema.h"
 
 extern const sqlite3_module vtab_batches_module;
-#define VTAB_BATCHES_TABLE "hw_batches"
+extern const struct ext_schema vtab_batches_schema;
 
 #endif /* EXT_VTAB_BATCHES_H */

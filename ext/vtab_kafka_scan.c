@@ -31,7 +31,7 @@ static int scan_connect(sqlite3 *db, void *client, int argc, const char *const *
 {
     const struct kafka_scan_table *definition = client;
     struct table *table;
-    int code = vtab_kafka_declare(db, definition->columns, "");
+    int code = vtab_kafka_declare(db, &definition->schema);
 
     (void)argc, (void)argv, (void)message;
     if (code != SQLITE_OK) {
@@ -105,7 +105,7 @@ static enum hw_status start(struct cursor *cursor, const struct kafka_plan_scan 
 
     cursor->path = sqlite3_value_dup(plan->path);
     if (cursor->path == NULL || options.path == NULL) {
-        return hw_error_no_memory(error, definition->name);
+        return hw_error_no_memory(error, definition->schema.name);
     }
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &cursor->store, error);
     if (status == HW_OK) {
@@ -118,7 +118,7 @@ static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
                        sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const char *name = ((const struct table *)base->pVtab)->definition->name;
+    const char *name = ((const struct table *)base->pVtab)->definition->schema.name;
     struct kafka_plan_scan scan;
     struct hw_error error;
     enum hw_status status;
@@ -193,6 +193,6 @@ static const sqlite3_module scan_module = {.iVersion = 0,
 
 int vtab_kafka_scan_register(sqlite3 *db, const struct kafka_scan_table *definition)
 {
-    return sqlite3_create_module_v2(db, definition->name, &scan_module,
+    return sqlite3_create_module_v2(db, definition->schema.name, &scan_module,
                                     (void *)(uintptr_t)definition, NULL);
 }

@@ -6,6 +6,7 @@
 #ifndef EXT_VTAB_KAFKA_SCAN_H
 #define EXT_VTAB_KAFKA_SCAN_H
 
+#include "ext/ext_schema.h"
 #include "ext/kafka_plan.h"
 
 #include <sqlite3ext.h>
@@ -18,15 +19,13 @@ struct kafka_scan_row {
 };
 
 struct kafka_scan_table {
-    const char *name;
-    const char *columns; /* As declared to SQLite; "path" is the first hidden one. */
+    struct ext_schema schema;
     const enum kafka_term *terms;
     bool wants_records;
     void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);
 };
 
-/* The columns that a batch has wherever it lies: the first ones of kafka_batches. */
-enum { KAFKA_BATCH_COLUMNS = 17 };
+/* A column that a batch has wherever it lies: those of EXT_COLUMNS_OF_BATCH. */
 void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context);
 
 extern const struct kafka_scan_table kafka_scan_tables[];

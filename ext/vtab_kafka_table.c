@@ -29,6 +29,12 @@ struct cursor {
     bool has_item;       /* fill stands at an item. */
 };
 
+/* It is behind those that are filled. */
+static int path_column(const struct kafka_table *definition)
+{
+    return definition->schema.column_count - 1;
+}
+
 bool kafka_fill_wants(const struct kafka_fill *fill, int column)
 {
     return (fill->columns & (UINT32_C(1) << column)) != 0;
@@ -132,7 +138,7 @@ static int table_connect(sqlite3 *db, void *client, int argc, const char *const 
 {
     const struct kafka_table *definition = client;
     struct table *table;
-    int code = vtab_kafka_declare(db, definition->columns, ", path HIDDEN");
+    int code = vtab_kafka_declare(db, &definition->schema);
 
     (void)argc, (void)argv, (void)message;
     if (code != SQLITE_OK) {
@@ -155,7 +161,7 @@ static int table_disconnect(sqlite3_vtab *vtab)
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    int path = ((struct table *)vtab)->definition->column_count;
+    int path = path_column(((struct table *)vtab)->definition);
 
     info->estimatedCost = 1e15;
     info->idxNum = (int)(info->colUsed & INT32_MAX);
@@ -186,7 +192,7 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
         return SQLITE_NOMEM;
     }
     *made = (struct cursor){.at = 0};
-    ext_rows_init(&made->rows, ((struct table *)vtab)->definition->column_count,
+    ext_rows_init(&made->rows, path_column(((struct table *)vtab)->definition),
                   &(struct ext_rows_filter){.topic = NULL});
     *cursor = &made->base;
     return SQLITE_OK;
@@ -209,7 +215,7 @@ static void reset(struct cursor *cursor)
     cursor->is_open = cursor->has_item = false;
     cursor->rowid = 0;
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, definition_of(cursor)->column_count,
+    ext_rows_init(&cursor->rows, path_column(definition_of(cursor)),
                   &(struct ext_rows_filter){.topic = NULL});
     cursor->at = 0;
 }
@@ -256,7 +262,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
                         sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const char *name = definition_of(cursor)->name;
+    const char *name = definition_of(cursor)->schema.name;
     enum hw_status status = HW_OK;
     struct hw_error error;
 
@@ -295,7 +301,7 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 {
     const struct cursor *cursor = (const struct cursor *)base;
 
-    if (column == definition_of(cursor)->column_count) {
+    if (column == path_column(definition_of(cursor))) {
         sqlite3_result_value(context, cursor->path);
     } else {
         ext_rows_result(&cursor->rows, cursor->at, column, context);
@@ -329,6 +335,6 @@ static const sqlite3_module table_module = {.iVersion = 0,
 
 int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition)
 {
-    return sqlite3_create_module_v2(db, definition->name, &table_module,
+    return sqlite3_create_module_v2(db, definition->schema.name, &table_module,
                                     (void *)(uintptr_t)definition, NULL);
 }

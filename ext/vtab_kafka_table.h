@@ -8,6 +8,7 @@
 #define EXT_VTAB_KAFKA_TABLE_H
 
 #include "ext/ext_rows.h"
+#include "ext/ext_schema.h"
 
 #include "core/highwater.h"
 
@@ -34,9 +35,7 @@ struct kafka_fill {
 };
 
 struct kafka_table {
-    const char *name;
-    const char *columns; /* As declared to SQLite, without the hidden path behind them. */
-    int column_count;
+    struct ext_schema schema; /* Its last column is the path, which no filler fills. */
     enum kafka_item item;
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
 };

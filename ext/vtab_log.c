@@ -15,11 +15,20 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const char declaration[] =
-    "CREATE TABLE x(\"partition\" INTEGER, \"offset\" INTEGER, leader_epoch INTEGER,"
-    " \"timestamp\" INTEGER, key, value, headers, visibility TEXT, control TEXT,"
-    " producer_id INTEGER, producer_epoch INTEGER, sequence INTEGER, batch_base_offset INTEGER,"
-    " topic TEXT HIDDEN, of_partition INTEGER HIDDEN, broker INTEGER HIDDEN)";
+static const struct ext_column columns[] = {
+    EXT_COLUMNS_OF_RECORD,
+    {"topic", "TEXT HIDDEN", "the first argument"},
+    {"of_partition", "INTEGER HIDDEN", "the second argument; the same as partition"},
+    {"broker", "INTEGER HIDDEN", "the third argument: whose copy is read"},
+};
+
+const struct ext_schema vtab_log_schema = {
+    .name = "hw_log",
+    .signature = "hw_log(topic, partition, broker)",
+    .use = "hw_log('orders', 0, 2)",
+    .summary = "every record in one replica's log, with the reason why a consumer sees it or not",
+    .example = "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);",
+    EXT_COLUMNS(columns)};
 
 enum log_column {
     LOG_PARTITION,
@@ -40,22 +49,22 @@ enum log_column {
     LOG_BROKER
 };
 
-static const struct record_column columns[] = {[LOG_PARTITION] = {TERM_PARTITION, false},
-                                               [LOG_OFFSET] = {TERM_OFFSET, false},
-                                               [LOG_LEADER_EPOCH] = {TERM_NONE, false},
-                                               [LOG_TIMESTAMP] = {TERM_NONE, false},
-                                               [LOG_KEY] = {TERM_NONE, false},
-                                               [LOG_VALUE] = {TERM_NONE, false},
-                                               [LOG_HEADERS] = {TERM_NONE, false},
-                                               [LOG_VISIBILITY] = {TERM_NONE, false},
-                                               [LOG_CONTROL] = {TERM_NONE, false},
-                                               [LOG_PRODUCER_ID] = {TERM_NONE, false},
-                                               [LOG_PRODUCER_EPOCH] = {TERM_NONE, false},
-                                               [LOG_SEQUENCE] = {TERM_NONE, false},
-                                               [LOG_BATCH_BASE_OFFSET] = {TERM_NONE, false},
-                                               [LOG_TOPIC] = {TERM_TOPIC, true},
-                                               [LOG_OF_PARTITION] = {TERM_PARTITION, true},
-                                               [LOG_BROKER] = {TERM_REPLICA, true}};
+static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
+                                         [LOG_OFFSET] = TERM_OFFSET,
+                                         [LOG_LEADER_EPOCH] = TERM_NONE,
+                                         [LOG_TIMESTAMP] = TERM_NONE,
+                                         [LOG_KEY] = TERM_NONE,
+                                         [LOG_VALUE] = TERM_NONE,
+                                         [LOG_HEADERS] = TERM_NONE,
+                                         [LOG_VISIBILITY] = TERM_NONE,
+                                         [LOG_CONTROL] = TERM_NONE,
+                                         [LOG_PRODUCER_ID] = TERM_NONE,
+                                         [LOG_PRODUCER_EPOCH] = TERM_NONE,
+                                         [LOG_SEQUENCE] = TERM_NONE,
+                                         [LOG_BATCH_BASE_OFFSET] = TERM_NONE,
+                                         [LOG_TOPIC] = TERM_TOPIC,
+                                         [LOG_OF_PARTITION] = TERM_PARTITION,
+                                         [LOG_BROKER] = TERM_REPLICA};
 
 enum {
     ARGUMENT_COLUMNS = 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_BROKER,
@@ -66,12 +75,12 @@ static int log_connect(sqlite3 *db, void *client, int argc, const char *const *a
                        sqlite3_vtab **vtab, char **message)
 {
     (void)argc, (void)argv, (void)message;
-    return replica_table_connect(db, client, declaration, vtab);
+    return replica_table_connect(db, client, &vtab_log_schema, vtab);
 }
 
 static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    struct record_shape shape = {.columns = columns,
+    struct record_shape shape = {.columns = terms,
                                  .rowid = TERM_OFFSET,
                                  .light_columns = LIGHT_COLUMNS,
                                  .argument_columns = ARGUMENT_COLUMNS,
@@ -93,14 +102,14 @@ static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
     record_cursor_reset(cursor);
     status = record_scan_read(scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan->is_empty) {
-        status = replica_table_check(scan, VTAB_LOG_TABLE, &error);
+        status = replica_table_check(scan, vtab_log_schema.name, &error);
     }
     if (status != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     scan->mode = HW_READ_LOG;
     source = (struct record_source){.topic = scan->topic, .partition = scan->partitions.first};
-    return record_cursor_start(cursor, ((struct replica_table *)base->pVtab)->session, &source);
+    return record_cursor_start(cursor, &source);
 }
 
 static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)

@@ -3,9 +3,9 @@
 #ifndef EXT_VTAB_LOG_H
 #define EXT_VTAB_LOG_H
 
-#include "ext/ext_session.h"
+#include "ext/ext_schema.h"
 
 extern const sqlite3_module vtab_log_module;
-#define VTAB_LOG_TABLE "hw_log"
+extern const struct ext_schema vtab_log_schema;
 
 #endif /* EXT_VTAB_LOG_H */

@@ -40,15 +40,9 @@ static int table_connect(sqlite3 *db, void *client, int argc, const char *const 
 {
     const struct registration *registration = client;
     struct table *table;
-    char *declaration = sqlite3_mprintf("CREATE TABLE x(%s)", registration->definition->columns);
-    int code;
+    int code = ext_schema_declare(db, &registration->definition->schema);
 
     (void)argc, (void)argv, (void)message;
-    if (declaration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    code = sqlite3_declare_vtab(db, declaration);
-    sqlite3_free(declaration);
     if (code != SQLITE_OK) {
         return code;
     }
@@ -70,10 +64,13 @@ static int table_disconnect(sqlite3_vtab *vtab)
     return SQLITE_OK;
 }
 
-/* The usable equality on `column`, or -1. Text is compared byte by byte here, so a constraint with
- * another collation is none. */
-static int find_equality(sqlite3_index_info *info, int column)
+/* The usable equality on the column of that name, or -1. Text is compared byte by byte here, so a
+ * constraint with another collation is none. */
+static int find_equality(sqlite3_index_info *info, const struct ext_schema *schema,
+                         const char *name)
 {
+    int column = ext_schema_find(schema, name);
+
     for (int i = 0; column >= 0 && i < info->nConstraint; i++) {
         if (info->aConstraint[i].iColumn == column && info->aConstraint[i].usable &&
             info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
@@ -86,14 +83,13 @@ static int find_equality(sqlite3_index_info *info, int column)
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    const struct ext_table *definition = ((struct table *)vtab)->definition;
-    const int columns[] = {definition->topic_column, definition->partition_column,
-                           definition->broker_column};
+    static const char *const columns[] = {"topic", "partition", "broker"};
+    const struct ext_schema *schema = &((struct table *)vtab)->definition->schema;
     int argument_count = 0;
 
     info->estimatedRows = 1000;
     for (int i = 0; i < 3; i++) {
-        int found = find_equality(info, columns[i]);
+        int found = find_equality(info, schema, columns[i]);
         if (found >= 0) {
             /* SQLite checks it again: rows may come that do not match. */
             info->aConstraintUsage[found].argvIndex = ++argument_count;
@@ -113,7 +109,7 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
         return SQLITE_NOMEM;
     }
     *made = (struct cursor){.at = 0};
-    ext_rows_init(&made->rows, ((struct table *)vtab)->definition->column_count,
+    ext_rows_init(&made->rows, ((struct table *)vtab)->definition->schema.column_count,
                   &(struct ext_rows_filter){.topic = NULL});
     *cursor = &made->base;
     return SQLITE_OK;
@@ -167,7 +163,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
         filter.has_broker = ext_value_integer(argv[at++], &filter.broker);
     }
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, table->definition->column_count, &filter);
+    ext_rows_init(&cursor->rows, table->definition->schema.column_count, &filter);
     cursor->at = 0;
     cursor->repeat = 0;
     cursor->rowid = 0;
@@ -242,6 +238,6 @@ int vtab_table_register(struct ext_session *session, const struct ext_table *def
     *registration = (struct registration){.session = session, .definition = definition};
     /* SQLite calls the destructor also where registering fails. */
     ext_session_retain(session);
-    return sqlite3_create_module_v2(session->db, definition->name, &table_module, registration,
-                                    registration_destroy);
+    return sqlite3_create_module_v2(session->db, definition->schema.name, &table_module,
+                                    registration, registration_destroy);
 }

@@ -21,17 +21,35 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const char declaration[] =
-    "CREATE TABLE x(\"partition\" INTEGER, \"offset\" INTEGER, \"timestamp\" INTEGER, key, value,"
-    " headers, leader_epoch INTEGER HIDDEN, producer_id INTEGER HIDDEN, replica INTEGER HIDDEN,"
-    " isolation TEXT HIDDEN)";
+static const struct ext_column columns[] = {
+    EXT_COLUMN_PARTITION,
+    {"offset", "INTEGER", "the record's offset, from the leader; with INSERT: NULL"},
+    {"timestamp", "INTEGER", "milliseconds; NULL with INSERT: the cluster's clock"},
+    {"key", "", "TEXT where the bytes are UTF-8 without NUL, else BLOB; NULL: no key"},
+    {"value", "", "as the key; NULL: a tombstone"},
+    {"headers", "", "a JSON object in their order; {} if there are none"},
+    {"leader_epoch", "INTEGER HIDDEN", "the epoch of the leader that took the record"},
+    {"producer_id", "INTEGER HIDDEN", "of an idempotent producer; else NULL"},
+    {"replica", "INTEGER HIDDEN", "an argument: replica = 2 reads broker 2's copy"},
+    {"isolation", "TEXT HIDDEN", "an argument: 'read_uncommitted' (the default), 'read_committed'"},
+};
 
-static const struct record_column columns[] = {
-    [TOPIC_PARTITION] = {TERM_PARTITION, false}, [TOPIC_OFFSET] = {TERM_OFFSET, false},
-    [TOPIC_TIMESTAMP] = {TERM_TIMESTAMP, false}, [TOPIC_KEY] = {TERM_NONE, false},
-    [TOPIC_VALUE] = {TERM_NONE, false},          [TOPIC_HEADERS] = {TERM_NONE, false},
-    [TOPIC_LEADER_EPOCH] = {TERM_NONE, false},   [TOPIC_PRODUCER_ID] = {TERM_NONE, false},
-    [TOPIC_REPLICA] = {TERM_REPLICA, true},      [TOPIC_ISOLATION] = {TERM_ISOLATION, true}};
+const struct ext_schema vtab_topic_schema = {
+    .name = "highwater",
+    .is_module = true,
+    .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
+                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n])",
+    .use = "orders",
+    .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
+    .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",
+    EXT_COLUMNS(columns)};
+
+static const enum record_term terms[] = {
+    [TOPIC_PARTITION] = TERM_PARTITION, [TOPIC_OFFSET] = TERM_OFFSET,
+    [TOPIC_TIMESTAMP] = TERM_TIMESTAMP, [TOPIC_KEY] = TERM_NONE,
+    [TOPIC_VALUE] = TERM_NONE,          [TOPIC_HEADERS] = TERM_NONE,
+    [TOPIC_LEADER_EPOCH] = TERM_NONE,   [TOPIC_PRODUCER_ID] = TERM_NONE,
+    [TOPIC_REPLICA] = TERM_REPLICA,     [TOPIC_ISOLATION] = TERM_ISOLATION};
 
 enum {
     ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION,
@@ -43,13 +61,12 @@ enum { ARGUMENT_SCHEMA = 1, ARGUMENT_TABLE = 2, ARGUMENTS_FIRST = 3 };
 
 static struct ext_session *session_of(sqlite3_vtab *vtab)
 {
-    return ((struct topic_table *)vtab)->session;
+    return ((struct record_table *)vtab)->session;
 }
 
 static void table_free(struct topic_table *table)
 {
     record_table_release(&table->record);
-    ext_session_release(table->session);
     sqlite3_free(table->topic);
     sqlite3_free(table);
 }
@@ -61,7 +78,7 @@ static int table_make(sqlite3 *db, struct ext_session *session, const char *cons
     const char *topic = arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE];
     const char *schema = argv[ARGUMENT_SCHEMA];
     struct topic_table *table;
-    int code = sqlite3_declare_vtab(db, declaration);
+    int code = ext_schema_declare(db, &vtab_topic_schema);
 
     if (code == SQLITE_OK) {
         code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
@@ -73,13 +90,12 @@ static int table_make(sqlite3 *db, struct ext_session *session, const char *cons
     if (table == NULL) {
         return SQLITE_NOMEM;
     }
-    *table = (struct topic_table){.session = session,
-                                  .topic = sqlite3_mprintf("%s", topic),
+    *table = (struct topic_table){.topic = sqlite3_mprintf("%s", topic),
                                   .partition = arguments->partition,
                                   .owns_topic = arguments->topic == NULL,
                                   .is_foreign = sqlite3_stricmp(schema, "main") != 0 &&
                                                 sqlite3_stricmp(schema, "temp") != 0};
-    ext_session_retain(session);
+    record_table_init(&table->record, session);
     if (table->topic == NULL) {
         table_free(table);
         return SQLITE_NOMEM;
@@ -254,7 +270,7 @@ static bool is_gone(enum hw_status status, const struct hw_error *error)
 
 static enum hw_status delete_own(struct topic_table *table, struct hw_error *error)
 {
-    struct ext_session *session = table->session;
+    struct ext_session *session = table->record.session;
     struct ext_cluster *cluster = NULL;
     struct hw_stage *stage = NULL;
     enum hw_status status = ext_session_cluster(session, &cluster, error);
@@ -321,14 +337,14 @@ static bool has_one_partition(struct topic_table *table)
     struct ext_cluster *cluster = NULL;
     struct hw_error error;
 
-    return ext_session_cluster(table->session, &cluster, &error) == HW_OK &&
+    return ext_session_cluster(table->record.session, &cluster, &error) == HW_OK &&
            count_partitions(cluster, table->topic) == 1;
 }
 
 static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     struct topic_table *table = (struct topic_table *)vtab;
-    struct record_shape shape = {.columns = columns,
+    struct record_shape shape = {.columns = terms,
                                  .rowid = TERM_ROWID,
                                  .light_columns = LIGHT_COLUMNS,
                                  .argument_columns = ARGUMENT_COLUMNS,
@@ -359,7 +375,7 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
         ext_range_clip(&cursor->scan.partitions, table->partition, table->partition);
         cursor->scan.is_empty |= ext_range_is_empty(&cursor->scan.partitions);
     }
-    return record_cursor_start(cursor, table->session, &source);
+    return record_cursor_start(cursor, &source);
 }
 
 static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)

@@ -3,11 +3,11 @@
 #ifndef EXT_VTAB_TOPIC_H
 #define EXT_VTAB_TOPIC_H
 
+#include "ext/ext_schema.h"
 #include "ext/record_cursor.h"
 
 struct topic_table {
     struct record_table record; /* Must be first. */
-    struct ext_session *session;
     char *topic;
     int64_t partition; /* -1: all. */
     bool owns_topic;   /* DROP TABLE deletes the topic. */
@@ -29,6 +29,7 @@ enum topic_column {
 };
 
 extern const sqlite3_module vtab_topic_module;
+extern const struct ext_schema vtab_topic_schema;
 
 /* topic_write.c: xUpdate. */
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);

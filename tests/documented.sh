@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Everything that loading the extension adds - functions, tables and their columns - stands in
-# ext/README.md, and functions and tables have a row in hw_help too. SQLite itself is asked what was
-# added, so nothing has to be kept in step with the source.
+# Everything that loading the extension adds - functions, tables and their columns - has a row in
+# hw_help and stands in ext/README.md. SQLite itself is asked what was added, so nothing has to be
+# kept in step with the source.
 #
 # A function counts as documented where the file has `name(`, a table or a column where it has the
 # word.
@@ -20,8 +20,16 @@ kinds='SELECT DISTINCT '\''function '\'' || name FROM pragma_function_list
     UNION SELECT '\''table '\'' || name FROM pragma_module_list'
 ask() { sqlite3 -batch -bail -init /dev/null -cmd ".load $extension" :memory: "$1"; }
 
+# A topic's columns are those of the module.
+columns="CREATE VIRTUAL TABLE topic USING highwater();
+    SELECT iif(m.name = 'topic', 'highwater', m.name) || '.' || c.name
+    FROM (SELECT name FROM pragma_module_list WHERE name GLOB 'hw_*' OR name GLOB 'kafka_*'
+          UNION SELECT 'topic') m, pragma_table_xinfo(m.name) c"
+
 added=$(comm -13 <(sqlite3 -batch -init /dev/null :memory: "$kinds" | sort) <(ask "$kinds" | sort))
-helped=$(ask "SELECT name FROM hw_help WHERE kind <> 'config'")
+helped=$(ask "SELECT name FROM hw_help WHERE kind NOT IN ('column', 'config')")
+added_columns=$(ask "$columns")
+helped_columns=$(ask "SELECT name FROM hw_help WHERE kind = 'column'")
 if [ -z "$added" ] || [ -z "$helped" ]; then
     echo "loading $extension adds nothing, or hw_help is empty"
     exit 1
@@ -39,13 +47,15 @@ while read -r kind name; do
         ;;
     table)
         grep -qw "$name" "$manual" || missing "$manual lacks the table $name"
-        for column in $(ask "SELECT name FROM pragma_table_xinfo('$name')"); do
-            grep -qw "$column" "$manual" || missing "$manual lacks the column $name.$column"
-        done
         ;;
     esac
     grep -qx "$name" <<<"$helped" || missing "hw_help lacks $name"
 done <<<"$added"
+
+while read -r name; do
+    grep -qw "${name#*.}" "$manual" || missing "$manual lacks the column $name"
+    grep -qx "$name" <<<"$helped_columns" || missing "hw_help lacks $name"
+done <<<"$added_columns"
 
 for name in $helped; do
     grep -q " $name\$" <<<"$added" || missing "hw_help has $name, which does not exist"

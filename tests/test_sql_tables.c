@@ -228,47 +228,6 @@ static void a_replica_that_is_down_has_no_numbers(void **state)
                "1|NULL|NULL|NULL|NULL");
 }
 
-static void help_has_a_line_for_everything(void **state)
-{
-    sqlite3 *db = *state;
-
-    expect_sql(
-        db,
-        "SELECT count(*) FROM hw_help WHERE name IS NULL OR kind NOT IN ('function', 'table',"
-        " 'module', 'config') OR signature NOT LIKE '%' || name || '%' OR summary = ''"
-        " OR example NOT LIKE '%' || name || '%';"
-        "SELECT count(*) - count(DISTINCT name) FROM hw_help;"
-        "SELECT name FROM pragma_module_list WHERE name LIKE 'hw\\_%' ESCAPE '\\' EXCEPT"
-        " SELECT name FROM hw_help;"
-        "SELECT name FROM hw_config EXCEPT SELECT name FROM hw_help WHERE kind = 'config';"
-        "SELECT signature, example FROM hw_help WHERE name IN ('acks', 'min.insync.replicas')"
-        " ORDER BY name",
-        "0\n0\n"
-        "configure('acks', value)|SELECT value, topic FROM hw_config WHERE name = 'acks';\n"
-        "configure('min.insync.replicas', value [, topic])"
-        "|SELECT value, topic FROM hw_config WHERE name = 'min.insync.replicas';");
-    /* Every example can be prepared in a database that has an orders table. */
-    expect_sql(db, "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3)", "");
-    {
-        sqlite3_stmt *examples = NULL;
-
-        assert_int_equal(sqlite3_prepare_v2(db,
-                                            "SELECT example FROM hw_help WHERE kind <> 'module'",
-                                            -1, &examples, NULL),
-                         SQLITE_OK);
-        while (sqlite3_step(examples) == SQLITE_ROW) {
-            sqlite3_stmt *example = NULL;
-            const char *sql = (const char *)sqlite3_column_text(examples, 0);
-
-            if (sqlite3_prepare_v2(db, sql, -1, &example, NULL) != SQLITE_OK) {
-                fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-            }
-            assert_int_equal(sqlite3_finalize(example), SQLITE_OK);
-        }
-        assert_int_equal(sqlite3_finalize(examples), SQLITE_OK);
-    }
-}
-
 static void the_tables_are_read_only(void **state)
 {
     expect_error(*state, "INSERT INTO hw_brokers(broker) VALUES (9)", SQLITE_ERROR,
@@ -293,7 +252,6 @@ int main(void)
         TEST(lists_of_arguments_read_each_log_once),
         TEST(a_statement_sees_one_state_of_a_table),
         TEST(a_replica_that_is_down_has_no_numbers),
-        TEST(help_has_a_line_for_everything),
         TEST(the_tables_are_read_only),
     };
 
