@@ -100,8 +100,7 @@ static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time
     return status == HW_REFUSED ? HW_OK : status;
 }
 
-static void follower_note_append(const struct hw_replica *replica,
-                                 const struct hw_log_append_info *info)
+void hw_replica_note_append(const struct hw_replica *replica, const struct hw_log_append_info *info)
 {
     struct hw_event event = hw_replica_event(replica, HW_EVENT_APPEND);
 
@@ -151,7 +150,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
             replica->fetch.last_fetched_epoch = last_epoch;
             replica->changes++;
             lag_changes = true;
-            follower_note_append(replica, &info);
+            hw_replica_note_append(replica, &info);
         }
     }
     follower_take_high_watermark(replica, response->high_watermark);

@@ -79,8 +79,7 @@ bool hw_partition_raise_epoch(struct hw_partition *partition)
     return true;
 }
 
-static struct hw_event partition_event(const struct hw_partition *partition,
-                                       enum hw_event_kind kind)
+struct hw_event hw_partition_event(const struct hw_partition *partition, enum hw_event_kind kind)
 {
     struct hw_event event = hw_event_of(partition->journal, kind);
 
@@ -98,7 +97,7 @@ void hw_partition_note_record(struct hw_partition *partition)
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
     if (record->leader != noted->leader || record->leader_epoch != noted->leader_epoch) {
-        struct hw_event event = partition_event(partition, HW_EVENT_ELECTION);
+        struct hw_event event = hw_partition_event(partition, HW_EVENT_ELECTION);
 
         event.peer = noted->leader;
         hw_journal_add(partition->journal, event, "isr %s%s",
@@ -106,11 +105,11 @@ void hw_partition_note_record(struct hw_partition *partition)
                        record->recovering ? ", unclean" : "");
     }
     if (!hw_broker_list_equal(&record->isr, &noted->isr)) {
-        hw_journal_add(partition->journal, partition_event(partition, HW_EVENT_ISR), "%s",
+        hw_journal_add(partition->journal, hw_partition_event(partition, HW_EVENT_ISR), "%s",
                        hw_broker_list_format(&record->isr, text, sizeof text));
     }
     if (!hw_broker_list_equal(&record->replicas, &noted->replicas)) {
-        hw_journal_add(partition->journal, partition_event(partition, HW_EVENT_REPLICAS), "%s",
+        hw_journal_add(partition->journal, hw_partition_event(partition, HW_EVENT_REPLICAS), "%s",
                        hw_broker_list_format(&record->replicas, text, sizeof text));
     }
     partition->noted = *record;

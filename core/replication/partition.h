@@ -83,6 +83,9 @@ struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
  */
 bool hw_partition_raise_epoch(struct hw_partition *partition);
 
+/* An event of the partition as a whole: its leader's, by the record. */
+struct hw_event hw_partition_event(const struct hw_partition *partition, enum hw_event_kind kind);
+
 /* Note in the journal what has changed in the record since the last time. */
 void hw_partition_note_record(struct hw_partition *partition);
 

@@ -122,6 +122,10 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
  */
 struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind);
 
+/* Note in the journal what this follower has appended of its leader's log. */
+void hw_replica_note_append(const struct hw_replica *replica,
+                            const struct hw_log_append_info *info);
+
 /* Release it and close its log, writing nothing. NULL is allowed. */
 void hw_replica_destroy(struct hw_replica *replica);
 

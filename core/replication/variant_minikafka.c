@@ -111,6 +111,18 @@ static void mini_evaluate_acks(struct hw_partition *partition, struct hw_replica
     }
 }
 
+static void mini_raise_high_watermark(struct hw_partition *partition, hw_offset_t offset)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+    struct hw_event event = hw_partition_event(partition, HW_EVENT_HIGH_WATERMARK);
+
+    event.offset = partition->shared_high_watermark;
+    event.high_watermark = offset;
+    event.end_offset = leader == NULL ? HW_OFFSET_NONE : hw_log_end(leader->log);
+    partition->shared_high_watermark = offset;
+    hw_journal_add(partition->journal, event, NULL);
+}
+
 static void mini_evaluate(struct hw_partition *partition)
 {
     struct hw_replica *leader = hw_partition_leader(partition);
@@ -125,7 +137,7 @@ static void mini_evaluate(struct hw_partition *partition)
         }
     }
     if (partition->record.isr.count > 0 && smallest > partition->shared_high_watermark) {
-        partition->shared_high_watermark = smallest;
+        mini_raise_high_watermark(partition, smallest);
     }
     mini_publish(partition);
     if (leader != NULL) {
@@ -282,6 +294,7 @@ static enum hw_status mini_copy(const struct hw_partition *partition, struct hw_
                                            &info, error);
         if (status == HW_OK) {
             *records += info.last_offset - info.first_offset + 1;
+            hw_replica_note_append(follower, &info);
             follower->changes++;
         }
         budget = batches.size < budget ? budget - batches.size : 0;
