@@ -120,8 +120,10 @@ struct hw_record {
     const uint8_t *value; /* value_size -1: null; 0: empty. */
     int32_t value_size;
     int32_t header_count;
-    const uint8_t
-        *headers; /* header_count encoded headers, headers_size bytes; hw_header_next(). */
+    /* header_count encoded headers, headers_size bytes; hw_header_next(). Of a record that was read
+     * from a batch: behind key and value, with another byte of the record between. Of one from a
+     * message of an older format: NULL. */
+    const uint8_t *headers;
     int32_t headers_size;
 };
 

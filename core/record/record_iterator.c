@@ -27,32 +27,35 @@ static inline size_t cursor_left(const struct cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* The value of a varint of one byte or two, as most of a record are: no call for those. Returns its
- * size, or 0 if it is not one of them. */
-static inline size_t short_varint(const struct cursor *cursor, int32_t *value)
+/* Take a varint of one byte or two, as most of a record are, if another byte is behind it: no call
+ * for those. */
+static inline bool take_short_varint(struct cursor *cursor, int32_t *value)
 {
     const uint8_t *at = cursor->at;
-    int32_t zigzag;
+    uint32_t zigzag;
 
-    if (cursor_left(cursor) >= 1 && at[0] < 0x80) {
-        zigzag = at[0];
-        *value = (zigzag >> 1) ^ -(zigzag & 1);
-        return 1;
+    if (cursor_left(cursor) < 2) {
+        return false;
     }
-    if (cursor_left(cursor) >= 2 && at[1] < 0x80) {
-        zigzag = (at[0] & 0x7f) | (at[1] << 7);
-        *value = (zigzag >> 1) ^ -(zigzag & 1);
-        return 2;
+    zigzag = at[0];
+    cursor->at = at + 1;
+    if (zigzag >= 0x80) {
+        if (at[1] >= 0x80) {
+            cursor->at = at;
+            return false;
+        }
+        zigzag = (zigzag & 0x7f) | (uint32_t)at[1] << 7;
+        cursor->at = at + 2;
     }
-    return 0;
+    *value = (int32_t)(zigzag >> 1) ^ -(int32_t)(zigzag & 1);
+    return true;
 }
 
 static inline bool take_varint(struct cursor *cursor, int32_t *value)
 {
-    size_t size = short_varint(cursor, value);
+    size_t size;
 
-    if (size > 0) {
-        cursor->at += size;
+    if (take_short_varint(cursor, value)) {
         return true;
     }
     size = hw_varint_get(cursor->at, cursor_left(cursor), value);
@@ -63,10 +66,9 @@ static inline bool take_varint(struct cursor *cursor, int32_t *value)
 static inline bool take_varlong(struct cursor *cursor, int64_t *value)
 {
     int32_t short_value;
-    size_t size = short_varint(cursor, &short_value);
+    size_t size;
 
-    if (size > 0) {
-        cursor->at += size;
+    if (take_short_varint(cursor, &short_value)) {
         *value = short_value;
         return true;
     }
@@ -102,15 +104,33 @@ static bool take_headers(struct cursor *cursor, struct hw_record *record)
 {
     struct hw_header header;
 
-    record->headers = cursor->at;
     for (int32_t i = 0; i < record->header_count; i++) {
         if (!take_bytes(cursor, &header.name, &header.name_size) || header.name_size < 0 ||
             !take_bytes(cursor, &header.value, &header.value_size)) {
             return false;
         }
     }
-    record->headers_size = (int32_t)(cursor->at - record->headers);
     return true;
+}
+
+/* What is behind the value: the headers, and nothing else. Returns NULL, or what is wrong. */
+static const char *take_rest(struct cursor *body, struct hw_record *record)
+{
+    if (cursor_left(body) == 1 && *body->at == 0) { /* Most records have no headers. */
+        record->header_count = record->headers_size = 0;
+        record->headers = body->end;
+        return NULL;
+    }
+    if (!take_varint(body, &record->header_count) || record->header_count < 0 ||
+        (size_t)record->header_count > cursor_left(body)) {
+        return "it has no valid header count";
+    }
+    record->headers = body->at;
+    if (!take_headers(body, record)) {
+        return "its headers do not end within it or have a null name";
+    }
+    record->headers_size = (int32_t)(body->at - record->headers);
+    return body->at == body->end ? NULL : "it is longer than its contents";
 }
 
 static hw_time_ms_t record_timestamp(const struct hw_batch *batch, int64_t delta)
@@ -157,19 +177,9 @@ static const char *take_record(struct cursor *area, const struct hw_batch *batch
     if (!take_bytes(&body, &record->value, &record->value_size)) {
         return "its value does not end within it";
     }
-    if (!take_varint(&body, &record->header_count) || record->header_count < 0 ||
-        (size_t)record->header_count > cursor_left(&body)) {
-        return "it has no valid header count";
-    }
-    if (!take_headers(&body, record)) {
-        return "its headers do not end within it or have a null name";
-    }
-    if (body.at != body.end) {
-        return "it is longer than its contents";
-    }
     record->offset = batch->base_offset + offset_delta;
     record->timestamp = record_timestamp(batch, timestamp_delta);
-    return NULL;
+    return take_rest(&body, record);
 }
 
 enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, const uint8_t *bytes,
