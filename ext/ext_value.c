@@ -138,35 +138,49 @@ static uint64_t not_ascii(const uint8_t *bytes)
     return word | (word - UINT64_C(0x0101010101010101));
 }
 
-/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
-static bool bytes_are_text(const uint8_t *bytes, size_t size)
+/* How many bytes from the first one on are known to be such characters, by eight at a time. */
+static size_t count_ascii(const uint8_t *bytes, size_t size)
 {
     const uint64_t tops = UINT64_C(0x8080808080808080);
     size_t at = 0;
 
-    while (at < size) {
-        size_t length;
+    for (; size - at >= 32; at += 32) {
+        if (((not_ascii(bytes + at) | not_ascii(bytes + at + 8) | not_ascii(bytes + at + 16) |
+              not_ascii(bytes + at + 24)) &
+             tops) != 0) {
+            break;
+        }
+    }
+    for (; size - at >= 8; at += 8) {
+        if ((not_ascii(bytes + at) & tops) != 0) {
+            return at;
+        }
+    }
+    /* The rest with some of those before it. */
+    return size >= 8 && (not_ascii(bytes + size - 8) & tops) == 0 ? size : at;
+}
 
-        if (size - at >= 32 && ((not_ascii(bytes + at) | not_ascii(bytes + at + 8) |
-                                 not_ascii(bytes + at + 16) | not_ascii(bytes + at + 24)) &
-                                tops) == 0) {
-            at += 32;
-            continue;
-        }
-        if (size - at >= 8 && (not_ascii(bytes + at) & tops) == 0) {
-            at += 8;
-            continue;
-        }
-        length = bytes[at] == 0 ? 0 : utf8_character_size(bytes + at, size - at);
+/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
+static bool bytes_are_text(const uint8_t *bytes, size_t size)
+{
+    size_t at = count_ascii(bytes, size);
+
+    while (at < size) {
+        size_t length = bytes[at] == 0 ? 0 : utf8_character_size(bytes + at, size - at);
+
         if (length == 0) {
             return false;
         }
         at += length;
+        at += count_ascii(bytes + at, size - at);
     }
     return true;
 }
 
-void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size)
+/* Key or value of a record. `headers` are behind both of them, so that there is a byte after the
+ * last one; NULL: perhaps there is none. */
+static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size,
+                         const uint8_t *headers)
 {
     const char *start = bytes == NULL ? "" : (const char *)bytes;
 
@@ -174,11 +188,25 @@ void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t si
      * that owns the bytes moves on. */
     if (size < 0) {
         sqlite3_result_null(context);
-    } else if (bytes_are_text(bytes, (size_t)size)) {
-        sqlite3_result_text64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
-    } else {
+    } else if (!bytes_are_text(bytes, (size_t)size)) {
         sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
+    } else if (headers != NULL && start[size] == '\0') {
+        /* As it is behind the value of a record without headers. SQLite then copies the NUL along,
+         * and need not move the text to put one there. */
+        sqlite3_result_text(context, start, -1, SQLITE_TRANSIENT);
+    } else {
+        sqlite3_result_text64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
     }
+}
+
+void ext_result_key(sqlite3_context *context, const struct hw_record *record)
+{
+    result_bytes(context, record->key, record->key_size, record->headers);
+}
+
+void ext_result_value(sqlite3_context *context, const struct hw_record *record)
+{
+    result_bytes(context, record->value, record->value_size, record->headers);
 }
 
 void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none)

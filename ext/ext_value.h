@@ -30,8 +30,9 @@ const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SI
 enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uint8_t **bytes,
                                int32_t *size, struct hw_error *error);
 
-/* The result of a column or function: key or value of a record; `size` -1 is null. Copied. */
-void ext_result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size);
+/* The result of a column: key or value of a record, TEXT where they can be. Copied. */
+void ext_result_key(sqlite3_context *context, const struct hw_record *record);
+void ext_result_value(sqlite3_context *context, const struct hw_record *record);
 
 /* The same for headers: a JSON object in their order, {} if there are none. */
 void ext_result_headers(sqlite3_context *context, const struct hw_record *record);

@@ -96,10 +96,10 @@ static void record_column(const struct kafka_scan_row *row, enum log_column colu
         sqlite3_result_int64(context, record->timestamp);
         break;
     case LOG_KEY:
-        ext_result_bytes(context, record->key, record->key_size);
+        ext_result_key(context, record);
         break;
     case LOG_VALUE:
-        ext_result_bytes(context, record->value, record->value_size);
+        ext_result_value(context, record);
         break;
     case LOG_HEADERS:
         ext_result_headers(context, record);

@@ -132,10 +132,10 @@ static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         sqlite3_result_int64(context, row->record.timestamp);
         break;
     case LOG_KEY:
-        ext_result_bytes(context, row->record.key, row->record.key_size);
+        ext_result_key(context, &row->record);
         break;
     case LOG_VALUE:
-        ext_result_bytes(context, row->record.value, row->record.value_size);
+        ext_result_value(context, &row->record);
         break;
     case LOG_HEADERS:
         ext_result_headers(context, &row->record);

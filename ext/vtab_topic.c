@@ -394,10 +394,10 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         sqlite3_result_int64(context, row->record.timestamp);
         break;
     case TOPIC_KEY:
-        ext_result_bytes(context, row->record.key, row->record.key_size);
+        ext_result_key(context, &row->record);
         break;
     case TOPIC_VALUE:
-        ext_result_bytes(context, row->record.value, row->record.value_size);
+        ext_result_value(context, &row->record);
         break;
     case TOPIC_HEADERS:
         ext_result_headers(context, &row->record);

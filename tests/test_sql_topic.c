@@ -338,6 +338,36 @@ static void keys_and_values_come_back_as_they_were(void **state)
                "2\n1\n4");
 }
 
+/* Texts of all small sizes, with another part of the record or a NUL behind them, and with a byte
+ * that no text has at every place. Case: E-08 */
+static void texts_of_every_size_are_texts_as_far_as_they_are(void **state)
+{
+    sqlite3 *db = *state;
+
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE u USING highwater(partitions=1);"
+               "CREATE TEMP TABLE sizes(n INTEGER PRIMARY KEY, v TEXT);"
+               "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 80)"
+               " INSERT INTO sizes SELECT n, replace(hex(zeroblob(n)), '00', 'v') FROM c;"
+               "INSERT INTO u(key, value, headers) SELECT v, substr(v, 1, n % 3), '{}' FROM sizes;"
+               "INSERT INTO u(key, value, headers)"
+               " SELECT '', v, iif(n % 2, '{}', '{\"h\":\"x\"}') FROM sizes;"
+               "INSERT INTO u(value) SELECT v || '\xc3\xbc' FROM sizes;"
+               "SELECT count(*), sum(typeof(key) = 'text' AND typeof(value) = 'text'),"
+               " sum(\"offset\" = length(key)), sum(length(value)) FROM u WHERE \"offset\" < 81;"
+               "SELECT count(*), sum(\"offset\" - 81 = length(value)), sum(value = v)"
+               " FROM u JOIN sizes ON n = \"offset\" - 81 WHERE \"offset\" BETWEEN 81 AND 161;"
+               "SELECT count(*), sum(\"offset\" - 162 + 1 = length(value)),"
+               " sum(typeof(value) = 'text' AND value = v || '\xc3\xbc')"
+               " FROM u JOIN sizes ON n = \"offset\" - 162 WHERE \"offset\" >= 162;"
+               "INSERT INTO u(value) SELECT CAST(a.v || x'80' || b.v AS BLOB)"
+               " FROM sizes a, sizes b WHERE a.n + b.n < 75;"
+               "INSERT INTO u(value) SELECT CAST(a.v || char(0) || b.v AS BLOB)"
+               " FROM sizes a, sizes b WHERE a.n + b.n < 75;"
+               "SELECT count(*), sum(typeof(value) = 'blob') FROM u WHERE \"offset\" >= 243",
+               "81|81|81|81\n81|81|81\n81|81|81\n5700|5700");
+}
+
 /* Case: E-09 */
 static void headers_keep_order_duplicates_and_bytes(void **state)
 {
@@ -486,6 +516,7 @@ int main(void)
         TEST(a_plan_for_one_partition_is_made_anew_when_there_are_more),
         TEST(the_largest_value_is_right_in_the_middle_of_a_long_scan),
         TEST(keys_and_values_come_back_as_they_were),
+        TEST(texts_of_every_size_are_texts_as_far_as_they_are),
         TEST(headers_keep_order_duplicates_and_bytes),
         TEST(no_insert_overwrites_a_record),
         TEST(an_insert_tells_the_new_offset),
