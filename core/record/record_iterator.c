@@ -28,34 +28,39 @@ static inline size_t cursor_left(const struct cursor *cursor)
 }
 
 /* Take a varint of one byte or two, as most of a record are, if another byte is behind it: no call
- * for those. */
-static inline bool take_short_varint(struct cursor *cursor, int32_t *value)
+ * for those. What it takes is in zig-zag: 0, -1, 1, -2 are 0, 1, 2, 3. */
+static inline bool take_short(struct cursor *cursor, uint32_t *zigzag)
 {
     const uint8_t *at = cursor->at;
-    uint32_t zigzag;
 
     if (cursor_left(cursor) < 2) {
         return false;
     }
-    zigzag = at[0];
-    cursor->at = at + 1;
-    if (zigzag >= 0x80) {
-        if (at[1] >= 0x80) {
-            cursor->at = at;
-            return false;
-        }
-        zigzag = (zigzag & 0x7f) | (uint32_t)at[1] << 7;
-        cursor->at = at + 2;
+    *zigzag = at[0];
+    if (at[0] < 0x80) {
+        cursor->at = at + 1;
+        return true;
     }
-    *value = (int32_t)(zigzag >> 1) ^ -(int32_t)(zigzag & 1);
-    return true;
+    *zigzag = (at[0] & 0x7fU) | (uint32_t)at[1] << 7;
+    if (at[1] < 0x80) {
+        cursor->at = at + 2;
+        return true;
+    }
+    return false;
+}
+
+static inline int32_t from_zigzag(uint32_t zigzag)
+{
+    return (int32_t)(zigzag >> 1) ^ -(int32_t)(zigzag & 1);
 }
 
 static inline bool take_varint(struct cursor *cursor, int32_t *value)
 {
+    uint32_t zigzag;
     size_t size;
 
-    if (take_short_varint(cursor, value)) {
+    if (take_short(cursor, &zigzag)) {
+        *value = from_zigzag(zigzag);
         return true;
     }
     size = hw_varint_get(cursor->at, cursor_left(cursor), value);
@@ -65,14 +70,30 @@ static inline bool take_varint(struct cursor *cursor, int32_t *value)
 
 static inline bool take_varlong(struct cursor *cursor, int64_t *value)
 {
-    int32_t short_value;
+    uint32_t zigzag;
     size_t size;
 
-    if (take_short_varint(cursor, &short_value)) {
-        *value = short_value;
+    if (take_short(cursor, &zigzag)) {
+        *value = from_zigzag(zigzag);
         return true;
     }
     size = hw_varlong_get(cursor->at, cursor_left(cursor), value);
+    cursor->at += size;
+    return size > 0;
+}
+
+/* The same for a size, of which all that are negative are -1. */
+static inline bool take_size(struct cursor *cursor, int32_t *value)
+{
+    uint32_t zigzag;
+    size_t size;
+
+    if (take_short(cursor, &zigzag)) {
+        *value = (zigzag & 1) != 0 ? -1 : (int32_t)(zigzag >> 1);
+        return true;
+    }
+    size = hw_varint_get(cursor->at, cursor_left(cursor), value);
+    *value = size > 0 && *value >= 0 ? *value : -1;
     cursor->at += size;
     return size > 0;
 }
@@ -82,20 +103,18 @@ static inline bool take_bytes(struct cursor *cursor, const uint8_t **bytes, int3
 {
     int32_t taken;
 
-    if (!take_varint(cursor, &taken)) {
+    if (!take_size(cursor, &taken)) {
         return false;
     }
-    if (taken < 0) {
-        *bytes = NULL;
-        *size = -1;
-        return true;
-    }
-    if ((size_t)taken > cursor_left(cursor)) {
-        return false;
-    }
-    *bytes = cursor->at;
+    *bytes = NULL;
     *size = taken;
-    cursor->at += taken;
+    if (taken >= 0) {
+        if ((size_t)taken > cursor_left(cursor)) {
+            return false;
+        }
+        *bytes = cursor->at;
+        cursor->at += taken;
+    }
     return true;
 }
 
@@ -233,10 +252,9 @@ static const uint8_t *next_part(const uint8_t *at, const uint8_t **bytes, int32_
 {
     struct cursor cursor = {at, at + HW_VARINT_SIZE_MAX};
 
-    take_varint(&cursor, size);
+    take_size(&cursor, size);
     if (*size < 0) {
         *bytes = NULL;
-        *size = -1;
         return cursor.at;
     }
     *bytes = cursor.at;
