@@ -249,17 +249,9 @@ static enum hw_status step_buffered(struct record_cursor *cursor, bool *stepped,
                                     struct hw_error *error)
 {
     bool is_reader_at_end = false;
-    enum hw_status status;
-
-    *stepped = cursor->run_first < cursor->run_end;
-    if (*stepped) {
-        take_from_run(cursor);
-    }
-    if (*stepped || (cursor->scan.plan & PLAN_COUNT_ONLY) != 0) {
-        return HW_OK;
-    }
-    status =
+    enum hw_status status =
         hw_reader_next_buffered(cursor->reader, &cursor->row, stepped, &is_reader_at_end, error);
+
     if (is_reader_at_end && cursor->bounds_next == cursor->bounds_count) {
         cursor->is_at_end = true;
         *stepped = true;
@@ -267,22 +259,44 @@ static enum hw_status step_buffered(struct record_cursor *cursor, bool *stepped,
     return status;
 }
 
-int record_cursor_next(sqlite3_vtab_cursor *base)
+/* The same with a look at the cluster. */
+static enum hw_status step_locked(struct record_cursor *cursor, struct hw_error *error)
 {
-    struct record_cursor *cursor = (struct record_cursor *)base;
+    enum hw_status status = step(cursor, ext_cluster_lock(cursor->cluster), error);
+
+    ext_cluster_unlock(cursor->cluster);
+    return status;
+}
+
+/* Step to the next row of a reader, or to the end. */
+static int step_reader(struct record_cursor *cursor)
+{
     bool stepped = false;
     struct hw_error error;
-    enum hw_status status = step_buffered(cursor, &stepped, &error);
+    enum hw_status status = HW_OK;
 
+    if ((cursor->scan.plan & PLAN_COUNT_ONLY) == 0) {
+        status = step_buffered(cursor, &stepped, &error);
+    }
     if (status == HW_OK && !stepped) {
-        status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
-        ext_cluster_unlock(cursor->cluster);
+        status = step_locked(cursor, &error);
     }
     if (status != HW_OK) {
         cursor->is_at_end = true;
-        return ext_error_to_vtab(base->pVtab, &error);
+        return ext_error_to_vtab(cursor->base.pVtab, &error);
     }
     return SQLITE_OK;
+}
+
+int record_cursor_next(sqlite3_vtab_cursor *base)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+
+    if (cursor->run_first < cursor->run_end) {
+        take_from_run(cursor);
+        return SQLITE_OK;
+    }
+    return step_reader(cursor);
 }
 
 /* Everything that needs the lock: the bounds, and the first row. */

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of what a reader shows, and its rows. */
+/* Opening a reader, the bounds of what it shows, and times. */
 #include "core/cluster/reader.h"
 
-#include "core/base/assert.h"
-#include "core/base/bytes.h"
 #include "core/cluster/reader_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
     READER_CHUNK_BYTES_FIRST = 64 * 1024,
     READER_ROW_BYTES_ASSUMED = 256,
-    READER_KEPT_BYTES = 64 * 1024, /* Of memory that is not in use. */
-    CONTROL_KEY_SIZE = 4           /* version and type, both int16. */
+    READER_KEPT_BYTES = 64 * 1024 /* Of memory that is not in use. */
 };
 
 /* -------------------------------------------------------------------------------------- bounds */
@@ -77,8 +72,7 @@ static size_t first_chunk_bytes(const struct hw_reader *reader)
                : (size_t)READER_CHUNK_BYTES_FIRST;
 }
 
-/* Nothing more comes, and memory that an error left half filled is not looked at. */
-static void reader_stop(struct hw_reader *reader)
+void hw_reader_stop(struct hw_reader *reader)
 {
     reader->first = reader->end;
     reader->chunk.size = 0;
@@ -95,7 +89,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     struct hw_reader_place place;
     enum hw_status status = hw_reader_find(cluster, options, &place, error);
 
-    reader_stop(reader);
+    hw_reader_stop(reader);
     if (status != HW_OK) {
         return status;
     }
@@ -144,7 +138,7 @@ static void release_if_large(struct hw_buffer *buffer)
 
 void hw_reader_rest(struct hw_reader *reader)
 {
-    reader_stop(reader);
+    hw_reader_stop(reader);
     release_if_large(&reader->chunk);
     release_if_large(&reader->plain);
 }
@@ -162,151 +156,6 @@ void hw_reader_close(struct hw_reader *reader)
     hw_free(allocator, reader->starts, reader->start_capacity * sizeof *reader->starts);
     hw_free(allocator, reader->records, reader->record_capacity * sizeof *reader->records);
     hw_free(allocator, reader, sizeof *reader);
-}
-
-/* ---------------------------------------------------------------------------------------- rows */
-
-/* Name of a control record's type, from its key. Source: ControlRecordType. */
-static const char *control_type(struct hw_reader *reader, const struct hw_record *record)
-{
-    int16_t type;
-
-    if ((reader->batch.attributes & HW_BATCH_CONTROL) == 0) {
-        return NULL;
-    }
-    if (record->key_size < CONTROL_KEY_SIZE) {
-        return "-1"; /* Kafka's "unknown". */
-    }
-    type = hw_get_i16(record->key + 2);
-    if (type == 0 || type == 1) {
-        return type == 0 ? "ABORT" : "COMMIT";
-    }
-    (void)snprintf(reader->control, sizeof reader->control, "%" PRId16, type);
-    return reader->control;
-}
-
-static const char *visibility_of(const struct hw_reader *reader, hw_offset_t offset)
-{
-    if (offset < reader->log_start) {
-        return "below_log_start";
-    }
-    if (offset >= reader->high_watermark) {
-        return "above_hw";
-    }
-    return (reader->batch.attributes & HW_BATCH_CONTROL) != 0 ? "control" : "visible";
-}
-
-/* The rest of a row whose record is there. */
-static void fill_row(struct hw_reader *reader, struct hw_row *row)
-{
-    const struct hw_batch *batch = &reader->batch;
-
-    row->partition = (int32_t)reader->options.partition;
-    row->leader_epoch = batch->leader_epoch;
-    row->producer_id = batch->producer_id;
-    row->producer_epoch = batch->producer_epoch;
-    row->sequence = batch->base_sequence < 0
-                        ? -1
-                        : hw_sequence_add(batch->base_sequence,
-                                          (int32_t)(row->record.offset - batch->base_offset));
-    row->batch_base_offset = batch->base_offset;
-    row->control = control_type(reader, &row->record);
-    row->visibility = visibility_of(reader, row->record.offset);
-}
-
-/* The next row of the batch that was entered, or *found false when there are no more. */
-static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row, bool *found,
-                                    struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    *found = false;
-    if (reader->is_run) {
-        *row = (struct hw_row){.partition = (int32_t)reader->options.partition};
-        row->record.offset = reader->options.descending ? --reader->high : reader->low++;
-        reader->is_run = reader->low < reader->high;
-        *found = true;
-        return HW_OK;
-    }
-    if (reader->record_count > 0) {
-        row->record = reader->records[--reader->record_count];
-        *found = true;
-    } else if (reader->is_iterating) {
-        status = hw_reader_next_record(reader, &row->record, found, error);
-        reader->is_iterating = *found;
-    }
-    if (*found) {
-        fill_row(reader, row);
-    }
-    return status;
-}
-
-enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool *found,
-                              struct hw_error *error)
-{
-    bool more = true;
-    enum hw_status status = next_in_batch(reader, row, found, error);
-
-    while (status == HW_OK && !*found && more) {
-        status = hw_reader_enter_next(reader, &more, error);
-        if (status == HW_OK && more) {
-            status = next_in_batch(reader, row, found, error);
-        }
-    }
-    if (status != HW_OK) {
-        *found = false;
-        reader_stop(reader);
-    }
-    return status;
-}
-
-enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *row, bool *found,
-                                       bool *is_at_end, struct hw_error *error)
-{
-    bool more = true;
-    enum hw_status status = next_in_batch(reader, row, found, error);
-
-    while (status == HW_OK && !*found && more) {
-        status = hw_reader_enter_buffered(reader, &more, error);
-        if (status == HW_OK && more) {
-            status = next_in_batch(reader, row, found, error);
-        }
-    }
-    if (status != HW_OK) {
-        *found = false;
-        reader_stop(reader);
-    }
-    *is_at_end = !*found && reader->first >= reader->end;
-    return status;
-}
-
-enum hw_status hw_reader_next_run(struct hw_reader *reader, hw_offset_t *first, hw_offset_t *end,
-                                  bool *found, struct hw_error *error)
-{
-    struct hw_row row;
-    enum hw_status status = HW_OK;
-
-    HW_ASSERT(reader->options.count_only);
-    if (!reader->is_run) {
-        status = hw_reader_next(reader, &row, found, error);
-        if (status != HW_OK || !*found) {
-            return status;
-        }
-        *first = row.record.offset;
-        *end = row.record.offset + 1;
-    } else {
-        *first = reader->options.descending ? reader->high : reader->low;
-        *end = *first;
-    }
-    /* The rest of the run, of which hw_reader_next() has taken one. */
-    if (reader->is_run && reader->options.descending) {
-        *first = reader->low;
-    } else if (reader->is_run) {
-        *end = reader->high;
-    }
-    *found = true;
-    reader->is_run = false;
-    return HW_OK;
 }
 
 /* --------------------------------------------------------------------------------------- times */

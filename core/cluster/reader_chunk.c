@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. Few
  * rows come from the cluster's cache of batches. */
-#include "core/base/assert.h"
 #include "core/base/uuid.h"
 #include "core/cluster/reader_internal.h"
 #include "core/record/compressed_batch.h"
@@ -17,9 +16,8 @@ enum {
     READER_PLAIN_BYTES_MAX = 256 * 1024 * 1024
 };
 
-/* What is wrong with the reader's partition, before a message about a batch. */
-static enum hw_status reader_corrupt(const struct hw_reader *reader, const char *message,
-                                     struct hw_error *error)
+enum hw_status hw_reader_corrupt(const struct hw_reader *reader, const char *message,
+                                 struct hw_error *error)
 {
     return hw_error_set(error, HW_CORRUPT, "%s-%" PRId64 ": %s", reader->topic,
                         reader->options.partition, message);
@@ -29,7 +27,7 @@ static enum hw_status reader_corrupt(const struct hw_reader *reader, const char 
 static enum hw_status reader_failed(const struct hw_reader *reader, enum hw_status status,
                                     const struct hw_error *inner, struct hw_error *error)
 {
-    return status == HW_CORRUPT ? reader_corrupt(reader, inner->message, error)
+    return status == HW_CORRUPT ? hw_reader_corrupt(reader, inner->message, error)
                                 : hw_error_set(error, status, "%s", inner->message);
 }
 
@@ -50,7 +48,7 @@ static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_er
         }
         if (hw_batch_parse(reader->chunk.bytes + at, reader->chunk.size - at, &batch) !=
             HW_BATCH_OK) {
-            return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+            return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
         }
         reader->starts[reader->start_count++] = at;
     }
@@ -114,28 +112,6 @@ static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *e
 
 /* ------------------------------------------------------------------------------------ batches */
 
-/* Decode the records in [low, high) into the list. */
-static enum hw_status reader_list_records(struct hw_reader *reader, struct hw_error *error)
-{
-    bool found = true;
-    enum hw_status status = HW_OK;
-
-    reader->record_count = 0;
-    while (status == HW_OK && found) {
-        status =
-            hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
-                             reader->record_count + 1, sizeof *reader->records, error);
-        if (status == HW_OK) {
-            status = hw_reader_next_record(reader, &reader->records[reader->record_count], &found,
-                                           error);
-        }
-        if (status == HW_OK && found) {
-            reader->record_count++;
-        }
-    }
-    return status;
-}
-
 static enum hw_status reader_check_crc(const struct hw_reader *reader, const uint8_t *bytes,
                                        struct hw_error *error)
 {
@@ -166,7 +142,7 @@ static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *byt
     reader->previous = reader->batch.base_offset - 1;
     reader->last = hw_batch_last_offset(&reader->batch);
     if (reader->options.descending) {
-        status = reader_list_records(reader, error);
+        status = hw_reader_list_records(reader, error);
         reader->is_iterating = false;
     }
     return status;
@@ -193,7 +169,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     bool has_rows;
 
     if (hw_batch_parse(bytes, reader->chunk.size - start, batch) != HW_BATCH_OK) {
-        return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+        return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
     }
     next_offset = hw_batch_next_offset(batch);
     has_rows = reader_take_bounds(reader);
@@ -239,7 +215,7 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
         return status;
     }
     if (hw_batch_parse(reader->chunk.bytes, reader->chunk.size, &reader->batch) != HW_BATCH_OK) {
-        return reader_corrupt(reader, "the log has bytes that are not a batch", error);
+        return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
     }
     status = reader_check_crc(reader, reader->chunk.bytes, error);
     if (status != HW_OK) {
@@ -322,32 +298,4 @@ enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct
     }
     status = reader_refill(reader, error);
     return status == HW_OK ? hw_reader_enter_buffered(reader, more, error) : status;
-}
-
-enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record *record,
-                                     bool *found, struct hw_error *error)
-{
-    struct hw_error inner;
-    enum hw_status status;
-
-    do {
-        status = hw_record_iterator_next(&reader->iterator, record, found, &inner);
-        if (status != HW_OK) {
-            return reader_corrupt(reader, inner.message, error);
-        }
-        if (!*found) {
-            return HW_OK;
-        }
-        if (record->offset <= reader->previous || record->offset > reader->last) {
-            return hw_error_set(error, HW_CORRUPT,
-                                "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
-                                "] has offset %" PRId64 ", the one before it %" PRId64,
-                                reader->topic, reader->options.partition, reader->batch.base_offset,
-                                hw_batch_last_offset(&reader->batch), record->offset,
-                                reader->previous);
-        }
-        reader->previous = record->offset;
-    } while (record->offset < reader->low);
-    *found = record->offset < reader->high;
-    return HW_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a reader, shared by reader.c (bounds, rows) and reader_chunk.c (bytes, batches).
+ * The inside of a reader, shared by reader.c (bounds), reader_chunk.c (bytes, batches) and
+ * reader_rows.c (rows of a batch).
  *
  *     log      ...[ batch ][ batch ][ batch ][ batch ]...
  *     chunk               [ batch ][ batch ]             read at once, forwards or backwards
@@ -77,8 +78,15 @@ enum hw_status hw_reader_enter_buffered(struct hw_reader *reader, bool *entered,
  */
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
 
-/* The next record of the batch that was entered, in its order. Errors: HW_CORRUPT. */
-enum hw_status hw_reader_next_record(struct hw_reader *reader, struct hw_record *record,
-                                     bool *found, struct hw_error *error);
+/* Decode the records of the batch that was entered whose offsets are in [low, high) into the list.
+ * Errors: HW_CORRUPT, HW_NO_MEMORY. */
+enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error);
+
+/* Nothing more comes, and memory that an error left half filled is not looked at. */
+void hw_reader_stop(struct hw_reader *reader);
+
+/* Returns HW_CORRUPT: the message says what is wrong with a batch of the reader's partition. */
+enum hw_status hw_reader_corrupt(const struct hw_reader *reader, const char *message,
+                                 struct hw_error *error);
 
 #endif /* HW_CLUSTER_READER_INTERNAL_H */
