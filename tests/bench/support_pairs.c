@@ -127,6 +127,10 @@ void bench_compare(const char *name, double goal, int64_t units, const char *uni
 void bench_count(const char *name, double count, double goal)
 {
     if (bench_is_wanted(name)) {
-        printf("%-46s %6.3g   goal %.3g%s\n", name, count, goal, count > goal ? " MISSED" : "");
+        printf("%-46s %6.3g", name, count);
+        if (goal > 0) {
+            printf("   goal %.3g%s", goal, count > goal ? " MISSED" : "");
+        }
+        printf("\n");
     }
 }

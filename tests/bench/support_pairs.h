@@ -27,7 +27,8 @@ struct bench_side {
 void bench_compare(const char *name, double goal, int64_t units, const char *unit,
                    struct bench_side ours, struct bench_side peer);
 
-/* A fact that was counted, not measured: "fsyncs a commit: 1, goal 1". */
+/* A fact that was counted, not measured: "fsyncs a commit: 1, goal 1". `goal` 0: there is none.
+ */
 void bench_count(const char *name, double count, double goal);
 
 /* `rows` by HW_BENCH_PERCENT; at least 1. */

@@ -54,8 +54,10 @@ int64_t bench_sql_run(sqlite3_stmt *statement)
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         rows++;
     }
-    bench_require(code == SQLITE_DONE, sqlite3_sql(statement),
-                  sqlite3_errmsg(sqlite3_db_handle(statement)));
+    if (code != SQLITE_DONE) { /* The words cost more than some of what is measured. */
+        bench_require(false, sqlite3_sql(statement),
+                      sqlite3_errmsg(sqlite3_db_handle(statement)));
+    }
     (void)sqlite3_reset(statement);
     return rows;
 }
