@@ -37,13 +37,15 @@ struct sweep {
     uint8_t value[500];
 };
 
-static void sweep_begin(struct sweep *s)
+/* With LogAppendTime a leader changes more of the batches that it is given. */
+static void sweep_begin(struct sweep *s, bool log_append_time)
 {
+    static const char *const configs[] = {"message.timestamp.type", "LogAppendTime", NULL};
     struct hw_error error;
 
     memset(s, 0, sizeof *s);
     test_topics_open(&s->topics, 2);
-    (void)test_topics_create(&s->topics, "alpha", 3, 2, NULL);
+    (void)test_topics_create(&s->topics, "alpha", 3, 2, log_append_time ? configs : NULL);
     assert_ok(hw_cluster_configure(s->topics.cluster, "batch.size", "600", NULL, NULL, &error));
     assert_ok(hw_stage_create(s->topics.cluster, &s->stage, &error));
 }
@@ -95,18 +97,17 @@ static void expect_unprepared_then_commit(struct sweep *s)
     assert_int_equal(count_acks(s), 4);
 }
 
-static void a_preparation_that_cannot_write_changes_nothing(void **state)
+static void sweep_failing_writes(bool log_append_time)
 {
     bool has_failed = true;
     int failures = 0;
 
-    (void)state;
     for (int fail_at = 0; has_failed; fail_at++) {
         struct sweep s;
         struct hw_error error;
         enum hw_status status;
 
-        sweep_begin(&s);
+        sweep_begin(&s, log_append_time);
         assert_ok(add_rows(s.stage, s.value, &error));
         s.topics.faults = (struct hw_faults){.fail_at = fail_at, .torn_bytes = 30};
         status = hw_stage_prepare(s.stage, &error);
@@ -122,6 +123,13 @@ static void a_preparation_that_cannot_write_changes_nothing(void **state)
     assert_true(failures >= 4); /* At least one write for each partition and acks. */
 }
 
+static void a_preparation_that_cannot_write_changes_nothing(void **state)
+{
+    (void)state;
+    sweep_failing_writes(false);
+    sweep_failing_writes(true);
+}
+
 static void a_preparation_without_memory_changes_nothing(void **state)
 {
     bool has_failed = true;
@@ -133,7 +141,7 @@ static void a_preparation_without_memory_changes_nothing(void **state)
         struct hw_error error;
         enum hw_status status;
 
-        sweep_begin(&s);
+        sweep_begin(&s, false);
         assert_ok(add_rows(s.stage, s.value, &error));
         s.topics.heap.fail_at = s.topics.heap.allocations + fail_at;
         status = hw_stage_prepare(s.stage, &error);
@@ -157,7 +165,7 @@ static void a_commit_and_a_rollback_cannot_fail(void **state)
         struct sweep s;
         struct hw_error error;
 
-        sweep_begin(&s);
+        sweep_begin(&s, false);
         assert_ok(add_rows(s.stage, s.value, &error));
         assert_ok(hw_stage_prepare(s.stage, &error));
         if (i == 0) {

@@ -21,7 +21,9 @@ enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **sta
         return hw_error_no_memory(error, "stage of a transaction");
     }
     made->cluster = cluster;
-    hw_stage_rows_init(&made->rows, cluster->allocator, cluster->store, cluster->directory);
+    hw_stage_pieces_init(&made->pieces, cluster->allocator, cluster->store, cluster->directory);
+    hw_buffer_init(&made->batches, cluster->allocator);
+    hw_buffer_init(&made->smaller, cluster->allocator);
     *stage = made;
     return HW_OK;
 }
@@ -35,13 +37,13 @@ void hw_stage_destroy(struct hw_stage *stage)
     }
     hw_stage_rollback(stage);
     allocator = stage->cluster->allocator;
-    hw_stage_rows_release(&stage->rows);
+    hw_stage_pieces_release(&stage->pieces);
     hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
     hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
     hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
     hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
     hw_free(allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
-    hw_free(allocator, stage->counts, stage->counts_capacity * sizeof *stage->counts);
+    hw_free(allocator, stage->points, stage->point_capacity * sizeof *stage->points);
     hw_free(allocator, stage->answers, stage->answer_capacity * sizeof *stage->answers);
     hw_free(allocator, stage, sizeof *stage);
 }
@@ -126,10 +128,11 @@ static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
 {
     struct hw_stage_partition *partition = &stage->partitions[stage->partition_count];
 
-    *partition = (struct hw_stage_partition){.topic = target->topic,
-                                             .index = target->partition_index,
-                                             .base = hw_log_end(target->leader->log)};
-    hw_buffer_init(&partition->bytes, stage->cluster->allocator);
+    *partition =
+        (struct hw_stage_partition){.topic = target->topic,
+                                    .index = target->partition_index,
+                                    .base = hw_log_end(target->leader->log),
+                                    .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
     stage->table[table_find(stage, target->topic, target->partition_index)] =
         (uint32_t)(stage->partition_count + 1);
     stage->partition_count++;
@@ -155,7 +158,6 @@ void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
     while (stage->partition_count > count) {
         struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
 
-        hw_buffer_release(&partition->bytes);
         if (!stage_has_created(stage, partition->topic)) {
             partition->topic->writers[partition->index] = NULL;
         }
@@ -167,9 +169,11 @@ void hw_stage_reset(struct hw_stage *stage)
 {
     HW_ASSERT(stage->created_count == 0 && stage->deleted_count == 0);
     hw_stage_drop_partitions(stage, 0);
-    hw_stage_rows_clear(&stage->rows);
+    hw_stage_pieces_clear(&stage->pieces);
+    hw_buffer_release(&stage->batches);
+    hw_buffer_release(&stage->smaller);
     stage->mark_count = 0;
-    stage->counts_count = 0;
+    stage->point_count = 0;
     stage->answer_count = 0;
     stage->is_prepared = false;
 }
@@ -211,24 +215,23 @@ static enum hw_status check_size(const struct hw_produce_target *target,
 }
 
 enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
-                                     hw_time_ms_t now_ms, const struct hw_record *record,
+                                     hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                      struct hw_error *error)
 {
-    if (record->timestamp < HW_TIMESTAMP_NONE) {
+    if (timestamp < HW_TIMESTAMP_NONE) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "timestamp %" PRId64 " is below 0 and is not -1 (none)",
-                               record->timestamp);
+                               "timestamp %" PRId64 " is below 0 and is not -1 (none)", timestamp);
     }
-    if (!settings->log_append_time && record->timestamp != HW_TIMESTAMP_NONE &&
-        (now_ms - record->timestamp > settings->message_timestamp_before_max_ms ||
-         record->timestamp - now_ms > settings->message_timestamp_after_max_ms)) {
+    if (!settings->log_append_time && timestamp != HW_TIMESTAMP_NONE &&
+        (now_ms - timestamp > settings->message_timestamp_before_max_ms ||
+         timestamp - now_ms > settings->message_timestamp_after_max_ms)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " for %s, allowed are %" PRId64
                                " ms before to %" PRId64 " ms after %" PRId64,
-                               record->timestamp, name, settings->message_timestamp_before_max_ms,
+                               timestamp, name, settings->message_timestamp_before_max_ms,
                                settings->message_timestamp_after_max_ms, now_ms);
     }
-    if (settings->compacted && record->key_size < 0) {
+    if (settings->compacted && !has_key) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
                                "a record has no key, and %s is compacted", name);
     }
@@ -247,14 +250,87 @@ enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
                            leader->name, hw_log_end(leader->log), partition->base);
 }
 
+int64_t hw_stage_batch_size_limit(const struct hw_topic *topic)
+{
+    const struct hw_log_config *config = &topic->log_config;
+
+    return config->max_message_bytes < config->segment_bytes ? config->max_message_bytes
+                                                             : config->segment_bytes;
+}
+
+/* The partition of the target, locked and ready to take a row; it may have none yet. */
+static enum hw_status find_or_push_partition(struct hw_stage *stage,
+                                             const struct hw_produce_target *target,
+                                             struct hw_stage_partition **partition,
+                                             struct hw_error *error)
+{
+    enum hw_status status;
+
+    *partition = stage_find(stage, target->topic, target->partition_index);
+    if (*partition != NULL) {
+        return hw_stage_check_leader(*partition, target->leader, error);
+    }
+    status = stage_reserve_partition(stage, error);
+    if (status == HW_OK) {
+        *partition = stage_push_partition(stage, target);
+    }
+    return status;
+}
+
+static void tally_row(struct hw_stage_tally *tally, const struct hw_produce *produce,
+                      hw_time_ms_t timestamp)
+{
+    bool has_key = produce->record.key_size >= 0;
+
+    tally->row_count++;
+    tally->keyless_count += !has_key;
+    tally->sticky_count += !has_key && produce->partition == -1;
+    if (timestamp != HW_TIMESTAMP_NONE) {
+        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
+        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
+    }
+}
+
+/* Put a row that was checked behind those of its partition. */
+static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
+                              const struct hw_produce_target *target, struct hw_record *record,
+                              struct hw_produced *produced, struct hw_error *error)
+{
+    const struct hw_cluster *cluster = stage->cluster;
+    int64_t limit = hw_stage_batch_size_limit(target->topic);
+    int64_t batch_size = cluster->settings.batch_size;
+    struct hw_stage_put put = {.acks = target->acks,
+                               .batch_size_max = batch_size < limit ? batch_size : limit,
+                               .memory_max = cluster->settings.buffer_memory};
+    struct hw_stage_partition *partition;
+    enum hw_status status = find_or_push_partition(stage, target, &partition, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    put.partition = (size_t)(partition - stage->partitions);
+    status = hw_stage_pieces_put(&stage->pieces, &put, &partition->piece, record, error);
+    if (status != HW_OK) {
+        if (partition->tally.row_count == 0) {
+            hw_stage_drop_partitions(stage, stage->partition_count - 1);
+        }
+        return status;
+    }
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + partition->tally.row_count,
+                                     .ack_id = -1,
+                                     .answered = target->acks != 0};
+    tally_row(&partition->tally, produce, record->timestamp);
+    return HW_OK;
+}
+
 enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *produce,
                             struct hw_produced *produced, struct hw_error *error)
 {
     struct hw_cluster *cluster = stage->cluster;
-    struct hw_stage_row row = {.record = produce->record};
-    struct hw_stage_partition *partition;
+    struct hw_record record = produce->record;
     struct hw_produce_target target;
-    struct hw_stage *writer;
+    const struct hw_stage *writer;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
     HW_ASSERT(!stage->is_prepared);
@@ -265,36 +341,13 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     if (writer != NULL && writer != stage) {
         return hw_cluster_refuse_written(target.partition, error);
     }
-    partition = stage_find(stage, target.topic, target.partition_index);
-    row.acks = target.acks;
-    row.record.timestamp = hw_cluster_timestamp(cluster, &produce->record);
+    record.timestamp = hw_cluster_timestamp(cluster, &record);
     status = hw_stage_check_record(&target.topic->settings, target.partition->name, cluster->now_ms,
-                                   &row.record, error);
+                                   record.timestamp, record.key_size >= 0, error);
     if (status == HW_OK) {
-        status = check_size(&target, &row.record, error);
+        status = check_size(&target, &record, error);
     }
-    if (status == HW_OK) {
-        status = partition == NULL ? stage_reserve_partition(stage, error)
-                                   : hw_stage_check_leader(partition, target.leader, error);
-    }
-    if (status == HW_OK) {
-        row.partition = partition == NULL ? (int32_t)stage->partition_count
-                                          : (int32_t)(partition - stage->partitions);
-        status = hw_stage_rows_add(&stage->rows, cluster->settings.buffer_memory, &row, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    if (partition == NULL) {
-        partition = stage_push_partition(stage, &target);
-    }
-    *produced = (struct hw_produced){.partition = partition->index,
-                                     .offset = partition->base + partition->row_count,
-                                     .ack_id = -1,
-                                     .answered = target.acks != 0};
-    partition->row_count++;
-    partition->sticky_count += produce->partition == -1 && produce->record.key_size < 0;
-    return HW_OK;
+    return status == HW_OK ? add_row(stage, produce, &target, &record, produced, error) : status;
 }
 
 /* --------------------------------------------------------------------------------------- topics */

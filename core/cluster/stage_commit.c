@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From waiting rows to batches in the leaders' logs, and back.
+ * From waiting batches to those in the leaders' logs, and back.
  *
- *     prepare    rows -> batches being built for each partition -> hw_replica_append_built()
+ *     prepare    each piece -> hw_replica_append_built()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
  *     commit     waiting entries are added, the variant is told, locks and marks go
  *     rollback   logs are cut back to where the stage began
  */
 #include "core/base/assert.h"
 #include "core/cluster/stage_internal.h"
-
-/* Batches being built at the same time may take so much memory; with more partitions than fit, the
- * rows are walked through several times. */
-enum { STAGE_BATCHES_BYTES_MAX = 16 * 1024 * 1024 };
-
-/* Batches are small, so that a look-up reads little; they are gathered into writes of about so many
- * bytes. */
-enum { STAGE_WRITE_BYTES = 256 * 1024 };
 
 static struct hw_partition *partition_of(const struct hw_stage_partition *partition)
 {
@@ -25,8 +17,26 @@ static struct hw_partition *partition_of(const struct hw_stage_partition *partit
 
 /* ------------------------------------------------------------------------------------ preparing */
 
-/* Find the leaders once more: since the rows were added, anything may have happened. */
-static enum hw_status check_leaders(struct hw_stage *stage, struct hw_error *error)
+/* What the leader checks of each record, of all rows of the partition at once. */
+static enum hw_status check_rows(const struct hw_stage *stage,
+                                 const struct hw_stage_partition *partition, struct hw_error *error)
+{
+    const struct hw_stage_tally *tally = &partition->tally;
+    const struct hw_settings *settings = &partition->topic->settings;
+    const char *name = partition_of(partition)->name;
+    hw_time_ms_t now_ms = stage->cluster->now_ms;
+    bool have_keys = tally->keyless_count == 0;
+    enum hw_status status =
+        hw_stage_check_record(settings, name, now_ms, tally->latest, have_keys, error);
+
+    return status == HW_OK && tally->latest != HW_TIMESTAMP_NONE
+               ? hw_stage_check_record(settings, name, now_ms, tally->earliest, have_keys, error)
+               : status;
+}
+
+/* Find the leaders once more, and check the rows: since they were added, anything may have
+ * happened. */
+static enum hw_status check_partitions(struct hw_stage *stage, struct hw_error *error)
 {
     for (size_t i = 0; i < stage->partition_count; i++) {
         struct hw_stage_partition *partition = &stage->partitions[i];
@@ -39,6 +49,9 @@ static enum hw_status check_leaders(struct hw_stage *stage, struct hw_error *err
         status = hw_cluster_find_leader(partition_of(partition), &leader, error);
         if (status == HW_OK) {
             status = hw_stage_check_leader(partition, leader, error);
+        }
+        if (status == HW_OK) {
+            status = check_rows(stage, partition, error);
         }
         if (status != HW_OK) {
             return status;
@@ -77,10 +90,10 @@ static enum hw_status reserve_waiting(struct hw_replica *leader, size_t count,
     return status;
 }
 
-/* Have an answer for the batch that `partition` has built: the last one, if it has the same acks.
- */
+/* Have an answer for what is written to `partition` next: the last one, if it has the same acks. */
 static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_partition *partition,
-                                     struct hw_replica *leader, struct hw_error *error)
+                                     int32_t acks, struct hw_replica *leader,
+                                     struct hw_error *error)
 {
     struct hw_cluster *cluster = stage->cluster;
     hw_offset_t base_offset = hw_log_end(leader->log);
@@ -89,16 +102,16 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
                          .base_offset = base_offset,
                          .last_offset = base_offset,
                          .leader_epoch = leader->leader_epoch,
-                         .acks = partition->acks};
+                         .acks = acks};
     int64_t ack_id;
     enum hw_status status;
 
-    if (partition->answer != 0 && stage->answers[partition->answer - 1].acks == partition->acks) {
+    if (partition->answer != 0 && stage->answers[partition->answer - 1].acks == acks) {
         return HW_OK;
     }
     status = hw_array_reserve(cluster->allocator, (void **)&stage->answers, &stage->answer_capacity,
                               stage->answer_count + 1, sizeof *stage->answers, error);
-    if (status == HW_OK && partition->acks == HW_ACKS_ALL) {
+    if (status == HW_OK && acks == HW_ACKS_ALL) {
         status = reserve_waiting(leader, partition->waiting_count + 1, error);
     }
     if (status == HW_OK) {
@@ -109,154 +122,60 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
     }
     stage->answers[stage->answer_count++] =
         (struct hw_stage_answer){.partition = (size_t)(partition - stage->partitions),
-                                 .acks = partition->acks,
+                                 .acks = acks,
                                  .base_offset = base_offset,
                                  .next_offset = base_offset,
                                  .ack_id = ack_id};
     partition->answer = stage->answer_count;
-    partition->waiting_count += partition->acks == HW_ACKS_ALL;
+    partition->waiting_count += acks == HW_ACKS_ALL;
     return HW_OK;
 }
 
-static void finish_batch(struct hw_stage_partition *partition)
+/* Append the batches of piece number `index`. */
+static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct hw_error *error)
 {
-    struct hw_batch_options options = hw_batch_options_plain();
-
-    hw_batch_builder_finish(&partition->builder, &options);
-}
-
-/* Append the batches that `partition` has built. */
-static enum hw_status append_batches(struct hw_stage *stage, struct hw_stage_partition *partition,
-                                     struct hw_error *error)
-{
+    const struct hw_stage_piece *piece = &stage->pieces.list[index];
+    struct hw_stage_partition *partition = &stage->partitions[piece->partition];
     struct hw_replica *leader = same_leader(partition);
-    struct hw_append_request request = {.acks = partition->acks};
+    struct hw_append_request request = {.acks = piece->acks};
+    struct hw_buffer *batches = NULL;
     struct hw_log_append_info info;
     enum hw_status status;
 
     HW_ASSERT(leader != NULL);
-    status = reserve_answer(stage, partition, leader, error);
+    status = reserve_answer(stage, partition, piece->acks, leader, error);
+    if (status == HW_OK) {
+        /* Another time for all records changes what the checksums cover. */
+        status = hw_stage_pieces_load(&stage->pieces, index,
+                                      partition->topic->log_config.log_append_time, &stage->batches,
+                                      &batches, error);
+    }
+    if (status == HW_OK) {
+        status = hw_stage_split(&batches, &stage->smaller,
+                                hw_stage_batch_size_limit(partition->topic), error);
+    }
     if (status != HW_OK) {
         return status;
     }
-    finish_batch(partition);
-    request.bytes = partition->bytes.bytes;
-    request.size_bytes = partition->bytes.size;
+    request.bytes = batches->bytes;
+    request.size_bytes = batches->size;
     partition->is_appended = true; /* Some may be, also after an error. */
     status = hw_replica_append_built(leader, stage->cluster->now_ms, &partition->topic->settings,
                                      &request, &info, error);
     if (status == HW_OK) {
         stage->answers[partition->answer - 1].next_offset = info.last_offset + 1;
-        partition->bytes.size = 0;
     }
     return status;
 }
 
-/* Batches of a topic are not larger than that, but for one record that is. */
-static int64_t batch_size_max(const struct hw_cluster *cluster, const struct hw_topic *topic)
+static enum hw_status append_pieces(struct hw_stage *stage, struct hw_error *error)
 {
-    int64_t size = cluster->settings.batch_size;
-
-    if (size > topic->log_config.max_message_bytes) {
-        size = topic->log_config.max_message_bytes;
-    }
-    return size > topic->log_config.segment_bytes ? topic->log_config.segment_bytes : size;
-}
-
-/* Have a batch that takes the row: a new one where the last one is full, or has other acks.
- * Batches that are as many as one write takes are appended first. Source: ProducerBatch.tryAppend,
- * MemoryRecordsBuilder.hasRoomFor. */
-static enum hw_status room_for_row(struct hw_stage *stage, struct hw_stage_partition *partition,
-                                   int64_t size_max, const struct hw_stage_row *row,
-                                   struct hw_error *error)
-{
-    struct hw_batch_builder *builder = &partition->builder;
-    bool is_same = partition->bytes.size > 0 && partition->acks == row->acks;
     enum hw_status status = HW_OK;
 
-    if (is_same && (int64_t)(hw_batch_builder_size_bytes(builder) +
-                             hw_record_size_bytes_max(&row->record)) <= size_max) {
-        return HW_OK;
-    }
-    if (is_same && partition->bytes.size < STAGE_WRITE_BYTES) {
-        finish_batch(partition);
-    } else if (partition->bytes.size > 0) {
-        status = append_batches(stage, partition, error);
-    }
-    partition->acks = row->acks;
-    return status == HW_OK ? hw_batch_builder_begin(builder, &partition->bytes, 0, error) : status;
-}
-
-static enum hw_status build_row(struct hw_stage *stage, struct hw_stage_partition *partition,
-                                int64_t size_max, struct hw_stage_row *row, struct hw_error *error)
-{
-    struct hw_batch_builder *builder = &partition->builder;
-    enum hw_status status =
-        hw_stage_check_record(&partition->topic->settings, partition_of(partition)->name,
-                              stage->cluster->now_ms, &row->record, error);
-
-    if (status == HW_OK) {
-        status = room_for_row(stage, partition, size_max, row, error);
-    }
-    if (status == HW_OK) {
-        row->record.offset = builder->record_count;
-        status = hw_batch_builder_add(builder, &row->record, error);
-    }
-    return status;
-}
-
-/* How many partitions, from number `first` on, have their batches built in one walk. */
-static size_t group_end(const struct hw_stage *stage, size_t first)
-{
-    int64_t rows_size = hw_stage_rows_size(&stage->rows) + HW_BATCH_HEADER_SIZE;
-    int64_t bytes = 0;
-    size_t end = first;
-
-    while (end < stage->partition_count && (end == first || bytes < STAGE_BATCHES_BYTES_MAX)) {
-        int64_t size =
-            STAGE_WRITE_BYTES + batch_size_max(stage->cluster, stage->partitions[end].topic);
-
-        bytes += size < rows_size ? size : rows_size;
-        end++;
-    }
-    return end;
-}
-
-/* Append the rows of the partitions [first, end). */
-static enum hw_status append_group(struct hw_stage *stage, size_t first, size_t end,
-                                   struct hw_error *error)
-{
-    const struct hw_topic *topic = NULL;
-    int64_t size_max = 0;
-    struct hw_stage_walk walk;
-    struct hw_stage_row row;
-    bool found = true;
-    enum hw_status status = HW_OK;
-
-    hw_stage_walk_init(&walk, &stage->rows);
-    while (status == HW_OK && found) {
-        struct hw_stage_partition *partition;
-
-        status = hw_stage_walk_next(&walk, &row, &found, error);
-        if (status != HW_OK || !found || (size_t)row.partition < first ||
-            (size_t)row.partition >= end) {
-            continue;
+    for (size_t i = 0; status == HW_OK && i < stage->pieces.count; i++) {
+        if (!stage->partitions[stage->pieces.list[i].partition].topic->is_hidden) {
+            status = append_piece(stage, i, error);
         }
-        partition = &stage->partitions[row.partition];
-        if (partition->topic->is_hidden) {
-            continue;
-        }
-        if (partition->topic != topic) {
-            topic = partition->topic;
-            size_max = batch_size_max(stage->cluster, topic);
-        }
-        status = build_row(stage, partition, size_max, &row, error);
-    }
-    for (size_t i = first; i < end; i++) {
-        if (status == HW_OK && stage->partitions[i].bytes.size > 0) {
-            status = append_batches(stage, &stage->partitions[i], error);
-        }
-        hw_buffer_release(&stage->partitions[i].bytes);
     }
     return status;
 }
@@ -300,10 +219,9 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
     if (stage->is_prepared) {
         return HW_OK;
     }
-    status = check_leaders(stage, error);
-    for (size_t first = 0, end; status == HW_OK && first < stage->partition_count; first = end) {
-        end = group_end(stage, first);
-        status = append_group(stage, first, end, error);
+    status = check_partitions(stage, error);
+    if (status == HW_OK) {
+        status = append_pieces(stage, error);
     }
     if (status != HW_OK) {
         undo_appends(stage);
@@ -351,7 +269,7 @@ static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *
     struct hw_error unused;
 
     topic->writers[partition->index] = NULL;
-    if (partition->sticky_count > 0) {
+    if (partition->tally.sticky_count > 0) {
         topic->sticky_partition = (partition->index + 1) % topic->partition_count;
     }
     if (leader != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a stage, shared by stage.c (adding), stage_marks.c (savepoints) and stage_commit.c
- * (prepare, commit, rollback).
+ * The inside of a stage, shared by stage.c (adding), stage_marks.c (savepoints), stage_commit.c
+ * (prepare, commit, rollback) and stage_split.c.
  *
  * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
  * stage; so are all partitions of a topic that the stage has created.
@@ -11,27 +11,30 @@
 
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/stage.h"
-#include "core/cluster/stage_rows.h"
+#include "core/cluster/stage_pieces.h"
+
+/* What is known of the rows of one partition; goes back with them. */
+struct hw_stage_tally {
+    int64_t row_count;
+    int64_t sticky_count;  /* Of them: without a key and for no named partition. */
+    int64_t keyless_count; /* Of them: without a key. */
+    hw_time_ms_t earliest; /* Of their times, those without one aside; none: INT64_MAX, */
+    hw_time_ms_t latest;   /* HW_TIMESTAMP_NONE. */
+};
 
 /* A partition that has rows in the stage. */
 struct hw_stage_partition {
     struct hw_topic *topic;
     int32_t index;
     hw_offset_t base; /* Offset of its first row: the leader's log end then. */
-    int64_t row_count;
-    int64_t sticky_count; /* Of them: without a key and for no named partition. */
+    struct hw_stage_tally tally;
+    size_t piece; /* Its last one: number + 1. */
 
     /* Set by prepare: who took the rows. */
     hw_broker_id_t leader;
     hw_epoch_t leader_epoch;
     bool is_appended; /* At least one batch is in the leader's log. */
-
-    /* While preparing: batches to be written together, of which the last one is being built, and
-     * the last answer. */
-    struct hw_buffer bytes;
-    struct hw_batch_builder builder;
-    int32_t acks;
-    size_t answer; /* Index + 1; 0: none. */
+    size_t answer;    /* The last one: index + 1; 0: none. */
     size_t waiting_count;
 };
 
@@ -45,22 +48,22 @@ struct hw_stage_answer {
 };
 
 /* What rolling back to a mark restores of a partition. */
-struct hw_stage_counts {
-    int64_t row_count;
-    int64_t sticky_count;
+struct hw_stage_point {
+    struct hw_stage_tally tally;
+    struct hw_stage_place place;
 };
 
 struct hw_stage_mark {
     int32_t level;
-    int64_t rows_size;
-    size_t partition_count; /* So many entries of `counts` are the mark's, in order. */
+    size_t piece_count;
+    size_t partition_count; /* So many entries of `points` are the mark's, in order. */
     size_t created_count;
     size_t deleted_count;
 };
 
 struct hw_stage {
     struct hw_cluster *cluster;
-    struct hw_stage_rows rows;
+    struct hw_stage_pieces pieces;
 
     struct hw_stage_partition *partitions; /* In order of their first row. */
     size_t partition_count;
@@ -80,13 +83,15 @@ struct hw_stage {
     struct hw_stage_mark *marks; /* Levels grow. */
     size_t mark_count;
     size_t mark_capacity;
-    struct hw_stage_counts *counts; /* Of all marks, one behind the other. */
-    size_t counts_count;
-    size_t counts_capacity;
+    struct hw_stage_point *points; /* Of all marks, one behind the other. */
+    size_t point_count;
+    size_t point_capacity;
 
     struct hw_stage_answer *answers;
     size_t answer_count;
     size_t answer_capacity;
+    struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
+    struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
     bool is_prepared;
 };
 
@@ -99,10 +104,22 @@ enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
  * fails and not the commit, and once more then, since clock and settings may have changed. Errors:
  * HW_REFUSED with INVALID_TIMESTAMP, INVALID_RECORD. */
 enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
-                                     hw_time_ms_t now_ms, const struct hw_record *record,
+                                     hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                      struct hw_error *error);
 
-/* Drop the partitions from number `count` on, with their locks; counts of the others stay. */
+/* The size that no batch of the topic may pass; batches of one record are checked against it too.
+ */
+int64_t hw_stage_batch_size_limit(const struct hw_topic *topic);
+
+/*
+ * Make batches smaller that were allowed when they were begun: if one of more than one record in
+ * **batches passes size_max, all records are put into new ones in `smaller`, as many as fit into
+ * each, and *batches is that. Source: ProducerBatch.split. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_stage_split(struct hw_buffer **batches, struct hw_buffer *smaller,
+                              int64_t size_max, struct hw_error *error);
+
+/* Drop the partitions from number `count` on, with their locks; tallies of the others stay. */
 void hw_stage_drop_partitions(struct hw_stage *stage, size_t count);
 
 /* Undo the creations and deletions of topics from these numbers on. No row of a topic created there

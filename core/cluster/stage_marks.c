@@ -18,7 +18,7 @@ static size_t first_mark(const struct hw_stage *stage, int32_t level)
 static void forget_marks(struct hw_stage *stage, size_t first)
 {
     while (stage->mark_count > first) {
-        stage->counts_count -= stage->marks[--stage->mark_count].partition_count;
+        stage->point_count -= stage->marks[--stage->mark_count].partition_count;
     }
 }
 
@@ -33,9 +33,9 @@ enum hw_status hw_stage_mark(struct hw_stage *stage, int32_t level, struct hw_er
                               sizeof *stage->marks, error);
     if (status == HW_OK) {
         /* More than is needed where marks are forgotten: then as much is free again. */
-        status = hw_array_reserve(allocator, (void **)&stage->counts, &stage->counts_capacity,
-                                  stage->counts_count + stage->partition_count,
-                                  sizeof *stage->counts, error);
+        status = hw_array_reserve(allocator, (void **)&stage->points, &stage->point_capacity,
+                                  stage->point_count + stage->partition_count,
+                                  sizeof *stage->points, error);
     }
     if (status != HW_OK) {
         return status;
@@ -43,14 +43,14 @@ enum hw_status hw_stage_mark(struct hw_stage *stage, int32_t level, struct hw_er
     forget_marks(stage, first);
     stage->marks[stage->mark_count++] =
         (struct hw_stage_mark){.level = level,
-                               .rows_size = hw_stage_rows_size(&stage->rows),
+                               .piece_count = stage->pieces.count,
                                .partition_count = stage->partition_count,
                                .created_count = stage->created_count,
                                .deleted_count = stage->deleted_count};
     for (size_t i = 0; i < stage->partition_count; i++) {
-        stage->counts[stage->counts_count++] =
-            (struct hw_stage_counts){.row_count = stage->partitions[i].row_count,
-                                     .sticky_count = stage->partitions[i].sticky_count};
+        stage->points[stage->point_count++] = (struct hw_stage_point){
+            .tally = stage->partitions[i].tally,
+            .place = hw_stage_pieces_place(&stage->pieces, stage->partitions[i].piece)};
     }
     return HW_OK;
 }
@@ -64,7 +64,7 @@ void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
 {
     size_t first = first_mark(stage, level);
     const struct hw_stage_mark *mark;
-    const struct hw_stage_counts *counts;
+    const struct hw_stage_point *points;
 
     HW_ASSERT(!stage->is_prepared);
     if (first == stage->mark_count) {
@@ -72,12 +72,14 @@ void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
     }
     forget_marks(stage, first + 1);
     mark = &stage->marks[first];
-    counts = stage->counts + (stage->counts_count - mark->partition_count);
-    hw_stage_rows_truncate(&stage->rows, mark->rows_size);
+    points = stage->points + (stage->point_count - mark->partition_count);
     hw_stage_drop_partitions(stage, mark->partition_count);
+    hw_stage_pieces_drop(&stage->pieces, mark->piece_count);
     for (size_t i = 0; i < mark->partition_count; i++) {
-        stage->partitions[i].row_count = counts[i].row_count;
-        stage->partitions[i].sticky_count = counts[i].sticky_count;
+        stage->partitions[i].tally = points[i].tally;
+        stage->partitions[i].piece = points[i].place.piece;
+        hw_stage_pieces_cut(&stage->pieces, &points[i].place);
     }
+    hw_stage_pieces_trim_file(&stage->pieces);
     hw_stage_drop_topics(stage, mark->created_count, mark->deleted_count);
 }

@@ -55,8 +55,7 @@ int64_t bench_sql_run(sqlite3_stmt *statement)
         rows++;
     }
     if (code != SQLITE_DONE) { /* The words cost more than some of what is measured. */
-        bench_require(false, sqlite3_sql(statement),
-                      sqlite3_errmsg(sqlite3_db_handle(statement)));
+        bench_require(false, sqlite3_sql(statement), sqlite3_errmsg(sqlite3_db_handle(statement)));
     }
     (void)sqlite3_reset(statement);
     return rows;
