@@ -94,6 +94,22 @@ void test_ack(struct test_cluster *t, int64_t id, const char *expected, const ch
     TEST_VERB((t), hw_cluster_crash((t)->cluster, (broker), true, &(const char *){0}, &(t)->error))
 #define restart(t, broker)                                                                         \
     TEST_VERB((t), hw_cluster_restart((t)->cluster, (broker), &(const char *){0}, &(t)->error))
+#define cut(t, a, b)                                                                               \
+    TEST_VERB((t), hw_cluster_cut((t)->cluster, (a), (b), &(t)->result, &(t)->error))
+#define heal(t, a, b)                                                                              \
+    TEST_VERB((t), hw_cluster_heal((t)->cluster, (a), (b), &(t)->result, &(t)->error))
+#define heal_all(t) TEST_VERB((t), hw_cluster_heal_all((t)->cluster, &(t)->result, &(t)->error))
+#define elect(t, how)                                                                              \
+    TEST_VERB((t), hw_cluster_elect((t)->cluster, "orders", 0, (how), &(t)->result, &(t)->error))
+#define shutdown_broker(t, broker)                                                                 \
+    TEST_VERB((t),                                                                                 \
+              hw_cluster_shutdown_broker((t)->cluster, (broker), &(const char *){0}, &(t)->error))
+#define delete_before(t, before)                                                                   \
+    TEST_VERB((t), hw_cluster_delete_records((t)->cluster, "orders", 0, (before), &(t)->result,    \
+                                             &(t)->error))
+#define roll(t)                                                                                    \
+    TEST_VERB((t), hw_cluster_roll((t)->cluster, "orders", 0, &(t)->result, &(t)->error))
+#define retention(t) TEST_VERB((t), hw_cluster_retention((t)->cluster, &(t)->result, &(t)->error))
 #define flush_all(t) TEST_VERB((t), hw_cluster_flush((t)->cluster, NULL, &(t)->result, &(t)->error))
 #define configure(t, name, value)                                                                  \
     TEST_VERB((t), hw_cluster_configure((t)->cluster, (name), (value), NULL, NULL, &(t)->error))

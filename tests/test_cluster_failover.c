@@ -13,18 +13,6 @@
 
 #include <cmocka.h>
 
-static void cut(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_cut(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
-static void heal(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_heal(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
 #define list_offset(t, what)                                                                       \
     TEST_VERB((t), hw_cluster_list_offsets((t)->cluster, "orders", 0, (what), 0, &(t)->result,     \
                                            &(t)->error))

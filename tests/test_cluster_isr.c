@@ -10,18 +10,6 @@
 
 #include <cmocka.h>
 
-static void cut(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_cut(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
-static void heal(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_heal(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
 static struct hw_partition_view partition_view(const struct test_cluster *t)
 {
     struct hw_position position = {0};

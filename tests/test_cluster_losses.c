@@ -52,12 +52,6 @@ static void lost_is(struct test_cluster *t, const char *expected, const char *fi
 
 #define expect_lost(t, expected) lost_is((t), (expected), __FILE__, __LINE__)
 
-static void cut(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_cut(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
 static void produce_many(struct test_cluster *t, int count, int64_t acks)
 {
     for (int i = 0; i < count; i++) {
@@ -246,7 +240,7 @@ static void a_deposed_leader_acknowledges_what_is_lost_already(void **state)
     expect_lost(t, "2-2@0 acks 1, deposed leader, broker 2");
     request.acks = HW_ACKS_ALL;
     TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
-    TEST_VERB(t, hw_cluster_heal_all(t->cluster, &t->result, &t->error));
+    heal_all(t);
     replicate(t);
     expect_log_end(t, 1, 2);
     expect_lost(t, "2-2@0 acks 1, deposed leader, broker 2");
@@ -263,7 +257,7 @@ static void nothing_is_lost_before_the_new_leader_leads(void **state)
     expect_done(t);
     expect_leader(t, 2);
     expect_lost(t, "");
-    TEST_VERB(t, hw_cluster_heal_all(t->cluster, &t->result, &t->error));
+    heal_all(t);
     expect_lost(t, "0-1@0 acks 1, election, broker 2");
 }
 

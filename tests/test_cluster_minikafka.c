@@ -7,6 +7,7 @@
 #include "core/base/broker_list.h"
 #include "core/base/random.h"
 #include "tests/support_cluster.h"
+#include "tests/support_topics.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -451,18 +452,11 @@ static void set_up_walk(struct walk *w, uint64_t seed)
     }
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
 static void the_variant_does_what_the_model_does(void **state)
 {
     struct walk *w = test_calloc(1, sizeof *w);
-    uint64_t first = from_environment("HW_SEED", 1);
-    uint64_t steps = from_environment("HW_STEPS", STEPS);
+    uint64_t first = test_topics_number("HW_SEED", 1);
+    uint64_t steps = test_topics_number("HW_STEPS", STEPS);
     uint64_t walks = getenv("HW_TEST_QUICK") != NULL ? QUICK_WALKS : WALKS;
 
     w->t = *state;

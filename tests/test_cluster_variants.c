@@ -25,18 +25,6 @@ static void begin(struct test_cluster *t, int32_t brokers, const char *variant)
     t->records_may_be_lost = true;
 }
 
-static void cut(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_cut(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
-static void heal(struct test_cluster *t, int64_t a, int64_t b)
-{
-    TEST_VERB(t, hw_cluster_heal(t->cluster, a, b, &t->result, &t->error));
-    expect_done(t);
-}
-
 /* `dies` does, and `leads` takes over, if need be after a restart and from outside the ISR. */
 static void take_over(struct test_cluster *t, hw_broker_id_t dies, hw_broker_id_t leads)
 {

@@ -82,7 +82,7 @@ static void a_record_is_not_visible_since_the_one_before_it_was(void **state)
 
     t->records_may_be_lost = true;
     produce(t, "a");
-    TEST_VERB(t, hw_cluster_cut(t->cluster, 1, 3, &t->result, &t->error));
+    cut(t, 1, 3);
     tick(t, 45000);
     fetch(t, 2);
     fetch(t, 2);

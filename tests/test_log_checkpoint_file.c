@@ -362,6 +362,27 @@ static void running_out_of_memory_leaves_the_old_file(void **state)
     assert_true(fail_at > 4);
 }
 
+static void entries_of_a_partition_or_of_a_topic_are_taken_out(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_offset_checkpoint offsets;
+
+    hw_offset_checkpoint_init(&offsets, &t->heap.allocator);
+    put(t, "0\n4\na 0 1\na 1 2\nab 0 3\nb 0 4\n");
+    assert_int_equal(hw_offset_checkpoint_read(t->store, "file", &offsets, &t->error), HW_OK);
+    assert_false(hw_offset_checkpoint_remove(&offsets, "a", 2));
+    assert_false(hw_offset_checkpoint_remove(&offsets, "c", -1));
+    assert_int_equal(offsets.count, 4);
+    assert_true(hw_offset_checkpoint_remove(&offsets, "a", 1));
+    assert_int_equal(hw_offset_checkpoint_get(&offsets, "a", 0, -1), 1);
+    assert_int_equal(hw_offset_checkpoint_get(&offsets, "a", 1, -1), -1);
+    assert_int_equal(hw_offset_checkpoint_get(&offsets, "b", 0, -1), 4);
+    assert_true(hw_offset_checkpoint_remove(&offsets, "a", -1));
+    assert_int_equal(offsets.count, 2);
+    assert_int_equal(hw_offset_checkpoint_get(&offsets, "ab", 0, -1), 3);
+    hw_offset_checkpoint_release(&offsets);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -377,6 +398,7 @@ int main(void)
         TEST(offsets_that_make_no_sense_are_corrupt),
         TEST(partition_metadata_is_43_bytes_without_a_final_newline),
         TEST(partition_metadata_is_read_as_kafka_reads_it),
+        TEST(entries_of_a_partition_or_of_a_topic_are_taken_out),
         TEST(running_out_of_memory_leaves_the_old_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

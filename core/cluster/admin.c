@@ -13,6 +13,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     const struct hw_variant *variant;
     hw_time_ms_t isr_check = cluster->next_isr_check_ms;
     hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
+    hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
     struct hw_step step = hw_cluster_step(cluster);
 
     hw_cluster_resolve(cluster);
@@ -26,6 +27,9 @@ static void admin_apply_configs(struct hw_cluster *cluster)
         isr_check < cluster->next_isr_check_ms ? isr_check : cluster->next_isr_check_ms;
     cluster->next_checkpoint_ms =
         checkpoint < cluster->next_checkpoint_ms ? checkpoint : cluster->next_checkpoint_ms;
+    if (log_starts < cluster->next_log_start_checkpoint_ms) {
+        cluster->next_log_start_checkpoint_ms = log_starts;
+    }
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
         for (int32_t p = 0; variant != before && p < cluster->topics[t]->partition_count; p++) {

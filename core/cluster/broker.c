@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A broker as a process: its log directory, its replicas while it runs, its checkpoints. What it
- * keeps in its directory besides the partitions:
- *
- *     replication-offset-checkpoint      high watermarks, every few seconds and at a clean stop
- *     recovery-point-offset-checkpoint   what is known to be synced
- *     log-start-offset-checkpoint        log starts that lie inside the first segment
- *     meta.properties                    whose directory it is (broker_directory.c)
- *     .kafka_cleanshutdown               the last stop was clean; removed before logs are opened
- */
+/* A broker as a process: its log directory, its replicas while it runs, how it starts and stops. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static const char clean_marker[] = ".kafka_cleanshutdown";
-
-/* What a broker reads from its directory before it opens its logs. */
-struct hw_broker_checkpoints {
-    struct hw_offset_checkpoint high_watermarks;
-    struct hw_offset_checkpoint recovery_points;
-    struct hw_offset_checkpoint log_starts;
-    bool was_clean;
-};
 
 enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id_t id,
                                         const char *rack, const char *dir,
@@ -53,6 +34,7 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     made->is_dir_given = dir != NULL;
     made->state = HW_BROKER_RUNNING;
     made->down_since_ms = HW_TIME_NEVER;
+    hw_offset_checkpoint_init(&made->synced, cluster->allocator);
     hw_broker_reset_quotas(cluster, made);
     made->dir = hw_text_copy(cluster->allocator, path);
     made->rack = rack == NULL ? NULL : hw_text_copy(cluster->allocator, rack);
@@ -95,6 +77,7 @@ void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker)
 {
     hw_text_free(cluster->allocator, broker->dir);
     hw_text_free(cluster->allocator, broker->rack);
+    hw_offset_checkpoint_release(&broker->synced);
     hw_free(cluster->allocator, broker, sizeof *broker);
 }
 
@@ -118,65 +101,6 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
 }
 
 /* ------------------------------------------------------------------------------------- starting */
-
-static void checkpoints_release(struct hw_broker_checkpoints *checkpoints)
-{
-    hw_offset_checkpoint_release(&checkpoints->high_watermarks);
-    hw_offset_checkpoint_release(&checkpoints->recovery_points);
-    hw_offset_checkpoint_release(&checkpoints->log_starts);
-}
-
-/* A checkpoint that is missing or damaged counts as empty, as Kafka has it: the logs themselves
- * tell the rest. */
-static enum hw_status checkpoint_load(struct hw_store *store, const struct hw_broker *broker,
-                                      const char *name, struct hw_offset_checkpoint *checkpoint,
-                                      struct hw_error *error)
-{
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, name);
-
-    if (status == HW_OK) {
-        status = hw_offset_checkpoint_read(store, path, checkpoint, error);
-    }
-    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
-}
-
-static enum hw_status checkpoints_load(struct hw_cluster *cluster, const struct hw_broker *broker,
-                                       struct hw_broker_checkpoints *checkpoints,
-                                       struct hw_error *error)
-{
-    char marker[HW_PATH_MAX];
-    enum hw_status status;
-
-    hw_offset_checkpoint_init(&checkpoints->high_watermarks, cluster->allocator);
-    hw_offset_checkpoint_init(&checkpoints->recovery_points, cluster->allocator);
-    hw_offset_checkpoint_init(&checkpoints->log_starts, cluster->allocator);
-    checkpoints->was_clean = false;
-    status = checkpoint_load(cluster->store, broker, "replication-offset-checkpoint",
-                             &checkpoints->high_watermarks, error);
-    if (status == HW_OK) {
-        status = checkpoint_load(cluster->store, broker, "recovery-point-offset-checkpoint",
-                                 &checkpoints->recovery_points, error);
-    }
-    if (status == HW_OK) {
-        status = checkpoint_load(cluster->store, broker, "log-start-offset-checkpoint",
-                                 &checkpoints->log_starts, error);
-    }
-    if (status == HW_OK) {
-        status = hw_path_format(marker, error, "%s/%s", broker->dir, clean_marker);
-    }
-    if (status == HW_OK) {
-        status = hw_store_exists(cluster->store, marker, &checkpoints->was_clean, error);
-    }
-    /* Removed before any log is opened: a crash while loading is an unclean stop. */
-    if (status == HW_OK && checkpoints->was_clean) {
-        status = hw_store_remove(cluster->store, marker, error);
-    }
-    if (status != HW_OK) {
-        checkpoints_release(checkpoints);
-    }
-    return status;
-}
 
 static void broker_note_recovery(const struct hw_replica *replica,
                                  const struct hw_log_recovery *recovery)
@@ -218,6 +142,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         load.recovery_point =
             hw_offset_checkpoint_get(&checkpoints->recovery_points, topic->name, index, 0);
         load.log_start = hw_offset_checkpoint_get(&checkpoints->log_starts, topic->name, index, 0);
+        load.synced_end = hw_offset_checkpoint_get(&broker->synced, topic->name, index, 0);
         load.clean = checkpoints->was_clean;
     }
     status = hw_log_open(cluster->allocator, cluster->store, path, &topic->log_config, &load,
@@ -274,7 +199,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
         status = hw_broker_make_directory(cluster, broker, error);
     }
     if (status == HW_OK) {
-        status = checkpoints_load(cluster, broker, &checkpoints, error);
+        status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
     }
     if (status != HW_OK) {
         return status;
@@ -286,7 +211,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
             status = broker_go_on_without(cluster, broker, partition, status, error);
         }
     }
-    checkpoints_release(&checkpoints);
+    hw_broker_checkpoints_release(&checkpoints);
     if (status != HW_OK) {
         hw_broker_drop_replicas(cluster, broker);
     }
@@ -313,108 +238,6 @@ void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broke
 
 /* ------------------------------------------------------------------------------------- stopping */
 
-typedef bool checkpoint_value(const struct hw_replica *replica, hw_offset_t *offset);
-
-static bool value_high_watermark(const struct hw_replica *replica, hw_offset_t *offset)
-{
-    *offset = hw_log_high_watermark(replica->log);
-    return true;
-}
-
-static bool value_recovery_point(const struct hw_replica *replica, hw_offset_t *offset)
-{
-    *offset = hw_log_recovery_point(replica->log);
-    return true;
-}
-
-/* Only log starts that the first segment's name does not tell are listed (R7.17). */
-static bool value_log_start(const struct hw_replica *replica, hw_offset_t *offset)
-{
-    *offset = hw_log_start(replica->log);
-    return *offset > hw_log_first_segment_base(replica->log);
-}
-
-static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_broker *broker,
-                                       const char *name, checkpoint_value *value,
-                                       struct hw_error *error)
-{
-    struct hw_offset_checkpoint checkpoint;
-    struct hw_selection all;
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, name);
-
-    hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
-    if (status == HW_OK) {
-        /* A broker that holds no replica yet has no directory yet. */
-        status = hw_broker_make_directory(cluster, broker, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
-    }
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
-        hw_offset_t offset;
-
-        if (replica != NULL && value(replica, &offset)) {
-            status = hw_offset_checkpoint_set(&checkpoint, topic->name, partition->number, offset,
-                                              error);
-        }
-    }
-    if (status == HW_OK) {
-        status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
-    }
-    hw_offset_checkpoint_release(&checkpoint);
-    return status;
-}
-
-/* A digest that differs where any high watermark does, so that an idle broker writes nothing. */
-static uint64_t broker_digest(struct hw_cluster *cluster, const struct hw_broker *broker)
-{
-    struct hw_error unused;
-    struct hw_selection all;
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    uint64_t digest = 14695981039346656037u;
-
-    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
-    while (hw_selection_next(&all, &topic, &partition)) {
-        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL) {
-            digest = (digest ^ (uint64_t)hw_log_high_watermark(replica->log)) * 1099511628211u;
-        }
-    }
-    return digest;
-}
-
-enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error)
-{
-    uint64_t digest = broker_digest(cluster, broker);
-    enum hw_status status;
-
-    if (digest == broker->checkpointed) {
-        return HW_OK;
-    }
-    status = checkpoint_write(cluster, broker, "replication-offset-checkpoint",
-                              value_high_watermark, error);
-    if (status == HW_OK) {
-        broker->checkpointed = digest;
-    }
-    return status;
-}
-
-enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error)
-{
-    return checkpoint_write(cluster, broker, "recovery-point-offset-checkpoint",
-                            value_recovery_point, error);
-}
-
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error)
 {
@@ -433,18 +256,10 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
         }
     }
     if (status == HW_OK) {
-        status = checkpoint_write(cluster, broker, "replication-offset-checkpoint",
-                                  value_high_watermark, error);
+        status = hw_broker_write_checkpoints(cluster, broker, error);
     }
     if (status == HW_OK) {
-        status = hw_broker_checkpoint_recovery_points(cluster, broker, error);
-    }
-    if (status == HW_OK) {
-        status = checkpoint_write(cluster, broker, "log-start-offset-checkpoint", value_log_start,
-                                  error);
-    }
-    if (status == HW_OK) {
-        status = hw_path_format(marker, error, "%s/%s", broker->dir, clean_marker);
+        status = hw_path_format(marker, error, "%s/%s", broker->dir, hw_broker_clean_marker);
     }
     if (status == HW_OK) {
         status =

@@ -5,6 +5,7 @@
  *     ISR checks              every replica.lag.time.max.ms / 2 (R4.5)
  *     high watermark          every replica.high.watermark.checkpoint.interval.ms (R3.2)
  *       checkpoints
+ *     log start checkpoints   every log.flush.start.offset.checkpoint.interval.ms (R7.17)
  *     waiting produces        at their deadline (R1.38)
  *     waiting fetches         when replica.fetch.wait.max.ms have passed (core/replication/
  *                             fetch_round.h)
@@ -13,7 +14,7 @@
  * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
  * milliseconds.
  */
-#include "core/cluster/cluster_internal.h"
+#include "core/cluster/checkpoints.h"
 #include "core/replication/fetch_round.h"
 
 #include <inttypes.h>
@@ -23,25 +24,34 @@ static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
     return a < b ? a : b;
 }
 
-static int64_t clock_isr_period(const struct hw_cluster *cluster)
+/* A period that is set to 0 is one of 1 ms. */
+static int64_t clock_period(const struct hw_cluster *cluster, const char *name, int64_t divisor)
 {
-    int64_t period = hw_config_int64(&cluster->configs, NULL, "replica.lag.time.max.ms") / 2;
+    int64_t period = hw_config_int64(&cluster->configs, NULL, name) / divisor;
 
     return period < 1 ? 1 : period;
 }
 
+static int64_t clock_isr_period(const struct hw_cluster *cluster)
+{
+    return clock_period(cluster, "replica.lag.time.max.ms", 2);
+}
+
 static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
 {
-    int64_t period =
-        hw_config_int64(&cluster->configs, NULL, "replica.high.watermark.checkpoint.interval.ms");
+    return clock_period(cluster, "replica.high.watermark.checkpoint.interval.ms", 1);
+}
 
-    return period < 1 ? 1 : period;
+static int64_t clock_log_start_period(const struct hw_cluster *cluster)
+{
+    return clock_period(cluster, "log.flush.start.offset.checkpoint.interval.ms", 1);
 }
 
 void hw_cluster_schedule(struct hw_cluster *cluster)
 {
     cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
     cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
+    cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
 }
 
 /* The first of next, next + period, next + 2 period ... that is at or after `time`. */
@@ -65,9 +75,7 @@ static hw_time_ms_t clock_next_isr_check(const struct hw_cluster *cluster)
         const struct hw_topic *topic = cluster->topics[t];
 
         for (int32_t p = 0; p < topic->partition_count; p++) {
-            hw_time_ms_t due = cluster->variant->next_isr_change(&topic->partitions[p]);
-
-            earliest = due < earliest ? due : earliest;
+            earliest = earlier(earliest, cluster->variant->next_isr_change(&topic->partitions[p]));
         }
     }
     return earliest == INT64_MAX
@@ -113,9 +121,7 @@ static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
     hw_time_ms_t earliest = INT64_MAX;
 
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        hw_time_ms_t due = clock_session_end(cluster, cluster->brokers[i]);
-
-        earliest = due < earliest ? due : earliest;
+        earliest = earlier(earliest, clock_session_end(cluster, cluster->brokers[i]));
     }
     return earliest;
 }
@@ -130,15 +136,35 @@ static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_erro
     return hw_cluster_refresh_isr(cluster, NULL, -1, &changed, error);
 }
 
-static enum hw_status clock_checkpoint(struct hw_cluster *cluster, struct hw_error *error)
+typedef enum hw_status clock_write(struct hw_cluster *cluster, struct hw_broker *broker,
+                                   struct hw_error *error);
+
+/* Every running broker writes a checkpoint. */
+static enum hw_status clock_checkpoint(struct hw_cluster *cluster, clock_write *write,
+                                       struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
     for (size_t i = 0; status == HW_OK && cluster->is_on_disk && i < cluster->broker_count; i++) {
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
-            status = hw_broker_checkpoint_high_watermarks(cluster, cluster->brokers[i], error);
+            status = write(cluster, cluster->brokers[i], error);
         }
+    }
+    return status;
+}
+
+static enum hw_status clock_checkpoint_what_is_due(struct hw_cluster *cluster,
+                                                   struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (cluster->next_checkpoint_ms <= cluster->now_ms) {
+        cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
+        status = clock_checkpoint(cluster, hw_broker_checkpoint_high_watermarks, error);
+    }
+    if (status == HW_OK && cluster->next_log_start_checkpoint_ms <= cluster->now_ms) {
+        cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
+        status = clock_checkpoint(cluster, hw_broker_checkpoint_log_starts, error);
     }
     return status;
 }
@@ -174,9 +200,31 @@ static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_e
 
 /* ----------------------------------------------------------------------------------------- tick */
 
+/* What falls due besides checkpoints. */
+static hw_time_ms_t clock_next_event(const struct hw_cluster *cluster)
+{
+    return earlier(clock_next_isr_check(cluster),
+                   earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
+}
+
+static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
+{
+    return earlier(cluster->next_checkpoint_ms, cluster->next_log_start_checkpoint_ms);
+}
+
+/* A checkpoint writes the state as it is: between two events one is enough. Both are next due at
+ * the first of their times that is not before `time`. */
+static void clock_skip_checkpoints(struct hw_cluster *cluster, hw_time_ms_t time)
+{
+    cluster->next_checkpoint_ms =
+        clock_boundary(cluster->next_checkpoint_ms, clock_checkpoint_period(cluster), time);
+    cluster->next_log_start_checkpoint_ms = clock_boundary(cluster->next_log_start_checkpoint_ms,
+                                                           clock_log_start_period(cluster), time);
+}
+
 /* Run all that is due at cluster->now_ms. */
 static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_check,
-                                hw_time_ms_t checkpoint, struct hw_error *error)
+                                struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -189,10 +237,7 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     if (status == HW_OK && clock_next_deadline(cluster) <= cluster->now_ms) {
         status = clock_expire(cluster, error);
     }
-    if (status == HW_OK && checkpoint <= cluster->now_ms) {
-        status = clock_checkpoint(cluster, error);
-    }
-    return status;
+    return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }
 
 enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
@@ -209,25 +254,16 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
     target = cluster->now_ms + ms;
     for (;;) {
         hw_time_ms_t isr_check = clock_next_isr_check(cluster);
-        hw_time_ms_t next = earlier(
-            isr_check, earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
-        hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
+        hw_time_ms_t checkpoint = clock_next_checkpoint(cluster);
+        hw_time_ms_t next = earlier(clock_next_event(cluster), checkpoint);
 
-        /* A checkpoint writes the state as it is: between two events one is enough. */
-        next = earlier(next, checkpoint);
         if (next > target || status != HW_OK) {
             break;
         }
         cluster->now_ms = next > cluster->now_ms ? next : cluster->now_ms;
-        status = clock_run(cluster, isr_check, checkpoint, error);
+        status = clock_run(cluster, isr_check, error);
         if (next == checkpoint) {
-            hw_time_ms_t other =
-                earlier(clock_next_isr_check(cluster),
-                        earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
-
-            cluster->next_checkpoint_ms =
-                clock_boundary(cluster->next_checkpoint_ms, clock_checkpoint_period(cluster),
-                               earlier(other, target));
+            clock_skip_checkpoints(cluster, earlier(clock_next_event(cluster), target));
         }
     }
     if (status == HW_OK) {

@@ -38,7 +38,10 @@ struct hw_broker {
         down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
     struct hw_metadata metadata; /* As last told. */
     bool is_unregistered;        /* Restarted while cut off from the controller. */
-    uint64_t checkpointed;       /* Digest of the high watermarks last written. */
+    struct hw_offset_checkpoint
+        synced;                       /* Of one that has crashed: what was on disk, by partition. */
+    uint64_t high_watermarks_written; /* Digests of what was last written; 0: not known. */
+    uint64_t log_starts_written;
     struct hw_broker_quotas quotas;
 };
 
@@ -80,6 +83,7 @@ struct hw_cluster {
     hw_time_ms_t now_ms;
     hw_time_ms_t next_isr_check_ms;
     hw_time_ms_t next_checkpoint_ms;
+    hw_time_ms_t next_log_start_checkpoint_ms;
     const struct hw_variant *variant;
     struct hw_config_values configs;
     struct hw_cluster_settings settings;
@@ -259,7 +263,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
                                struct hw_error *error);
 
 /* Open one replica of a new or existing partition and attach it. `checkpoints` may be NULL. */
-struct hw_broker_checkpoints;
+struct hw_broker_checkpoints; /* checkpoints.h */
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_topic *topic, struct hw_partition *partition,
                                       const struct hw_broker_checkpoints *checkpoints,
@@ -271,14 +275,6 @@ void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broke
 /* Sync, write all checkpoints and the clean-shutdown marker. The replicas stay attached. */
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error);
-
-/* replication-offset-checkpoint, if a high watermark has changed since it was written. */
-enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error);
-enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error);
 
 /* Copy the controller's registrations to all running brokers that it reaches. */
 void hw_cluster_publish_metadata(struct hw_cluster *cluster);

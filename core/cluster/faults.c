@@ -2,7 +2,7 @@
 /* Brokers that die and come back. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>
 
@@ -84,6 +84,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     }
     hw_broker_note(cluster, found, power_loss ? "lost power" : "crashed");
     hw_cluster_break_connections(cluster, found);
+    hw_broker_remember_synced(cluster, found);
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
     found->state = HW_BROKER_CRASHED;
@@ -160,7 +161,8 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
         return status;
     }
     found->state = HW_BROKER_RUNNING;
-    found->checkpointed = 0;
+    found->high_watermarks_written = 0;
+    found->log_starts_written = 0;
     hw_broker_note(cluster, found, "started");
     *state = state_running;
     cluster->is_state_dirty = true;

@@ -3,7 +3,7 @@
  * it drops one. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -30,10 +30,11 @@ static void placement_assign_slots(struct hw_cluster *cluster, struct hw_topic *
     memcpy(slots, moved, (size_t)replicas->count * sizeof *slots);
 }
 
-/* An empty replica on `broker`. What an earlier topic of that name left there goes first. */
+/* An empty replica on `broker`. What an earlier topic of that name left there goes first; of a new
+ * topic the checkpoints have been cleared at once. */
 static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic *topic,
                                     struct hw_partition *partition, struct hw_broker *broker,
-                                    bool is_new, struct hw_error *error)
+                                    bool is_new, bool is_topic_new, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
     enum hw_status status = hw_broker_make_directory(cluster, broker, error);
@@ -44,13 +45,16 @@ static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic 
     if (status == HW_OK && is_new) {
         status = hw_store_remove_tree(cluster->store, cluster->allocator, path, error);
     }
+    if (status == HW_OK && is_new && !is_topic_new) {
+        status = hw_broker_forget_partition(cluster, broker, topic->name, partition->number, error);
+    }
     return status == HW_OK ? hw_broker_open_replica(cluster, broker, topic, partition, NULL, error)
                            : status;
 }
 
 /* A replica that the record has dropped: its waiting produces are answered, its files go. */
 static void placement_remove(struct hw_cluster *cluster, const struct hw_topic *topic,
-                             struct hw_partition *partition, const struct hw_broker *broker)
+                             struct hw_partition *partition, struct hw_broker *broker)
 {
     struct hw_error unused;
     char path[HW_PATH_MAX];
@@ -62,6 +66,7 @@ static void placement_remove(struct hw_cluster *cluster, const struct hw_topic *
         hw_partition_detach(partition, broker->id);
         hw_replica_destroy(replica);
     }
+    (void)hw_broker_forget_partition(cluster, broker, topic->name, partition->number, &unused);
     if (hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
         (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
     }
@@ -96,8 +101,9 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
             hw_partition_find(partition, broker->id) != NULL) {
             continue;
         }
-        status = placement_add(cluster, topic, partition, broker,
-                               !hw_broker_list_contains(&before, broker->id), error);
+        status =
+            placement_add(cluster, topic, partition, broker,
+                          !hw_broker_list_contains(&before, broker->id), before.count == 0, error);
         if (status == HW_OK) {
             status =
                 hw_exchange_tell(partition, &step, hw_partition_find(partition, broker->id), error);

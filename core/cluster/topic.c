@@ -2,7 +2,7 @@
 /* Topics come and go: names, placement of replicas, directories, settings. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -284,11 +284,25 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     return status;
 }
 
-/* Remove the directories of a topic's replicas on all brokers, as far as that works. */
+/* No broker has a checkpoint of a partition of that name: R7.9. */
+static enum hw_status topic_clear_checkpoints(struct hw_cluster *cluster, const char *name,
+                                              struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        status = hw_broker_forget_partition(cluster, cluster->brokers[i], name, -1, error);
+    }
+    return status;
+}
+
+/* Remove the directories of a topic's replicas on all brokers, and its checkpoints, as far as that
+ * works. */
 static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic *topic)
 {
     struct hw_error unused;
 
+    (void)topic_clear_checkpoints(cluster, topic->name, &unused);
     for (int32_t p = 0; p < topic->partition_count; p++) {
         const struct hw_partition *partition = &topic->partitions[p];
 
@@ -340,6 +354,8 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     if (status != HW_OK) {
         return status;
     }
+    /* An earlier topic of that name may have been deleted where they could not be written. */
+    status = topic_clear_checkpoints(cluster, spec->name, error);
     for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
         status = topic_create_partition(cluster, *topic, p, live, live_count, error);
     }

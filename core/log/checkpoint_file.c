@@ -179,6 +179,23 @@ enum hw_status hw_offset_checkpoint_set(struct hw_offset_checkpoint *checkpoint,
     return HW_OK;
 }
 
+bool hw_offset_checkpoint_remove(struct hw_offset_checkpoint *checkpoint, const char *topic,
+                                 int32_t partition)
+{
+    size_t kept = 0;
+    size_t count = checkpoint->count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct hw_offset_checkpoint_entry *entry = &checkpoint->entries[i];
+
+        if (strcmp(entry->topic, topic) != 0 || (partition >= 0 && entry->partition != partition)) {
+            checkpoint->entries[kept++] = *entry;
+        }
+    }
+    checkpoint->count = kept;
+    return kept < count;
+}
+
 hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoint,
                                      const char *topic, int32_t partition, hw_offset_t missing)
 {

@@ -40,6 +40,11 @@ enum hw_status hw_offset_checkpoint_set(struct hw_offset_checkpoint *checkpoint,
                                         int32_t partition, hw_offset_t offset,
                                         struct hw_error *error);
 
+/* Take the entry of a partition out, or with -1 those of all partitions of the topic. Returns
+ * whether there was one. */
+bool hw_offset_checkpoint_remove(struct hw_offset_checkpoint *checkpoint, const char *topic,
+                                 int32_t partition);
+
 /* The offset of a partition, or `missing`. */
 hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoint,
                                      const char *topic, int32_t partition, hw_offset_t missing);

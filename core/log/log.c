@@ -290,12 +290,7 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
 
 enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
-
-    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-        status = hw_segment_lose_unsynced(log->segments[i], error);
-    }
-    return status;
+    return hw_segment_lose_unsynced(hw_log_active(log), error);
 }
 
 void hw_log_close(struct hw_log *log)

@@ -68,6 +68,8 @@ struct hw_log_load {
     hw_offset_t log_start;      /* log-start-offset-checkpoint; 0 if absent. */
     hw_offset_t recovery_point; /* recovery-point-offset-checkpoint; 0 if absent. */
     hw_offset_t high_watermark; /* replication-offset-checkpoint; 0 if absent. Clipped (R3.1). */
+    hw_offset_t synced_end;     /* Below it all was synced, whatever the checkpoint says: the next
+                                 * simulated power loss leaves it. 0: not known. */
     bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
 };
 
@@ -115,7 +117,8 @@ void hw_log_close(struct hw_log *log);
  */
 enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
 
-/* Power loss: cut each segment to the bytes that were synced. Only hw_log_close() may follow. */
+/* Power loss: cut the active segment, the others were synced when they were rolled, to the bytes
+ * that were synced. Only hw_log_close() may follow. Errors: HW_IO. */
 enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error);
 
 void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config);

@@ -266,13 +266,15 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
     hw_offset_t end = hw_log_end(log);
     hw_offset_t first = hw_log_first_segment_base(log);
     hw_offset_t recovery_point = load->recovery_point > 0 ? load->recovery_point : 0;
+    hw_offset_t synced_end;
     enum hw_status status = HW_OK;
 
     log->start = first;
     log->recovery_point = load->clean || recovery_point > end ? end : recovery_point;
-    for (size_t i = hw_log_floor_segment(log, log->recovery_point);
+    synced_end = load->synced_end > log->recovery_point ? load->synced_end : log->recovery_point;
+    for (size_t i = hw_log_floor_segment(log, synced_end < end ? synced_end : end);
          status == HW_OK && !load->clean && i < log->count; i++) {
-        status = hw_segment_set_synced_up_to(log->segments[i], log->recovery_point, error);
+        status = hw_segment_set_synced_up_to(log->segments[i], synced_end, error);
     }
     if (status == HW_OK && load->log_start > end) {
         /* The log lost its end up to its start: what is left is deleted data. */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/cluster/checkpoints.h"
+
+const char hw_broker_clean_marker[] = ".kafka_cleanshutdown";
+
+/* ------------------------------------------------------------------------------- what stands in */
+
+typedef bool checkpoint_value(const struct hw_replica *replica, hw_offset_t *offset);
+
+static bool value_high_watermark(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_high_watermark(replica->log);
+    return true;
+}
+
+static bool value_recovery_point(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_recovery_point(replica->log);
+    return true;
+}
+
+/* Only log starts that the first segment's name does not tell are listed (R7.17). */
+static bool value_log_start(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_start(replica->log);
+    return *offset > hw_log_first_segment_base(replica->log);
+}
+
+struct checkpoint_kind {
+    const char *file;
+    checkpoint_value *value;
+};
+
+enum { HIGH_WATERMARKS, RECOVERY_POINTS, LOG_STARTS, KINDS };
+
+static const struct checkpoint_kind kinds[KINDS] = {
+    [HIGH_WATERMARKS] = {"replication-offset-checkpoint", value_high_watermark},
+    [RECOVERY_POINTS] = {"recovery-point-offset-checkpoint", value_recovery_point},
+    [LOG_STARTS] = {"log-start-offset-checkpoint", value_log_start}};
+
+/* -------------------------------------------------------------------------------------- reading */
+
+static enum hw_status checkpoint_read(struct hw_store *store, const struct hw_broker *broker,
+                                      const struct checkpoint_kind *kind, char path[HW_PATH_MAX],
+                                      struct hw_offset_checkpoint *checkpoint,
+                                      struct hw_error *error)
+{
+    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, kind->file);
+
+    if (status == HW_OK) {
+        status = hw_offset_checkpoint_read(store, path, checkpoint, error);
+    }
+    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+}
+
+void hw_broker_checkpoints_release(struct hw_broker_checkpoints *checkpoints)
+{
+    hw_offset_checkpoint_release(&checkpoints->high_watermarks);
+    hw_offset_checkpoint_release(&checkpoints->recovery_points);
+    hw_offset_checkpoint_release(&checkpoints->log_starts);
+}
+
+enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
+                                          const struct hw_broker *broker,
+                                          struct hw_broker_checkpoints *checkpoints,
+                                          struct hw_error *error)
+{
+    struct hw_offset_checkpoint *const read[KINDS] = {
+        &checkpoints->high_watermarks, &checkpoints->recovery_points, &checkpoints->log_starts};
+    char path[HW_PATH_MAX];
+    enum hw_status status = HW_OK;
+
+    for (int i = 0; i < KINDS; i++) {
+        hw_offset_checkpoint_init(read[i], cluster->allocator);
+    }
+    checkpoints->was_clean = false;
+    for (int i = 0; status == HW_OK && i < KINDS; i++) {
+        status = checkpoint_read(cluster->store, broker, &kinds[i], path, read[i], error);
+    }
+    if (status == HW_OK) {
+        status = hw_path_format(path, error, "%s/%s", broker->dir, hw_broker_clean_marker);
+    }
+    if (status == HW_OK) {
+        status = hw_store_exists(cluster->store, path, &checkpoints->was_clean, error);
+    }
+    /* Removed before any log is opened: a crash while loading is an unclean stop. */
+    if (status == HW_OK && checkpoints->was_clean) {
+        status = hw_store_remove(cluster->store, path, error);
+    }
+    if (status != HW_OK) {
+        hw_broker_checkpoints_release(checkpoints);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------- writing */
+
+/* Set what the broker's replicas have of this kind. */
+static enum hw_status checkpoint_fill(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                      const struct checkpoint_kind *kind,
+                                      struct hw_offset_checkpoint *checkpoint,
+                                      struct hw_error *error)
+{
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+        hw_offset_t offset;
+
+        if (replica != NULL && kind->value(replica, &offset)) {
+            status =
+                hw_offset_checkpoint_set(checkpoint, topic->name, partition->number, offset, error);
+        }
+    }
+    return status;
+}
+
+static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_broker *broker,
+                                       const struct checkpoint_kind *kind, struct hw_error *error)
+{
+    struct hw_offset_checkpoint checkpoint;
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, kind->file);
+
+    hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
+    if (status == HW_OK) {
+        /* A broker that holds no replica yet has no directory yet. */
+        status = hw_broker_make_directory(cluster, broker, error);
+    }
+    if (status == HW_OK) {
+        status = checkpoint_fill(cluster, broker, kind, &checkpoint, error);
+    }
+    if (status == HW_OK) {
+        status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
+    }
+    hw_offset_checkpoint_release(&checkpoint);
+    return status;
+}
+
+void hw_broker_remember_synced(struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    struct hw_error unused;
+
+    broker->synced.count = 0;
+    (void)checkpoint_fill(cluster, broker, &kinds[RECOVERY_POINTS], &broker->synced, &unused);
+}
+
+enum hw_status hw_broker_write_checkpoints(struct hw_cluster *cluster, struct hw_broker *broker,
+                                           struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (int i = 0; status == HW_OK && i < KINDS; i++) {
+        status = checkpoint_write(cluster, broker, &kinds[i], error);
+    }
+    return status;
+}
+
+/* A digest that differs where anything that would be written does. */
+static uint64_t checkpoint_digest(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                  const struct checkpoint_kind *kind)
+{
+    struct hw_error unused;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    uint64_t digest = 14695981039346656037u;
+
+    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
+    while (hw_selection_next(&all, &topic, &partition)) {
+        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+        hw_offset_t offset;
+
+        if (replica != NULL) {
+            offset = kind->value(replica, &offset) ? offset : HW_OFFSET_NONE;
+            digest = (digest ^ (uint64_t)offset) * 1099511628211u;
+        }
+    }
+    return digest;
+}
+
+/* So that an idle broker writes nothing. *written is the digest of what was written last. */
+static enum hw_status checkpoint_write_changes(struct hw_cluster *cluster, struct hw_broker *broker,
+                                               const struct checkpoint_kind *kind,
+                                               uint64_t *written, struct hw_error *error)
+{
+    uint64_t digest = checkpoint_digest(cluster, broker, kind);
+    enum hw_status status;
+
+    if (digest == *written) {
+        return HW_OK;
+    }
+    status = checkpoint_write(cluster, broker, kind, error);
+    if (status == HW_OK) {
+        *written = digest;
+    }
+    return status;
+}
+
+enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error)
+{
+    return checkpoint_write_changes(cluster, broker, &kinds[HIGH_WATERMARKS],
+                                    &broker->high_watermarks_written, error);
+}
+
+enum hw_status hw_broker_checkpoint_log_starts(struct hw_cluster *cluster, struct hw_broker *broker,
+                                               struct hw_error *error)
+{
+    return checkpoint_write_changes(cluster, broker, &kinds[LOG_STARTS],
+                                    &broker->log_starts_written, error);
+}
+
+enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
+                                                    struct hw_broker *broker,
+                                                    struct hw_error *error)
+{
+    return checkpoint_write(cluster, broker, &kinds[RECOVERY_POINTS], error);
+}
+
+enum hw_status hw_broker_forget_partition(struct hw_cluster *cluster, struct hw_broker *broker,
+                                          const char *topic, int32_t partition,
+                                          struct hw_error *error)
+{
+    struct hw_offset_checkpoint checkpoint;
+    char path[HW_PATH_MAX];
+    enum hw_status status = HW_OK;
+
+    hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
+    for (int i = 0; status == HW_OK && i < KINDS; i++) {
+        status = checkpoint_read(cluster->store, broker, &kinds[i], path, &checkpoint, error);
+        if (status == HW_OK && hw_offset_checkpoint_remove(&checkpoint, topic, partition)) {
+            status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
+        }
+    }
+    hw_offset_checkpoint_release(&checkpoint);
+    (void)hw_offset_checkpoint_remove(&broker->synced, topic, partition);
+    broker->high_watermarks_written = 0;
+    broker->log_starts_written = 0;
+    return status;
+}
