@@ -47,6 +47,7 @@ static void cluster_begin(struct test_cluster *t, int32_t brokers, const char *p
     options.store = t->store;
     assert_int_equal(hw_cluster_open(&options, &t->cluster, &t->error), HW_OK);
     assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
+    t->deleted_end = 0;
     t->seen_leader_epoch = HW_EPOCH_NONE;
     t->seen_leader = HW_BROKER_ID_NONE;
     t->seen_high_watermark = 0;
@@ -126,11 +127,16 @@ static hw_offset_t smaller(hw_offset_t a, hw_offset_t b)
     return a < b ? a : b;
 }
 
+static hw_offset_t larger(hw_offset_t a, hw_offset_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Invariant 3: the batches of two logs from where both begin to `end` are the same bytes. */
 static void check_same_below(struct test_cluster *t, struct hw_log *a, struct hw_log *b,
                              hw_offset_t end, const char *file, int line)
 {
-    hw_offset_t start = hw_log_start(a) > hw_log_start(b) ? hw_log_start(a) : hw_log_start(b);
+    hw_offset_t start = larger(t->deleted_end, larger(hw_log_start(a), hw_log_start(b)));
     struct hw_buffer first;
     struct hw_buffer second;
     size_t at = 0;

@@ -99,7 +99,7 @@ static void promise(struct walk *w, hw_offset_t offset, int record, const char *
 {
     int before = w->promised[offset];
 
-    if (is_excused(w, offset, record)) {
+    if (is_excused(w, offset, record) || offset < w->t->deleted_end) {
         return;
     }
     if (before != NO_RECORD && before != record) {
@@ -139,14 +139,11 @@ static void note_visible(struct walk *w)
 
 static void check_promises(struct walk *w)
 {
-    if (w->log_start > w->deleted_end) {
+    if (w->log_start > w->t->deleted_end) {
         break_promise(w, "the log starts at %d, deleted was below %d", (int)w->log_start,
-                      (int)w->deleted_end);
+                      (int)w->t->deleted_end);
     }
-    for (hw_offset_t offset = 0; offset < w->log_start; offset++) {
-        w->promised[offset] = NO_RECORD;
-    }
-    for (hw_offset_t offset = w->log_start; offset < WALK_OFFSETS_MAX; offset++) {
+    for (hw_offset_t offset = w->t->deleted_end; offset < WALK_OFFSETS_MAX; offset++) {
         int record = w->promised[offset];
 
         if (record != NO_RECORD && (offset >= w->log_end || w->in_log[offset] != record)) {
@@ -188,7 +185,7 @@ static void promise_nothing(struct walk *w)
 {
     w->waiting_count = 0;
     w->safe_offset = 0;
-    w->deleted_end = 0;
+    w->t->deleted_end = 0;
     for (int i = 0; i < WALK_OFFSETS_MAX; i++) {
         w->promised[i] = NO_RECORD;
     }
@@ -361,7 +358,7 @@ static void note_deleted(struct walk *w)
     for (int32_t i = 0; i < orders(w)->replica_count; i++) {
         hw_offset_t start = hw_log_start(orders(w)->replicas[i]->log);
 
-        w->deleted_end = start > w->deleted_end ? start : w->deleted_end;
+        w->t->deleted_end = start > w->t->deleted_end ? start : w->t->deleted_end;
     }
 }
 

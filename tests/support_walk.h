@@ -5,8 +5,8 @@
  *     promised   offset -> the record that was acknowledged to acks=all, or that a reader has seen
  *
  * After every step each promised record is in the leader's log at its offset, unless it was
- * deleted, and no offset is promised twice. Elections are clean. A power loss takes back what was
- * not flushed everywhere before (R6.19 needs no more of Kafka).
+ * deleted (test_cluster.deleted_end), and no offset is promised twice. Elections are clean. A power
+ * loss takes back what was not flushed everywhere before (R6.19 needs no more of Kafka).
  */
 #ifndef SUPPORT_WALK_H
 #define SUPPORT_WALK_H
@@ -45,8 +45,7 @@ struct walk {
     int in_log[WALK_OFFSETS_MAX]; /* Of the leader, by offset, from log_start to log_end. */
     hw_offset_t log_start;
     hw_offset_t log_end;
-    hw_offset_t deleted_end; /* No log may start above it: so far somebody deleted. */
-    char broken[160];        /* The first promise that was broken. */
+    char broken[160]; /* The first promise that was broken. */
     /* How often a step that can be refused was not. */
     int moves;
     int cancels;
