@@ -9,7 +9,8 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, bench, interop, bindings, tidy, format.
+# readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), bench, interop,
+# bindings, tidy, format.
 # tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
@@ -71,7 +72,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run bench interop bindings layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -170,7 +171,7 @@ demo: deps
 # --- What CI runs on top ----------------------------------------------------------------------
 
 # One after the other, whatever -j says, and on after a failure.
-CHECKS = layers symbols documented traceability format-check warnings asan valgrind tsan fuzz
+CHECKS = layers symbols documented traceability format-check warnings asan valgrind tsan fuzz soak
 check: deps-dev
 	$(Q)failed=; for check in $(CHECKS); do \
 	  echo "=== make $$check"; $(MAKE) --no-print-directory $$check || failed="$$failed $$check"; done; \
@@ -224,6 +225,12 @@ fuzz-run: $(FUZZERS)
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/core.a
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(CODEC_LIBS)
+
+# A transaction of 1 GiB in 64 MiB of memory. Its files take 4 GiB in $$TMPDIR.
+soak:
+	$(Q)$(MAKE_PROGRAMS) all $(BUILD)/test_sql_large_transaction
+	$(Q)HW_STAGED_MIB=1024 TESTS=test_sql_large_transaction \
+	  tests/run.sh --build $(BUILD) --timeout 900 sql
 
 bench: all $(BENCHES)
 	$(Q)set -e; for bench in $(BENCHES); do echo "--- $$bench"; $$bench; done

@@ -104,7 +104,8 @@ bool ext_call_is_missing(const struct ext_call *call, int index)
     return index >= call->argc || sqlite3_value_type(call->argv[index]) == SQLITE_NULL;
 }
 
-static void refuse_argument(struct ext_call *call, int index, const char *name, const char *wanted)
+void ext_call_refuse_argument(struct ext_call *call, int index, const char *name,
+                              const char *wanted)
 {
     char described[EXT_VALUE_TEXT_SIZE];
 
@@ -120,7 +121,7 @@ const char *ext_call_text(struct ext_call *call, int index, const char *name)
         return NULL;
     }
     if (sqlite3_value_type(call->argv[index]) != SQLITE_TEXT) {
-        refuse_argument(call, index, name, "text");
+        ext_call_refuse_argument(call, index, name, "text");
         return NULL;
     }
     text = (const char *)sqlite3_value_text(call->argv[index]);
@@ -147,7 +148,7 @@ int64_t ext_call_integer(struct ext_call *call, int index, const char *name)
     int64_t number = 0;
 
     if (call->status == HW_OK && !ext_value_integer(call->argv[index], &number)) {
-        refuse_argument(call, index, name, "an integer");
+        ext_call_refuse_argument(call, index, name, "an integer");
     }
     return number;
 }
@@ -168,7 +169,7 @@ bool ext_call_optional_word(struct ext_call *call, int index, const char *name, 
     }
     if (strcmp(text, word) != 0) {
         (void)snprintf(wanted, sizeof wanted, "'%s'", word);
-        refuse_argument(call, index, name, wanted);
+        ext_call_refuse_argument(call, index, name, wanted);
     }
     return true;
 }
@@ -187,7 +188,7 @@ const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
     }
     *partition = ext_call_integer(call, index + 1, "partition");
     if (*partition < 0) {
-        refuse_argument(call, index + 1, "partition", "0 or more");
+        ext_call_refuse_argument(call, index + 1, "partition", "0 or more");
     }
     return topic;
 }

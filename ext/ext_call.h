@@ -81,6 +81,10 @@ struct hw_cluster *ext_call_lock(struct ext_call *call);
 void ext_call_refuse(struct ext_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same, of one argument: it must be what is wanted, not what it is. */
+void ext_call_refuse_argument(struct ext_call *call, int index, const char *name,
+                              const char *wanted);
+
 /* The result; nothing after an error. Text is copied, and NULL is SQL NULL. */
 void ext_call_return_integer(struct ext_call *call, int64_t number);
 void ext_call_return_text(struct ext_call *call, const char *text);

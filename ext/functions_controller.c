@@ -12,10 +12,13 @@ SQLITE_EXTENSION_INIT3
 /* One end of a link: a broker's id, or 'controller'. */
 static int64_t end_argument(struct ext_call *call, int index, const char *name)
 {
-    if (call->status == HW_OK && ext_value_is_word(call->argv[index], "controller")) {
-        return HW_CLUSTER_CONTROLLER;
+    int64_t number = HW_CLUSTER_CONTROLLER;
+
+    if (call->status == HW_OK && !ext_value_is_word(call->argv[index], "controller") &&
+        !ext_value_integer(call->argv[index], &number)) {
+        ext_call_refuse_argument(call, index, name, "a broker's id or 'controller'");
     }
-    return ext_call_integer(call, index, name);
+    return number;
 }
 
 void fn_cut(struct ext_call *call)

@@ -16,6 +16,8 @@
 #include "ext/tables.h"
 #include "ext/vtab_table.h"
 
+#include <string.h>
+
 SQLITE_EXTENSION_INIT1
 
 /* Registering NULL removes what has the name; that nothing has it is fine. */
@@ -70,15 +72,23 @@ static void use_api(const sqlite3_api_routines *api)
     }
 }
 
-/* SQLITE_OK if the connection has the extension already: loading it again changes nothing, since it
- * would part the tables that there are from the functions. SQLITE_ERROR if not. */
-static int find_loaded(sqlite3 *db)
+/* Whether the connection has the extension already: loading it again changes nothing, since it
+ * would part the tables that there are from the functions. Calling one of them to see whether it is
+ * there would write to the program's error log. Returns a code of SQLite. */
+static int find_loaded(sqlite3 *db, bool *found)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT highwater_version()", -1, &statement, NULL);
+    sqlite3_stmt *functions = NULL;
+    int code = sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL);
 
-    (void)sqlite3_finalize(statement);
-    return code;
+    *found = false;
+    while (code == SQLITE_OK && !*found && (code = sqlite3_step(functions)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(functions, 0);
+
+        *found = name != NULL && strcmp(name, ext_functions[0].name) == 0;
+        code = SQLITE_OK;
+    }
+    (void)sqlite3_finalize(functions);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 #ifdef _WIN32
@@ -95,12 +105,13 @@ __attribute__((visibility("default")))
 int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
     struct ext_session *session;
+    bool is_loaded;
     int code;
 
     use_api(api);
     (void)message;
-    code = find_loaded(db);
-    if (code == SQLITE_OK || code == SQLITE_NOMEM) {
+    code = find_loaded(db, &is_loaded);
+    if (code == SQLITE_NOMEM || is_loaded) {
         return code;
     }
     session = ext_session_create(db);

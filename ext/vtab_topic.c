@@ -154,6 +154,26 @@ static int32_t count_partitions(struct ext_cluster *cluster, const char *topic)
     return found ? partitions : 0;
 }
 
+static enum hw_status refuse_unknown(struct ext_cluster *cluster, const char *topic,
+                                     struct hw_error *error)
+{
+    const char *nearest = hw_cluster_nearest_topic(ext_cluster_lock(cluster), topic);
+
+    if (nearest != NULL) {
+        (void)hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                              "there is no topic \"%.249s\" to open, did you mean \"%s\"? "
+                              "without topic= the table creates its own",
+                              topic, nearest);
+    } else {
+        (void)hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                              "there is no topic \"%.249s\" to open; without topic= the table "
+                              "creates its own",
+                              topic);
+    }
+    ext_cluster_unlock(cluster);
+    return HW_REFUSED;
+}
+
 static enum hw_status open_existing(struct ext_session *session,
                                     const struct topic_arguments *arguments, struct hw_error *error)
 {
@@ -166,10 +186,7 @@ static enum hw_status open_existing(struct ext_session *session,
     }
     partitions = count_partitions(cluster, arguments->topic);
     if (partitions == 0) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "there is no topic \"%.249s\" to open; without topic= the table "
-                               "creates its own",
-                               arguments->topic);
+        return refuse_unknown(cluster, arguments->topic, error);
     }
     if (arguments->partition >= partitions) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,

@@ -60,6 +60,15 @@ static void a_long_message_is_cut(void **state)
     assert_int_equal(strlen(error.message), HW_ERROR_MESSAGE_SIZE_BYTES - 1);
 }
 
+static void a_message_is_one_line(void **state)
+{
+    struct hw_error error;
+
+    (void)state;
+    (void)hw_error_set(&error, HW_IO, "no topic \"%s\"", "a\nb\r\t\x7f\xc3\xa9");
+    assert_string_equal(error.message, "no topic \"a?b???\xc3\xa9\"");
+}
+
 static void a_message_can_contain_the_one_before(void **state)
 {
     struct hw_error error;
@@ -138,6 +147,7 @@ int main(void)
         cmocka_unit_test(every_status_has_a_name_and_a_text),
         cmocka_unit_test(an_error_says_what_was_wrong),
         cmocka_unit_test(a_long_message_is_cut),
+        cmocka_unit_test(a_message_is_one_line),
         cmocka_unit_test(a_message_can_contain_the_one_before),
         cmocka_unit_test(kafka_errors_have_names_and_numbers_of_kafka),
         cmocka_unit_test(a_number_from_outside_becomes_an_error_only_if_there_is_one),

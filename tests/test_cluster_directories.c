@@ -262,6 +262,46 @@ static void a_leader_that_is_started_again_passes_its_logs_epochs(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static const char *value_of(struct test_topics *t, const char *name)
+{
+    struct hw_position position = {0};
+    struct hw_config_view view;
+
+    while (hw_cluster_next_config(t->cluster, &position, &view)) {
+        if (view.topic == NULL && strcmp(view.name, name) == 0) {
+            return view.value;
+        }
+    }
+    return NULL;
+}
+
+/* What was set stays set, also where there is no topic yet; what was refused leaves no trace. */
+static void a_setting_outlives_a_cluster_without_topics(void **state)
+{
+    struct test_topics *t = *state;
+    struct hw_cluster_options options = {.allocator = &t->heap.allocator,
+                                         .store = t->store,
+                                         .directory = "other",
+                                         .protocol = "kip-101"};
+    bool exists = true;
+
+    close_cluster(t);
+    ok(t, hw_cluster_open(&options, &t->cluster, &t->error));
+    assert_int_equal(
+        hw_cluster_configure(t->cluster, "min.insync.replicas", "x", NULL, NULL, &t->error),
+        HW_REFUSED);
+    assert_int_equal(hw_cluster_configure(t->cluster, "nope", "1", NULL, NULL, &t->error),
+                     HW_REFUSED);
+    ok(t, hw_store_exists(t->store, "other", &exists, &t->error));
+    assert_false(exists);
+    ok(t, hw_cluster_configure(t->cluster, "min.insync.replicas", "2", NULL, NULL, &t->error));
+    hw_cluster_abandon(t->cluster); /* As a kill does. */
+    options.protocol = NULL;
+    ok(t, hw_cluster_open(&options, &t->cluster, &t->error));
+    assert_string_equal(value_of(t, "min.insync.replicas"), "2");
+    assert_string_equal(value_of(t, "protocol"), "kip-101");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +311,7 @@ int main(void)
         TEST(the_leader_epoch_is_raised_above_those_of_the_log),
         TEST(a_raised_epoch_needs_no_write_to_be_safe),
         TEST(a_leader_that_is_started_again_passes_its_logs_epochs),
+        TEST(a_setting_outlives_a_cluster_without_topics),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -516,7 +516,7 @@ static void a_table_outlives_its_topic(void **state)
 
     expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(); SELECT delete_topic('t')", "1");
     expect_error(db, "SELECT * FROM t", SQLITE_ERROR,
-                 "UNKNOWN_TOPIC_OR_PARTITION: there is no topic t");
+                 "UNKNOWN_TOPIC_OR_PARTITION: there is no topic \"t\"");
     expect_error(db, "INSERT INTO t(value) VALUES (1)", SQLITE_ERROR,
                  "UNKNOWN_TOPIC_OR_PARTITION: ");
     expect_sql(db, "DROP TABLE t; CREATE VIRTUAL TABLE t USING highwater(); SELECT count(*) FROM t",

@@ -50,6 +50,15 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* What SQLite wrote to the program's error log. */
+static int log_lines;
+
+static void count_log_line(void *argument, int code, const char *line)
+{
+    (void)argument, (void)code, (void)line;
+    log_lines++;
+}
+
 static sqlite3 *open_bare(const char *path)
 {
     sqlite3 *db = NULL;
@@ -228,6 +237,40 @@ static void connections_with_a_shared_cache_share_the_cluster(void **state)
     test_sql_close(db);
 }
 
+static void loading_writes_nothing_to_the_error_log(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *db;
+
+    log_lines = 0;
+    db = test_sql_open(f->path);
+    assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, NULL, NULL), SQLITE_OK);
+    assert_int_equal(log_lines, 0);
+    expect_sql(db, READ, ROWS);
+    /* The log does count. */
+    expect_error(db, "SELECT nope()", SQLITE_ERROR, "no such function: nope");
+    assert_true(log_lines > 0);
+    test_sql_close(db);
+}
+
+static void a_setting_outlives_a_database_without_topics(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *db = test_sql_open(f->other);
+
+    expect_error(db, "SELECT configure('acks', 'none')", SQLITE_ERROR, "INVALID_CONFIG: ");
+    expect_sql(db, "SELECT configure('replication', 'auto'), configure('protocol', 'kip-101')",
+               "auto|kip-101");
+    test_sql_close(db);
+    db = test_sql_open(f->other);
+    expect_sql(db,
+               "SELECT name, value FROM hw_config WHERE name IN ('replication', 'protocol')"
+               " ORDER BY name; CREATE VIRTUAL TABLE u USING highwater(replication.factor=3);"
+               "INSERT INTO u(value) VALUES (1); SELECT count(*) FROM u",
+               "protocol|kip-101\nreplication|auto\n1");
+    test_sql_close(db);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -240,7 +283,13 @@ int main(void)
         TEST(a_connection_can_be_closed_in_the_middle_of_a_scan),
         TEST(a_defensive_connection_without_trust_works_as_any),
         TEST(connections_with_a_shared_cache_share_the_cluster),
+        TEST(loading_writes_nothing_to_the_error_log),
+        TEST(a_setting_outlives_a_database_without_topics),
     };
+
+    if (sqlite3_config(SQLITE_CONFIG_LOG, count_log_line, NULL) != SQLITE_OK) {
+        return 1;
+    }
 
     return cmocka_run_group_tests_name("sql_life", tests, NULL, NULL);
 }

@@ -45,6 +45,10 @@ static void error_fill(struct hw_error *error, enum hw_status status,
     char message[HW_ERROR_MESSAGE_SIZE_BYTES];
 
     (void)vsnprintf(message, sizeof message, format, args);
+    /* Names come from outside: whatever is in them, the message is one line. */
+    for (char *at = message; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
+    }
     (void)snprintf(error->message, sizeof error->message, "%s", message);
     error->status = status;
     error->kafka_error = kafka_error;

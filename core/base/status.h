@@ -39,7 +39,7 @@ enum { HW_ERROR_MESSAGE_SIZE_BYTES = 512 };
 struct hw_error {
     enum hw_status status;
     enum hw_kafka_error kafka_error;           /* HW_KAFKA_NONE unless status is HW_REFUSED. */
-    char message[HW_ERROR_MESSAGE_SIZE_BYTES]; /* NUL-terminated, cut to fit. */
+    char message[HW_ERROR_MESSAGE_SIZE_BYTES]; /* One line, NUL-terminated, cut to fit. */
 };
 
 /* Name of the code as in the source ("HW_NO_MEMORY"). Never NULL; static storage. */

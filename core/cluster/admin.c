@@ -67,6 +67,12 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
         status = admin_find_values(cluster, name, index, topic, &found, error);
     }
     if (status == HW_OK) {
+        status = hw_config_check(index, value, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_make_durable(cluster, error);
+    }
+    if (status == HW_OK) {
         status =
             hw_config_set(found == NULL ? &cluster->configs : &found->configs, index, value, error);
     }

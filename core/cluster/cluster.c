@@ -71,6 +71,21 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     return HW_OK;
 }
 
+static enum hw_status cluster_begin_protocol(struct hw_cluster *cluster, const char *protocol,
+                                             struct hw_error *error)
+{
+    size_t index;
+    enum hw_status status = hw_config_find("protocol", &index, error);
+
+    if (status == HW_OK) {
+        status = hw_config_set(&cluster->configs, index, protocol, error);
+    }
+    if (status == HW_OK) {
+        hw_cluster_resolve(cluster);
+    }
+    return status;
+}
+
 /* A cluster that nobody has written down yet: N running brokers and no topic. */
 static enum hw_status cluster_begin(struct hw_cluster *cluster,
                                     const struct hw_cluster_options *options,
@@ -84,7 +99,7 @@ static enum hw_status cluster_begin(struct hw_cluster *cluster,
                             (int)HW_BROKERS_MAX);
     }
     if (options->protocol != NULL) {
-        status = hw_cluster_configure(cluster, "protocol", options->protocol, NULL, NULL, error);
+        status = cluster_begin_protocol(cluster, options->protocol, error);
     }
     for (int32_t id = 1; status == HW_OK && id <= count; id++) {
         struct hw_broker *broker;

@@ -64,9 +64,10 @@ void hw_cluster_abandon(struct hw_cluster *cluster);
 
 /*
  * Set a config by its Kafka name, for the cluster or for one topic (NULL: the cluster). A NULL
- * value takes the setting back. The value in force goes to `in_force` as text. Errors: HW_REFUSED
- * with INVALID_CONFIG: unknown name (with the nearest known one), bad value (with what is allowed),
- * wrong scope.
+ * value takes the setting back. The value in force goes to `in_force` as text. A setting outlives
+ * the process, so the first one makes the cluster's directory. Errors: HW_REFUSED with
+ * INVALID_CONFIG: unknown name (with the nearest known one), bad value (with what is allowed),
+ * wrong scope; HW_BUSY, HW_IO.
  */
 enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
                                     const char *topic, struct hw_buffer *in_force,
@@ -102,6 +103,15 @@ struct hw_topic_spec {
 enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct hw_topic_spec *spec,
                                        struct hw_uuid *topic_id, struct hw_error *error);
 enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,
+                                       struct hw_error *error);
+
+/* The topic whose name is most like `name`: at most one letter in three differs. NULL: none is.
+ * Valid until a topic goes. */
+const char *hw_cluster_nearest_topic(const struct hw_cluster *cluster, const char *name);
+
+/* The error that there is no topic of that name, with the one that may be meant: HW_REFUSED with
+ * UNKNOWN_TOPIC_OR_PARTITION. */
+enum hw_status hw_cluster_refuse_topic(const struct hw_cluster *cluster, const char *name,
                                        struct hw_error *error);
 
 /* Whether the topic exists, and how many partitions it has. */

@@ -17,15 +17,13 @@ enum {
 
 /* --------------------------------------------------------------------------------- finding */
 
-/* Text from outside for a message: one line, cut to fit. Returns `quoted`. */
+/* Text from outside for a message, cut to fit. Returns `quoted`. */
 static const char *quote(const char *text, char quoted[QUOTED_SIZE])
 {
     size_t size = 0;
 
     for (; text[size] != '\0' && size < QUOTED_SIZE - 4; size++) {
-        unsigned char c = (unsigned char)text[size];
-
-        quoted[size] = c < ' ' || c == 0x7f ? '?' : text[size];
+        quoted[size] = text[size];
     }
     while (text[size] != '\0' && size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80) {
         size--; /* Not in the middle of a character of UTF-8. */
@@ -134,22 +132,42 @@ void hw_config_values_release(struct hw_config_values *values)
     hw_config_values_init(values, values->allocator);
 }
 
+/* The value as it is kept; not asked of NULL. */
+static enum hw_status normalize(const struct hw_config_entry *entry, const char *value,
+                                char normal[HW_CONFIG_NORMAL_SIZE], struct hw_error *error)
+{
+    char quoted[QUOTED_SIZE];
+    char allowed[HW_CONFIG_ALLOWED_SIZE];
+
+    if (!hw_config_normalize(entry, value, normal)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                               "%s cannot be \"%s\", it has to be %s", entry->name,
+                               quote(value, quoted), hw_config_allowed(entry, allowed));
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_config_check(size_t index, const char *value, struct hw_error *error)
+{
+    char normal[HW_CONFIG_NORMAL_SIZE];
+
+    return value == NULL ? HW_OK : normalize(hw_config_entry_at(index), value, normal, error);
+}
+
 enum hw_status hw_config_set(struct hw_config_values *values, size_t index, const char *value,
                              struct hw_error *error)
 {
     const struct hw_config_entry *entry = hw_config_entry_at(index);
     char normal[HW_CONFIG_NORMAL_SIZE];
-    char quoted[QUOTED_SIZE];
-    char allowed[HW_CONFIG_ALLOWED_SIZE];
     char *copy = NULL;
+    enum hw_status status;
 
     if (value == NULL && values->values == NULL) {
         return HW_OK;
     }
-    if (value != NULL && !hw_config_normalize(entry, value, normal)) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
-                               "%s cannot be \"%s\", it has to be %s", entry->name,
-                               quote(value, quoted), hw_config_allowed(entry, allowed));
+    status = value == NULL ? HW_OK : normalize(entry, value, normal, error);
+    if (status != HW_OK) {
+        return status;
     }
     if (values->values == NULL) {
         values->values = hw_alloc_zeroed(values->allocator, hw_config_count() * sizeof(char *));

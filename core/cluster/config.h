@@ -69,6 +69,10 @@ enum hw_status hw_config_find(const char *name, size_t *index, struct hw_error *
 void hw_config_values_init(struct hw_config_values *values, const struct hw_allocator *allocator);
 void hw_config_values_release(struct hw_config_values *values);
 
+/* Whether the entry can have the value; NULL it can. Errors: HW_REFUSED with INVALID_CONFIG (says
+ * what is allowed). */
+enum hw_status hw_config_check(size_t index, const char *value, struct hw_error *error);
+
 /*
  * Check `value` against the entry's type and range and keep it in its normal form; NULL takes it
  * back. Spaces around it do not matter, as in Kafka. Errors: HW_REFUSED with INVALID_CONFIG (says

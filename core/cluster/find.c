@@ -4,6 +4,7 @@
  * asks for what is not there is told what there is.
  */
 #include "core/base/broker_list.h"
+#include "core/base/edit_distance.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
@@ -51,6 +52,42 @@ bool hw_cluster_find_topic(const struct hw_cluster *cluster, const char *topic, 
     return true;
 }
 
+const char *hw_cluster_nearest_topic(const struct hw_cluster *cluster, const char *name)
+{
+    size_t best = strlen(name) / 3 + 1;
+    const char *nearest = NULL;
+
+    if (strlen(name) > HW_TOPIC_NAME_MAX) {
+        return NULL;
+    }
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        const struct hw_topic *topic = cluster->topics[i];
+
+        if (!topic->is_hidden && strlen(topic->name) < HW_EDIT_NAME_SIZE) {
+            size_t distance = hw_edit_distance(name, topic->name);
+
+            nearest = distance < best ? topic->name : nearest;
+            best = distance < best ? distance : best;
+        }
+    }
+    return nearest;
+}
+
+enum hw_status hw_cluster_refuse_topic(const struct hw_cluster *cluster, const char *name,
+                                       struct hw_error *error)
+{
+    const char *nearest = hw_cluster_nearest_topic(cluster, name);
+
+    if (nearest != NULL) {
+        return hw_error_refuse(
+            error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+            "there is no topic \"%s\", did you mean \"%s\"? hw_topics lists them", name, nearest);
+    }
+    return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                           "there is no topic \"%.*s\": hw_topics lists them", HW_TOPIC_NAME_MAX,
+                           name);
+}
+
 enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                  struct hw_selection *selection, struct hw_error *error)
 {
@@ -63,9 +100,7 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
     }
     selection->topic = hw_cluster_topic(cluster, topic);
     if (selection->topic == NULL) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "there is no topic \"%.*s\": hw_topics lists them",
-                               HW_TOPIC_NAME_MAX, topic);
+        return hw_cluster_refuse_topic(cluster, topic, error);
     }
     if (partition < -1 || partition >= selection->topic->partition_count) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
@@ -113,9 +148,7 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
     struct hw_topic *candidate = hw_cluster_topic(cluster, topic);
 
     if (candidate == NULL) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "there is no topic \"%.*s\": hw_topics lists them",
-                               HW_TOPIC_NAME_MAX, topic);
+        return hw_cluster_refuse_topic(cluster, topic, error);
     }
     if (partition < 0 || partition >= candidate->partition_count) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
