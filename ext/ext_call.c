@@ -197,6 +197,9 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
 
+    if (call->status == HW_OK && (call->function->flags & SQLITE_DIRECTONLY) != 0) {
+        call->status = ext_session_check_writable(call->session, &call->error);
+    }
     if (call->status == HW_OK) {
         call->status = ext_session_cluster(call->session, &cluster, &call->error);
     }

@@ -106,6 +106,15 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
     return status;
 }
 
+enum hw_status ext_session_check_writable(const struct ext_session *session, struct hw_error *error)
+{
+    if (!session->is_attached && sqlite3_db_readonly(session->db, "main") == 1) {
+        return ext_error_invalid(error, "the database is open for reading only, and so is the "
+                                        "cluster beside it");
+    }
+    return HW_OK;
+}
+
 static const char *protocol_of(const struct hw_cluster *cluster)
 {
     struct hw_position position = {0};
@@ -182,5 +191,6 @@ enum hw_status ext_session_attach(struct ext_session *session,
     }
     detach(session);
     session->cluster = cluster;
+    session->is_attached = true;
     return HW_OK;
 }

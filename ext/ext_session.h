@@ -27,6 +27,7 @@ struct ext_session {
     int references;
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
+    bool is_attached;            /* By open_cluster(): it is not the database's own. */
     struct hw_stage *stage;      /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
@@ -42,6 +43,11 @@ void ext_session_release(void *session);
  * ext_registry_open(). */
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error);
+
+/* Whether the cluster may be changed: the database's own goes with its file. Errors: HW_REFUSED
+ * with INVALID_REQUEST where that is open for reading only. */
+enum hw_status ext_session_check_writable(const struct ext_session *session,
+                                          struct hw_error *error);
 
 /*
  * Attach the connection to another cluster: options->directory is a path, relative ones are

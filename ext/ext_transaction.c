@@ -25,8 +25,11 @@ static enum hw_status stage_open(struct ext_session *session, struct hw_error *e
 enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
                                      struct hw_error *error)
 {
-    enum hw_status status = stage_open(session, error);
+    enum hw_status status = ext_session_check_writable(session, error);
 
+    if (status == HW_OK) {
+        status = stage_open(session, error);
+    }
     if (status != HW_OK) {
         return status;
     }
@@ -317,8 +320,13 @@ const sqlite3_module ext_transaction_module = {.iVersion = 2,
 
 enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error)
 {
-    int code = sqlite3_exec(session->db, "DELETE FROM " NAME, NULL, NULL, NULL);
+    enum hw_status status = ext_session_check_writable(session, error);
+    int code;
 
+    if (status != HW_OK) {
+        return status;
+    }
+    code = sqlite3_exec(session->db, "DELETE FROM " NAME, NULL, NULL, NULL);
     return code == SQLITE_OK
                ? HW_OK
                : ext_error_from_sqlite(error, session->db, code, "joining the transaction");

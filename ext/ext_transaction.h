@@ -32,7 +32,8 @@ int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab,
 /*
  * The stage, for a write that belongs to the transaction; begun if it was not. On HW_OK the cluster
  * is locked: ext_cluster_unlock(session->cluster). Errors: those of opening the cluster,
- * HW_NO_MEMORY, HW_REFUSED with INVALID_REQUEST where COMMIT has already failed once.
+ * HW_NO_MEMORY, HW_REFUSED with INVALID_REQUEST where COMMIT has already failed once, or the
+ * database is open for reading only.
  */
 enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
                                      struct hw_error *error);

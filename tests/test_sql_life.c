@@ -168,6 +168,37 @@ static void a_read_only_database_is_read_and_not_written(void **state)
     test_sql_close(db);
 }
 
+/* Its cluster lies beside it, and is written to by ways that SQLite does not see. */
+static void what_is_read_only_is_not_written_through_a_back_door(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *db = open_read_only(f->path);
+
+    expect_error(db, "SELECT produce('t', 0, NULL, 1)", SQLITE_ERROR,
+                 "INVALID_REQUEST: the database is open for reading only");
+    expect_error(db, "SELECT configure('acks', 1)", SQLITE_ERROR, "INVALID_REQUEST: ");
+    expect_error(db, "SELECT delete_topic('t')", SQLITE_ERROR, "INVALID_REQUEST: ");
+    expect_error(db, "SELECT tick(1)", SQLITE_ERROR, "INVALID_REQUEST: ");
+    expect_sql(db, "CREATE VIRTUAL TABLE temp.u USING highwater(topic=t); SELECT count(*) FROM u",
+               "3");
+    expect_error(db, "INSERT INTO u(value) VALUES (1)", SQLITE_ERROR,
+                 "INVALID_REQUEST: the database is open for reading only");
+    expect_error(db, "CREATE VIRTUAL TABLE temp.own USING highwater()", SQLITE_ERROR,
+                 "INVALID_REQUEST: the database is open for reading only");
+    expect_sql(db,
+               "SELECT count(*) FROM u; SELECT list_offsets('t', 0, 'latest'),"
+               " epoch_end_offset('t', 0, 1, 0); SELECT topic FROM hw_topics;"
+               "SELECT name FROM hw_config WHERE value <> default_value",
+               "3\n3|[0,3]\nt");
+    /* Another cluster is another thing. */
+    expect_sql(db,
+               "SELECT open_cluster(':memory:'), length(create_topic('m', 1, 1)),"
+               " produce('m', 0, NULL, 1); CREATE VIRTUAL TABLE temp.m USING highwater(topic=m);"
+               "INSERT INTO m(value) VALUES (2); SELECT leo FROM hw_partitions",
+               ":memory:|22|0\n2");
+    test_sql_close(db);
+}
+
 /* A "zombie" connection ends with its last statement; the cluster is free for the next one. */
 static void a_connection_can_be_closed_in_the_middle_of_a_scan(void **state)
 {
@@ -280,6 +311,7 @@ int main(void)
         TEST(vacuum_leaves_topics_alone),
         TEST(a_dump_is_read_again_beside_its_directory),
         TEST(a_read_only_database_is_read_and_not_written),
+        TEST(what_is_read_only_is_not_written_through_a_back_door),
         TEST(a_connection_can_be_closed_in_the_middle_of_a_scan),
         TEST(a_defensive_connection_without_trust_works_as_any),
         TEST(connections_with_a_shared_cache_share_the_cluster),
