@@ -318,15 +318,30 @@ const sqlite3_module ext_transaction_module = {.iVersion = 2,
                                                .xRelease = table_release,
                                                .xRollbackTo = table_rollback_to};
 
+/* Whether the schema has a table of that name by itself: it hides the one of the module. */
+static bool is_hidden_in(sqlite3 *db, const char *schema)
+{
+    return sqlite3_table_column_metadata(db, schema, NAME, NULL, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
 enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error)
 {
     enum hw_status status = ext_session_check_writable(session, error);
+    const char *statement = "DELETE FROM temp." NAME;
     int code;
 
     if (status != HW_OK) {
         return status;
     }
-    code = sqlite3_exec(session->db, "DELETE FROM " NAME, NULL, NULL, NULL);
+    if (is_hidden_in(session->db, "temp")) {
+        statement = "DELETE FROM main." NAME;
+        if (is_hidden_in(session->db, "main")) {
+            return ext_error_invalid(error, "the tables main." NAME " and temp." NAME
+                                            " hide that of the extension: rename one of them");
+        }
+    }
+    code = sqlite3_exec(session->db, statement, NULL, NULL, NULL);
     return code == SQLITE_OK
                ? HW_OK
                : ext_error_from_sqlite(error, session->db, code, "joining the transaction");

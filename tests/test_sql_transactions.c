@@ -380,6 +380,44 @@ static void closing_rolls_back(void **state)
     f->other = test_sql_open(path);
 }
 
+/* A schema may have a table of that name: it is left alone, and CREATE and DROP do what they do. */
+static void a_table_called_hw_transaction_is_in_nobodys_way(void **state)
+{
+    static const char *const schemas[] = {"temp", "main"};
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *sql = sqlite3_mprintf("CREATE TABLE %s.hw_transaction(x);"
+                                    "INSERT INTO %s.hw_transaction VALUES (1), (2)",
+                                    schemas[i], schemas[i]);
+        char *read = sqlite3_mprintf("SELECT count(*) FROM %s.hw_transaction;"
+                                     "DROP TABLE %s.hw_transaction",
+                                     schemas[i], schemas[i]);
+
+        expect_sql(db, sql, "");
+        expect_sql(db,
+                   "CREATE VIRTUAL TABLE a USING highwater(); DROP TABLE a;"
+                   "CREATE VIRTUAL TABLE a USING highwater(); SELECT topic FROM hw_topics;"
+                   "BEGIN; DROP TABLE a; ROLLBACK; SELECT topic FROM hw_topics;"
+                   "BEGIN; CREATE VIRTUAL TABLE b USING highwater(); ROLLBACK;"
+                   "SELECT topic FROM hw_topics; DROP TABLE a; SELECT count(*) FROM hw_topics",
+                   "a\na\na\n0");
+        expect_sql(db, read, "2");
+        sqlite3_free(sql);
+        sqlite3_free(read);
+    }
+    expect_sql(db,
+               "CREATE TABLE temp.hw_transaction(x); CREATE TABLE main.hw_transaction(x);"
+               "INSERT INTO main.hw_transaction VALUES (1)",
+               "");
+    expect_error(db, "CREATE VIRTUAL TABLE a USING highwater()", SQLITE_ERROR,
+                 "INVALID_REQUEST: the tables main.hw_transaction and temp.hw_transaction hide");
+    expect_sql(db, "SELECT count(*) FROM main.hw_transaction; SELECT count(*) FROM hw_topics",
+               "1\n0");
+    test_sql_close(db);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -402,6 +440,7 @@ int main(void)
         TEST(staging_takes_little_memory_however_much_is_staged),
         TEST(another_cluster_is_not_opened_inside_a_transaction),
         TEST(closing_rolls_back),
+        TEST(a_table_called_hw_transaction_is_in_nobodys_way),
     };
 
     return cmocka_run_group_tests_name("sql_transactions", tests, NULL, NULL);
