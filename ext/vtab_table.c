@@ -85,20 +85,27 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     static const char *const columns[] = {"topic", "partition", "broker"};
     const struct ext_schema *schema = &((struct table *)vtab)->definition->schema;
+    sqlite3_str *words = sqlite3_str_new(NULL);
     int argument_count = 0;
+    int code;
 
     info->estimatedRows = 1000;
     for (int i = 0; i < 3; i++) {
         int found = find_equality(info, schema, columns[i]);
         if (found >= 0) {
             /* SQLite checks it again: rows may come that do not match. */
+            sqlite3_str_appendf(words, "%s%s=?", argument_count == 0 ? "" : " ", columns[i]);
             info->aConstraintUsage[found].argvIndex = ++argument_count;
             info->idxNum |= 1 << i;
             info->estimatedRows /= 5;
         }
     }
     info->estimatedCost = 1000.0 + (double)info->estimatedRows;
-    return SQLITE_OK;
+    /* For EXPLAIN QUERY PLAN. */
+    code = sqlite3_str_errcode(words);
+    info->idxStr = sqlite3_str_finish(words); /* NULL where there is nothing to say. */
+    info->needToFreeIdxStr = 1;
+    return code;
 }
 
 static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)

@@ -153,6 +153,27 @@ static void conditions_and_joins_answer_as_over_a_copy(void **state)
                "a|0|1,2,3\nb|0|1\nb|1|2\n1|1\n2|1\n3|0\na|1\na|2\na|3");
 }
 
+/* The last column of EXPLAIN QUERY PLAN. */
+static void plans_are_told_in_words(void **state)
+{
+    static const char *const plans[][2] = {
+        {"SELECT * FROM hw_replicas", "SCAN hw_replicas VIRTUAL TABLE INDEX 0:"},
+        {"SELECT * FROM hw_replicas WHERE broker = 2 AND topic = 'a'",
+         "SCAN hw_replicas VIRTUAL TABLE INDEX 5:topic=? broker=?"},
+        {"SELECT * FROM hw_partitions WHERE topic = 'a' AND \"partition\" = 0",
+         "SCAN hw_partitions VIRTUAL TABLE INDEX 3:topic=? partition=?"}};
+
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        char sql[200];
+        const char *printed;
+
+        (void)snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", plans[i][0]);
+        printed = strrchr(test_sql(*state, sql), '|');
+        assert_non_null(printed);
+        assert_string_equal(printed + 1, plans[i][1]);
+    }
+}
+
 /* Case: D-01 */
 static void arguments_of_a_log_may_come_from_any_side_of_a_join(void **state)
 {
@@ -248,6 +269,7 @@ int main(void)
         TEST(columns_have_the_promised_names_and_order),
         TEST(a_cluster_is_seen_from_every_side),
         TEST(conditions_and_joins_answer_as_over_a_copy),
+        TEST(plans_are_told_in_words),
         TEST(arguments_of_a_log_may_come_from_any_side_of_a_join),
         TEST(lists_of_arguments_read_each_log_once),
         TEST(a_statement_sees_one_state_of_a_table),
