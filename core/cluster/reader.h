@@ -27,7 +27,9 @@ struct hw_reader_options {
     hw_offset_t first; /* Only offsets in [first, end). Any numbers are allowed. */
     hw_offset_t end;   /* INT64_MAX: no bound. */
     bool descending;   /* From the largest offset down. */
-    bool count_only;   /* Rows carry partition and offset only: nothing is decoded. */
+    /* Rows carry partition and offset only: nothing is decoded, and what is known of the log from
+     * the last time is not read again. */
+    bool count_only;
     /* A hint: the caller will look at about so many rows, so that little more is read. 0: at all.
      */
     int64_t rows_wanted;

@@ -23,12 +23,23 @@ enum hw_status hw_reader_corrupt(const struct hw_reader *reader, const char *mes
                         reader->options.partition, message);
 }
 
+static enum hw_status reader_not_a_batch(const struct hw_reader *reader, struct hw_error *error)
+{
+    return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
+}
+
 /* What a look at a batch has returned. */
 static enum hw_status reader_failed(const struct hw_reader *reader, enum hw_status status,
                                     const struct hw_error *inner, struct hw_error *error)
 {
     return status == HW_CORRUPT ? hw_reader_corrupt(reader, inner->message, error)
                                 : hw_error_set(error, status, "%s", inner->message);
+}
+
+/* Whether every offset of the batch has a record, by its header. */
+static bool reader_is_dense(const struct hw_batch *batch)
+{
+    return batch->record_count - 1 == batch->last_offset_delta;
 }
 
 /* ------------------------------------------------------------------------------------- chunks */
@@ -48,7 +59,7 @@ static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_er
         }
         if (hw_batch_parse(reader->chunk.bytes + at, reader->chunk.size - at, &batch) !=
             HW_BATCH_OK) {
-            return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
+            return reader_not_a_batch(reader, error);
         }
         reader->starts[reader->start_count++] = at;
     }
@@ -82,18 +93,64 @@ static enum hw_status reader_find_log(struct hw_reader *reader, struct hw_log **
     return HW_OK;
 }
 
-/* Read the next chunk; an empty one is the end. */
+/* Enter the offsets next to come, as far as the log knows that each of them has a record. Returns
+ * whether there are any. */
+static bool reader_enter_dense(struct hw_reader *reader, const struct hw_log *log, hw_offset_t from,
+                               hw_offset_t bound)
+{
+    hw_offset_t first;
+    hw_offset_t end;
+
+    hw_log_dense(log, &first, &end);
+    reader->low = first > from ? first : from;
+    reader->high = end < bound ? end : bound;
+    if (reader->low >= reader->high ||
+        (reader->options.descending ? reader->high < bound : reader->low > from)) {
+        return false;
+    }
+    if (!reader->options.descending) {
+        reader->first = reader->high;
+    } else if (reader->low > from) {
+        reader->end = reader->low;
+    } else {
+        reader->end = reader->first; /* That was all. */
+    }
+    reader->is_run = true;
+    return true;
+}
+
+/* Have the log know which batches of the chunk have a record for each offset. */
+static enum hw_status reader_note_dense(const struct hw_reader *reader, struct hw_log *log,
+                                        struct hw_error *error)
+{
+    struct hw_batch batch;
+
+    for (size_t at = 0; at < reader->chunk.size; at += hw_batch_size_bytes(&batch)) {
+        if (hw_batch_parse(reader->chunk.bytes + at, reader->chunk.size - at, &batch) !=
+            HW_BATCH_OK) {
+            return reader_not_a_batch(reader, error);
+        }
+        if (reader_is_dense(&batch) && (batch.attributes & HW_BATCH_CONTROL) == 0) {
+            hw_log_note_dense(log, batch.base_offset, hw_batch_next_offset(&batch));
+        }
+    }
+    return HW_OK;
+}
+
+/* Read the next chunk; an empty one is the end, unless a run of offsets was entered. */
 static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *error)
 {
     struct hw_log *log;
     hw_offset_t from;
     hw_offset_t bound;
+    bool counts = reader->options.count_only && reader->options.mode != HW_READ_LOG;
     enum hw_status status = reader_find_log(reader, &log, &from, &bound, error);
 
     reader->chunk.size = 0;
     reader->at = 0;
     reader->start_count = 0;
-    if (status != HW_OK || from >= bound) {
+    if (status != HW_OK || from >= bound ||
+        (counts && reader_enter_dense(reader, log, from, bound))) {
         return status;
     }
     if (reader->options.descending) {
@@ -103,6 +160,9 @@ static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *e
         }
     } else {
         status = hw_log_read(log, from, bound, reader->chunk_bytes, true, &reader->chunk, error);
+    }
+    if (status == HW_OK && counts) {
+        status = reader_note_dense(reader, log, error);
     }
     if (reader->chunk_bytes < READER_CHUNK_BYTES_MAX) {
         reader->chunk_bytes *= READER_CHUNK_GROWTH;
@@ -169,7 +229,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     bool has_rows;
 
     if (hw_batch_parse(bytes, reader->chunk.size - start, batch) != HW_BATCH_OK) {
-        return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
+        return reader_not_a_batch(reader, error);
     }
     next_offset = hw_batch_next_offset(batch);
     has_rows = reader_take_bounds(reader);
@@ -185,7 +245,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     if (!has_rows) {
         return HW_OK;
     }
-    if (reader->options.count_only && batch->record_count - 1 == batch->last_offset_delta) {
+    if (reader->options.count_only && reader_is_dense(batch)) {
         reader->is_run = true;
         return HW_OK;
     }
@@ -215,7 +275,7 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
         return status;
     }
     if (hw_batch_parse(reader->chunk.bytes, reader->chunk.size, &reader->batch) != HW_BATCH_OK) {
-        return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);
+        return reader_not_a_batch(reader, error);
     }
     status = reader_check_crc(reader, reader->chunk.bytes, error);
     if (status != HW_OK) {
@@ -297,5 +357,6 @@ enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct
         return reader_enter_cached(reader, more, error);
     }
     status = reader_refill(reader, error);
-    return status == HW_OK ? hw_reader_enter_buffered(reader, more, error) : status;
+    *more = reader->is_run;
+    return status == HW_OK && !*more ? hw_reader_enter_buffered(reader, more, error) : status;
 }

@@ -94,6 +94,26 @@ void hw_log_set_content_id(struct hw_log *log, uint64_t content_id)
     log->content_id = content_id;
 }
 
+void hw_log_note_dense(struct hw_log *log, hw_offset_t first, hw_offset_t end)
+{
+    if (end > hw_log_end(log)) { /* A damaged header. */
+        return;
+    }
+    if (first <= log->dense_end && end >= log->dense_first) {
+        log->dense_first = first < log->dense_first ? first : log->dense_first;
+        log->dense_end = end > log->dense_end ? end : log->dense_end;
+    } else if (end - first > log->dense_end - log->dense_first) {
+        log->dense_first = first;
+        log->dense_end = end;
+    }
+}
+
+void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end)
+{
+    *first = log->dense_first;
+    *end = log->dense_end;
+}
+
 const char *hw_log_directory(const struct hw_log *log)
 {
     return log->owner.directory;
@@ -326,6 +346,7 @@ void hw_log_check(const struct hw_log *log)
         HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_base_offset(log->segments[i - 1]) <
                                         hw_segment_base_offset(log->segments[i])));
     }
+    HW_ASSERT(log->dense_first <= log->dense_end && log->dense_end <= hw_log_end(log));
     hw_epoch_cache_check(&log->epochs);
     if (log->epochs.count > 0) {
         HW_ASSERT(log->epochs.entries[log->epochs.count - 1].start_offset <= hw_log_end(log));

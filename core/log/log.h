@@ -149,6 +149,14 @@ hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
 uint64_t hw_log_content_id(const struct hw_log *log);
 void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
 
+/*
+ * For whoever counts records by the headers of batches: note that each offset in [first, end) has a
+ * record that is no control record; and the longest such stretch that is known, which may be empty
+ * and reach below the log start. What is cut off is forgotten. No file is looked at.
+ */
+void hw_log_note_dense(struct hw_log *log, hw_offset_t first, hw_offset_t end);
+void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end);
+
 /* Where an append landed. */
 struct hw_log_append_info {
     hw_offset_t first_offset;

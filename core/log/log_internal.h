@@ -32,6 +32,8 @@ struct hw_log {
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */
     uint64_t content_id;     /* hw_log_content_id() */
+    hw_offset_t dense_first; /* hw_log_dense() */
+    hw_offset_t dense_end;
 };
 
 /* The segment that takes appends. */

@@ -42,6 +42,13 @@ static enum hw_status settle_end(struct hw_log *log, enum hw_status status, stru
     return status == HW_OK ? epochs_status : status;
 }
 
+/* Before the log loses its end: what was known of it. */
+static void forget_content(struct hw_log *log)
+{
+    log->content_id = 0;
+    log->dense_first = log->dense_end = 0;
+}
+
 enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
 {
     enum hw_status status;
@@ -52,7 +59,7 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
     if (offset >= hw_log_end(log)) {
         return settle_end(log, HW_OK, error);
     }
-    log->content_id = 0;
+    forget_content(log);
     if (offset < hw_log_first_segment_base(log)) {
         return hw_log_truncate_fully_and_start_at(log, offset, HW_OFFSET_NONE, error);
     }
@@ -105,7 +112,7 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
                             "cannot start a log at offset %" PRId64 " with log start %" PRId64,
                             offset, log_start);
     }
-    log->content_id = 0;
+    forget_content(log);
     status = hw_log_drop_snapshots_above(log, HW_OFFSET_NONE, error);
     if (status != HW_OK) {
         return status;
