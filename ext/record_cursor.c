@@ -296,7 +296,8 @@ int record_cursor_next(sqlite3_vtab_cursor *base)
         take_from_run(cursor);
         return SQLITE_OK;
     }
-    return step_reader(cursor);
+    cursor->is_at_end = cursor->is_one_offset;
+    return cursor->is_at_end ? SQLITE_OK : step_reader(cursor);
 }
 
 /* Everything that needs the lock: the bounds, and the first row. */
@@ -321,6 +322,8 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
         return HW_OK;
     }
     status = take_bounds(cursor, cluster, source, partition_count, error);
+    cursor->is_one_offset = cursor->bounds_count == 1 && cursor->bounds[0].first < INT64_MAX &&
+                            cursor->bounds[0].end == cursor->bounds[0].first + 1;
     cursor->is_at_end = false;
     return status == HW_OK ? step(cursor, cluster, error) : status;
 }

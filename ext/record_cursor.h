@@ -33,6 +33,7 @@ struct record_cursor {
     bool is_reading;          /* The reader is on a partition. */
     struct hw_row row; /* The present row; of a count-only scan partition and offset alone. */
     bool is_at_end;
+    bool is_one_offset;    /* The scan is of one: there is nothing behind its row. */
     hw_offset_t run_first; /* Of a count-only scan: offsets in [run_first, run_end) come next. */
     hw_offset_t run_end;
 };

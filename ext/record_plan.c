@@ -10,8 +10,23 @@
 SQLITE_EXTENSION_INIT3
 
 /* Names in plan texts, by term. */
-static const char *const term_names[] = {"",          "topic",   "partition", "offset", "rowid",
-                                         "timestamp", "replica", "isolation", "limit",  "skip"};
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+static const struct {
+    const char *text;
+    size_t size;
+} term_names[] = {[TERM_TOPIC] = NAME("topic"),
+                  [TERM_PARTITION] = NAME("partition"),
+                  [TERM_OFFSET] = NAME("offset"),
+                  [TERM_ROWID] = NAME("rowid"),
+                  [TERM_TIMESTAMP] = NAME("timestamp"),
+                  [TERM_REPLICA] = NAME("replica"),
+                  [TERM_ISOLATION] = NAME("isolation"),
+                  [TERM_LIMIT] = NAME("limit"),
+                  [TERM_SKIP] = NAME("skip")};
+#undef NAME
 
 struct planner {
     sqlite3_index_info *info;
@@ -37,7 +52,7 @@ static void use_argument(struct planner *planner, int index, enum record_term te
     usage->argvIndex = ++planner->argument_count;
     usage->omit = omit;
     sqlite3_str_appendf(planner->text, "%s%s%s?", planner->argument_count == 1 ? "" : " ",
-                        term_names[term], comparison);
+                        term_names[term].text, comparison);
 }
 
 /* The text of a comparison that the plan can use, or NULL. IS is "=" for columns that are never
@@ -282,15 +297,17 @@ static void read_word(const char **text, enum record_term *term, int *comparison
 {
     *term = TERM_NONE;
     for (size_t i = 1; i < sizeof term_names / sizeof term_names[0]; i++) {
-        size_t size = strlen(term_names[i]);
-        if (**text == term_names[i][0] && strncmp(*text, term_names[i], size) == 0) {
+        const char *name = term_names[i].text;
+        if (**text == name[0] && strncmp(*text, name, term_names[i].size) == 0) {
             *term = (enum record_term)i;
-            *text += size;
+            *text += term_names[i].size;
             break;
         }
     }
     *comparison = plan_read_comparison(text);
-    *text += strspn(*text, "? ");
+    while (**text == '?' || **text == ' ') {
+        ++*text;
+    }
 }
 
 static enum hw_status read_topic(struct record_scan *scan, sqlite3_value *value,

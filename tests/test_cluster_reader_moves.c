@@ -273,14 +273,19 @@ static void records_whose_offsets_do_not_grow_are_an_error(void **state)
         for (int descending = 0; descending < 2; descending++) {
             struct hw_reader *reader;
             struct hw_error error;
+            enum hw_status status;
             hw_offset_t last;
             int count;
 
             assert_ok(hw_log_truncate_to(f->log, 0, &error));
             append_odd(f, seconds[i]);
             options.descending = descending == 1;
-            assert_ok(hw_reader_open(f->topics.cluster, &options, &reader, &error));
-            assert_status(test_reader_finish(reader, &count, &last, &error), HW_CORRUPT);
+            /* So few rows are read when the reader is opened, unless backwards. */
+            status = hw_reader_open(f->topics.cluster, &options, &reader, &error);
+            assert_int_equal(status, descending == 1 ? HW_OK : HW_CORRUPT);
+            if (status == HW_OK) {
+                assert_status(test_reader_finish(reader, &count, &last, &error), HW_CORRUPT);
+            }
             assert_non_null(strstr(error.message, "in the batch [0, 4] has offset"));
             hw_reader_close(reader);
         }

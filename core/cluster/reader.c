@@ -104,7 +104,11 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     reader->first = at_least(options->first, options->mode == HW_READ_LOG ? 0 : reader->log_start);
     reader->end = options->end < place.end ? options->end : place.end;
     reader->chunk_bytes = first_chunk_bytes(reader);
-    return HW_OK;
+    status = hw_reader_enter_first(reader, &place, error);
+    if (status != HW_OK) {
+        hw_reader_stop(reader);
+    }
+    return status;
 }
 
 enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,

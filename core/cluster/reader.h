@@ -51,7 +51,8 @@ struct hw_row {
  * Open a reader. On HW_OK the caller owns *reader: hw_reader_close(). The high watermark that it
  * goes by is on disk when this returns, so no end of the process can take back what it shows.
  * Errors: HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE (says what to call),
- * REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; HW_NO_MEMORY, HW_IO.
+ * REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; HW_NO_MEMORY, HW_IO; as hw_reader_next(), since of
+ * few rows the first are read at once.
  */
 enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader **reader, struct hw_error *error);

@@ -66,31 +66,31 @@ static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_er
     return HW_OK;
 }
 
-/* Find the log once more, since it may have changed, and what is still to be read of it: the
- * batches that hold offsets in [*from, *bound). */
-static enum hw_status reader_find_log(struct hw_reader *reader, struct hw_log **log,
-                                      hw_offset_t *from, hw_offset_t *bound, struct hw_error *error)
+/* What is still to be read of the log: the batches that hold offsets in [*from, *bound). */
+static void reader_take_place(struct hw_reader *reader, const struct hw_reader_place *place,
+                              hw_offset_t *from, hw_offset_t *bound)
 {
-    struct hw_reader_place place;
-    enum hw_status status = hw_reader_find(reader->cluster, &reader->options, &place, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    if (!hw_uuid_equal(&place.topic->id, &reader->topic_id)) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "topic %s was deleted while it was read, and made anew",
-                               reader->topic);
-    }
-    *log = place.replica->log;
-    reader->end = place.end < reader->end ? place.end : reader->end;
-    reader->bottom = hw_log_start(*log);
+    reader->end = place->end < reader->end ? place->end : reader->end;
+    reader->bottom = hw_log_start(place->replica->log);
     *from = reader->first > reader->bottom ? reader->first : reader->bottom;
     *bound = reader->end;
     if (reader->options.mode == HW_READ_LOG && reader->first < *from && *bound <= *from) {
         *bound = *from + 1; /* The batch that holds the log start may begin below all bounds. */
     }
-    return HW_OK;
+}
+
+/* Find the log once more, since it may have changed. */
+static enum hw_status reader_find_again(struct hw_reader *reader, struct hw_reader_place *place,
+                                        struct hw_error *error)
+{
+    enum hw_status status = hw_reader_find(reader->cluster, &reader->options, place, error);
+
+    if (status == HW_OK && !hw_uuid_equal(&place->topic->id, &reader->topic_id)) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "topic %s was deleted while it was read, and made anew",
+                               reader->topic);
+    }
+    return status;
 }
 
 /* Enter the offsets next to come, as far as the log knows that each of them has a record. Returns
@@ -138,20 +138,21 @@ static enum hw_status reader_note_dense(const struct hw_reader *reader, struct h
 }
 
 /* Read the next chunk; an empty one is the end, unless a run of offsets was entered. */
-static enum hw_status reader_refill(struct hw_reader *reader, struct hw_error *error)
+static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_reader_place *place,
+                                    struct hw_error *error)
 {
-    struct hw_log *log;
+    struct hw_log *log = place->replica->log;
+    bool counts = reader->options.count_only && reader->options.mode != HW_READ_LOG;
     hw_offset_t from;
     hw_offset_t bound;
-    bool counts = reader->options.count_only && reader->options.mode != HW_READ_LOG;
-    enum hw_status status = reader_find_log(reader, &log, &from, &bound, error);
+    enum hw_status status;
 
     reader->chunk.size = 0;
     reader->at = 0;
     reader->start_count = 0;
-    if (status != HW_OK || from >= bound ||
-        (counts && reader_enter_dense(reader, log, from, bound))) {
-        return status;
+    reader_take_place(reader, place, &from, &bound);
+    if (from >= bound || (counts && reader_enter_dense(reader, log, from, bound))) {
+        return HW_OK;
     }
     if (reader->options.descending) {
         status = hw_log_read_before(log, bound, reader->chunk_bytes, &reader->chunk, error);
@@ -292,20 +293,22 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
 }
 
 /* Enter the next batch by way of the cache. */
-static enum hw_status reader_enter_cached(struct hw_reader *reader, bool *more,
+static enum hw_status reader_enter_cached(struct hw_reader *reader,
+                                          const struct hw_reader_place *place, bool *more,
                                           struct hw_error *error)
 {
     struct hw_batch_cache *cache = &reader->cluster->batches;
+    struct hw_log *log = place->replica->log;
     struct hw_cached_batch *entry;
-    struct hw_log *log;
     hw_offset_t from;
     hw_offset_t bound;
     struct hw_error inner;
-    enum hw_status status = reader_find_log(reader, &log, &from, &bound, error);
+    enum hw_status status = HW_OK;
 
     *more = false;
-    if (status != HW_OK || from >= bound) {
-        return status;
+    reader_take_place(reader, place, &from, &bound);
+    if (from >= bound) {
+        return HW_OK;
     }
     if (hw_log_content_id(log) == 0) {
         hw_log_set_content_id(log, hw_batch_cache_new_content_id(cache));
@@ -346,17 +349,30 @@ enum hw_status hw_reader_enter_buffered(struct hw_reader *reader, bool *entered,
                         error);
 }
 
+enum hw_status hw_reader_enter_first(struct hw_reader *reader, const struct hw_reader_place *place,
+                                     struct hw_error *error)
+{
+    bool more;
+
+    return reader_is_lookup(reader) ? reader_enter_cached(reader, place, &more, error) : HW_OK;
+}
+
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error)
 {
+    struct hw_reader_place place;
     enum hw_status status = hw_reader_enter_buffered(reader, more, error);
 
     if (status != HW_OK || *more || reader->first >= reader->end) {
         return status;
     }
-    if (reader_is_lookup(reader)) {
-        return reader_enter_cached(reader, more, error);
+    status = reader_find_again(reader, &place, error);
+    if (status != HW_OK) {
+        return status;
     }
-    status = reader_refill(reader, error);
+    if (reader_is_lookup(reader)) {
+        return reader_enter_cached(reader, &place, more, error);
+    }
+    status = reader_refill(reader, &place, error);
     *more = reader->is_run;
     return status == HW_OK && !*more ? hw_reader_enter_buffered(reader, more, error) : status;
 }

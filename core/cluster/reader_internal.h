@@ -74,6 +74,11 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
 enum hw_status hw_reader_enter_buffered(struct hw_reader *reader, bool *entered,
                                         struct hw_error *error);
 
+/* Where few rows are wanted, enter the batch of the first one, now that its place is known. Errors:
+ * as hw_reader_next(). */
+enum hw_status hw_reader_enter_first(struct hw_reader *reader, const struct hw_reader_place *place,
+                                     struct hw_error *error);
+
 /* Enter the next batch that may have rows; *more is false at the end. Errors: as hw_reader_next().
  */
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
