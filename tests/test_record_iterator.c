@@ -54,6 +54,30 @@ static struct hw_batch raw_batch(struct hw_buffer *buffer, const void *bytes, si
     return test_parse(buffer->bytes, buffer->size);
 }
 
+/* The next record, which a copy of the iterator skips: it must come to the same place. */
+static enum hw_status next_and_skip(struct hw_record_iterator *iterator, struct hw_record *record,
+                                    bool *found, struct hw_error *error)
+{
+    struct hw_record_iterator skipper = *iterator;
+    struct hw_error skip_error;
+    hw_offset_t offset = -1;
+    bool skipped = true;
+    enum hw_status skip_status = hw_record_iterator_skip(&skipper, &offset, &skipped, &skip_error);
+    enum hw_status status = hw_record_iterator_next(iterator, record, found, error);
+
+    if (status == HW_OK) {
+        assert_int_equal(skip_status, HW_OK);
+        assert_int_equal(skipped, *found);
+        assert_ptr_equal(skipper.at, iterator->at);
+        assert_int_equal(skipper.left, iterator->left);
+        assert_true(!skipped || offset == record->offset);
+    } else if (skip_status != HW_OK) {
+        assert_int_equal(skip_status, status);
+        assert_int_equal(skipper.left, 0);
+    }
+    return status;
+}
+
 /*
  * Walk all records and headers of a copy of exactly `size` bytes, touching every byte that they
  * point to. Returns the records found; *status is how it ended.
@@ -80,7 +104,7 @@ static int walk(const uint8_t *bytes, size_t size, enum hw_status *status)
             const uint8_t *cursor;
             int32_t left;
 
-            *status = hw_record_iterator_next(&iterator, &record, &found, &error);
+            *status = next_and_skip(&iterator, &record, &found, &error);
             if (*status != HW_OK || !found) {
                 break;
             }

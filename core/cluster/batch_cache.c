@@ -182,19 +182,19 @@ enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content
 static enum hw_status step(const struct hw_cached_batch *entry, struct hw_record_iterator *iterator,
                            hw_offset_t *previous, bool *found, struct hw_error *error)
 {
-    struct hw_record record;
-    enum hw_status status = hw_record_iterator_next(iterator, &record, found, error);
+    hw_offset_t offset;
+    enum hw_status status = hw_record_iterator_skip(iterator, &offset, found, error);
 
     if (status != HW_OK || !*found) {
         return status;
     }
-    if (record.offset <= *previous || record.offset >= entry->next_offset) {
+    if (offset <= *previous || offset >= entry->next_offset) {
         return hw_error_set(error, HW_CORRUPT,
                             "a record in the batch [%" PRId64 ", %" PRId64 "] has offset %" PRId64
                             ", the one before it %" PRId64,
-                            entry->base_offset, entry->next_offset - 1, record.offset, *previous);
+                            entry->base_offset, entry->next_offset - 1, offset, *previous);
     }
-    *previous = record.offset;
+    *previous = offset;
     return HW_OK;
 }
 

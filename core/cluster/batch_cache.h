@@ -30,7 +30,7 @@ struct hw_cached_batch {
     struct hw_record_iterator start;
     bool is_dense; /* By the header, every offset has a record. */
     /* Then, and as far as that is true: where the first `known_count` records begin, counted from
-     * the first one, and where the last of them ends. They are well-formed and in order. */
+     * the first one, and where the last of them ends. They are in order. */
     uint32_t *positions;
     size_t position_capacity;
     int32_t known_count;
@@ -71,7 +71,8 @@ enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content
 /*
  * Append the encoded records whose offsets are in [low, high) to `out`, and start `iterator` at the
  * first of them; it has only those, and its bytes are in `out`. Errors: HW_NO_MEMORY; HW_CORRUPT
- * where records are malformed or not in order of offset.
+ * where records have no length and offset, or are not in order of offset. What is in them, the
+ * iterator says.
  */
 enum hw_status hw_cached_batch_copy(struct hw_cached_batch *batch, hw_offset_t low,
                                     hw_offset_t high, struct hw_buffer *out,

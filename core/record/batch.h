@@ -157,6 +157,11 @@ enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
                                        struct hw_record *record, bool *found,
                                        struct hw_error *error);
 
+/* Step over the next record: its offset into *offset. Of what is in it, nothing behind that is
+ * looked at. Errors: as hw_record_iterator_next(). */
+enum hw_status hw_record_iterator_skip(struct hw_record_iterator *iterator, hw_offset_t *offset,
+                                       bool *found, struct hw_error *error);
+
 /*
  * Step through a record's headers: *cursor starts as record->headers and *left as header_count.
  * Returns false at the end. Iterating a record that hw_record_iterator_next() returned cannot fail,
