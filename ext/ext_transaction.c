@@ -9,8 +9,12 @@ SQLITE_EXTENSION_INIT3
 static enum hw_status stage_open(struct ext_session *session, struct hw_error *error)
 {
     struct ext_cluster *cluster = NULL;
-    enum hw_status status = ext_session_cluster(session, &cluster, error);
+    enum hw_status status;
 
+    if (session->stage_state == EXT_STAGE_OPEN) {
+        return HW_OK;
+    }
+    status = ext_session_cluster(session, &cluster, error);
     if (status == HW_OK && session->stage == NULL) {
         status = hw_stage_create(ext_cluster_lock(cluster), &session->stage, error);
         ext_cluster_unlock(cluster);

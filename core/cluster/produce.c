@@ -29,25 +29,22 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error)
 {
-    struct hw_selection selection;
+    struct hw_topic *topic = hw_cluster_topic(cluster, produce->topic);
     int64_t partition = produce->partition;
-    enum hw_status status = hw_cluster_select(cluster, produce->topic, -1, &selection, error);
+    enum hw_status status = HW_OK;
 
-    if (status != HW_OK) {
-        return status;
-    }
-    target->topic = selection.topic;
-    if (partition == -1) {
+    if (topic != NULL && partition == -1) {
         partition = produce->record.key_size < 0
-                        ? selection.topic->sticky_partition
+                        ? topic->sticky_partition
                         : hw_partition_for_key(produce->record.key, produce->record.key_size,
-                                               selection.topic->partition_count);
+                                               topic->partition_count);
     }
-    if (partition < 0 || partition >= target->topic->partition_count) {
+    target->topic = topic;
+    if (topic == NULL || partition < 0 || partition >= topic->partition_count) {
         return hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
                                          &target->partition, error);
     }
-    target->partition = &target->topic->partitions[partition];
+    target->partition = &topic->partitions[partition];
     if ((produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX)) {
         return hw_error_set(error, HW_MISUSE,
                             "leader epoch %" PRId64 ", allowed are 0 to 2147483647",

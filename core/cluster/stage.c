@@ -88,10 +88,15 @@ static void table_fill(struct hw_stage *stage)
 static struct hw_stage_partition *stage_find(const struct hw_stage *stage,
                                              const struct hw_topic *topic, int32_t index)
 {
+    struct hw_stage_partition *newest;
     size_t found;
 
     if (topic->writers[index] != stage || stage->partition_count == 0) {
         return NULL;
+    }
+    newest = &stage->partitions[stage->partition_count - 1];
+    if (newest->topic == topic && newest->index == index) {
+        return newest; /* Often there is only one. */
     }
     found = stage->table[table_find(stage, topic, index)];
     return found == 0 ? NULL : &stage->partitions[found - 1];
@@ -197,8 +202,12 @@ static enum hw_status check_size(const struct hw_produce_target *target,
                                  const struct hw_record *record, struct hw_error *error)
 {
     const struct hw_log_config *config = &target->topic->log_config;
-    int64_t size = batch_of_one_size(record);
+    int64_t size = HW_BATCH_HEADER_SIZE + (int64_t)hw_record_size_bytes_max(record);
 
+    if (size <= config->max_message_bytes && size <= config->segment_bytes) {
+        return HW_OK;
+    }
+    size = batch_of_one_size(record);
     if (size > config->max_message_bytes) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "the record makes a batch of %" PRId64

@@ -11,6 +11,8 @@
 enum {
     /* Length, attributes, timestamp and offset delta, key and value size, header count. */
     RECORD_OVERHEAD_MAX = 5 * HW_VARINT_SIZE_MAX + HW_VARLONG_SIZE_MAX + 1,
+    /* Of them but the length: most are one byte, one or two are two. */
+    RECORD_OVERHEAD_USUAL = 8,
     BATCH_SIZE_MAX = INT32_MAX
 };
 
@@ -113,20 +115,22 @@ size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder)
     return builder->buffer->size - builder->start;
 }
 
-size_t hw_record_size_bytes_max(const struct hw_record *record)
+/* Bytes of key, value and headers. */
+static int64_t content_size(const struct hw_record *record)
 {
-    return (size_t)RECORD_OVERHEAD_MAX + (size_t)(record->key_size > 0 ? record->key_size : 0) +
-           (size_t)(record->value_size > 0 ? record->value_size : 0) + (size_t)record->headers_size;
+    return (int64_t)(record->key_size > 0 ? record->key_size : 0) +
+           (record->value_size > 0 ? record->value_size : 0) + record->headers_size;
 }
 
-/* Encode the record behind the batch, which has room for its `size` bytes and their length. */
-static void put_record(struct hw_batch_builder *builder, const struct hw_record *record,
-                       int32_t length, int64_t timestamp_delta, int32_t offset_delta)
+size_t hw_record_size_bytes_max(const struct hw_record *record)
 {
-    struct hw_buffer *buffer = builder->buffer;
-    uint8_t *out = buffer->bytes + buffer->size;
+    return (size_t)(content_size(record) + RECORD_OVERHEAD_MAX);
+}
 
-    out = put_varint(out, length);
+/* Write all of the record but its length. Returns the end of what was written. */
+static uint8_t *put_body(uint8_t *out, const struct hw_record *record, int64_t timestamp_delta,
+                         int64_t offset_delta)
+{
     *out++ = 0; /* Attributes. */
     out = put_varint(out, timestamp_delta);
     out = put_varint(out, offset_delta);
@@ -137,7 +141,25 @@ static void put_record(struct hw_batch_builder *builder, const struct hw_record 
         memcpy(out, record->headers, (size_t)record->headers_size);
         out += record->headers_size;
     }
-    buffer->size = (size_t)(out - buffer->bytes);
+    return out;
+}
+
+/* Encode the record behind the batch, which has room for it. Its length comes first, and is known
+ * last: the room for it is guessed, and rarely wrong. */
+static void put_record(struct hw_buffer *buffer, const struct hw_record *record,
+                       int64_t timestamp_delta, int64_t offset_delta)
+{
+    uint8_t *out = buffer->bytes + buffer->size;
+    uint8_t *body = out + varint_size(content_size(record) + RECORD_OVERHEAD_USUAL);
+    uint8_t *end = put_body(body, record, timestamp_delta, offset_delta);
+    size_t length = (size_t)(end - body);
+    uint8_t *moved = put_varint(out, (int64_t)length);
+
+    if (moved != body) {
+        /* What the length has overwritten is written again. */
+        end = put_body(moved, record, timestamp_delta, offset_delta);
+    }
+    buffer->size = (size_t)(end - buffer->bytes);
 }
 
 enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
@@ -146,9 +168,7 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
     bool is_first = builder->record_count == 0;
     hw_time_ms_t base_timestamp = is_first ? record->timestamp : builder->base_timestamp;
     int64_t offset_delta = record->offset - builder->base_offset;
-    int64_t timestamp_delta;
-    int64_t length;
-    int64_t size;
+    int64_t size_max = content_size(record) + RECORD_OVERHEAD_MAX;
     enum hw_status status;
 
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
@@ -159,22 +179,17 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                "timestamp %" PRId64 " is below 0 and is not -1 (none)",
                                record->timestamp);
     }
-    timestamp_delta = record->timestamp - base_timestamp;
-    length = 1 + (int64_t)varint_size(timestamp_delta) + (int64_t)varint_size(offset_delta) +
-             bytes_size(record->key_size) + bytes_size(record->value_size) +
-             (int64_t)varint_size(record->header_count) + record->headers_size;
-    size = length + HW_VARINT_SIZE_MAX;
-    if ((int64_t)hw_batch_builder_size_bytes(builder) + size > BATCH_SIZE_MAX) {
+    if ((int64_t)hw_batch_builder_size_bytes(builder) + size_max > BATCH_SIZE_MAX) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "a record of %" PRId64 " bytes in a batch of %zu, limit %" PRId32,
-                               length, hw_batch_builder_size_bytes(builder),
+                               content_size(record), hw_batch_builder_size_bytes(builder),
                                (int32_t)BATCH_SIZE_MAX);
     }
-    status = hw_buffer_reserve(builder->buffer, (size_t)size, error);
+    status = hw_buffer_reserve(builder->buffer, (size_t)size_max, error);
     if (status != HW_OK) {
         return status;
     }
-    put_record(builder, record, (int32_t)length, timestamp_delta, (int32_t)offset_delta);
+    put_record(builder->buffer, record, record->timestamp - base_timestamp, offset_delta);
     builder->base_timestamp = base_timestamp;
     if (record->timestamp > builder->max_timestamp) {
         builder->max_timestamp = record->timestamp;
