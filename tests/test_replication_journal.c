@@ -82,17 +82,19 @@ static void expect_number(int64_t number, const char *before, const char *after)
 {
     struct hw_journal journal;
     char expected[HW_EVENT_DETAIL_SIZE];
+    char digits[HW_JOURNAL_NUMBER_SIZE];
 
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
-    hw_journal_add_number(&journal, hw_event_of(&journal, HW_EVENT_FETCH_REQUEST), before, number,
-                          after);
+    hw_journal_add_words(
+        &journal, hw_event_of(&journal, HW_EVENT_FETCH_REQUEST),
+        (const char *const[]){before, hw_journal_number(digits, number), after, NULL});
     (void)snprintf(expected, sizeof expected, "%s%" PRId64 "%s", before, number, after);
     assert_string_equal(hw_journal_at(&journal, 0)->detail, expected);
     assert_int_equal(hw_journal_at(&journal, 0)->seq, 1);
     hw_journal_release(&journal);
 }
 
-static void a_number_is_written_as_printf_does(void **state)
+static void words_and_numbers_are_written_as_printf_does(void **state)
 {
     char text[2 * HW_EVENT_DETAIL_SIZE];
 
@@ -106,7 +108,7 @@ static void a_number_is_written_as_printf_does(void **state)
     expect_number(INT64_MIN, "", "");
     expect_number(7, text, text);
     expect_number(7, "", text);
-    hw_journal_add_number(NULL, hw_event_of(NULL, HW_EVENT_ACK), "", 1, "");
+    hw_journal_add_words(NULL, hw_event_of(NULL, HW_EVENT_ACK), (const char *const[]){NULL});
 }
 
 static void every_kind_has_a_name(void **state)
@@ -123,7 +125,7 @@ int main(void)
         cmocka_unit_test(a_topic_keeps_its_place),
         cmocka_unit_test(without_memory_an_event_leaves_a_gap),
         cmocka_unit_test(a_missing_journal_notes_nothing),
-        cmocka_unit_test(a_number_is_written_as_printf_does),
+        cmocka_unit_test(words_and_numbers_are_written_as_printf_does),
         cmocka_unit_test(every_kind_has_a_name),
     };
 

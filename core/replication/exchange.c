@@ -147,11 +147,14 @@ static void exchange_note_request(const struct hw_replica *follower,
                                   const struct hw_fetch_request *request)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_REQUEST);
+    char number[HW_JOURNAL_NUMBER_SIZE];
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_journal_add_number(follower->journal, event, "last fetched epoch ",
-                          request->last_fetched_epoch, "");
+    hw_journal_add_words(
+        follower->journal, event,
+        (const char *const[]){"last fetched epoch ",
+                              hw_journal_number(number, request->last_fetched_epoch), NULL});
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -159,6 +162,7 @@ static void exchange_note_response(const struct hw_replica *follower,
                                    const struct hw_fetch_response *response)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_RESPONSE);
+    char number[HW_JOURNAL_NUMBER_SIZE];
 
     event.peer = follower->leader;
     event.leader_epoch = response->leader_epoch;
@@ -170,8 +174,10 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_journal_add_number(follower->journal, event, "", (int64_t)response->records.size,
-                              " bytes");
+        hw_journal_add_words(
+            follower->journal, event,
+            (const char *const[]){hw_journal_number(number, (int64_t)response->records.size),
+                                  " bytes", NULL});
     }
 }
 

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_SIZE = 21 }; /* The smallest int64 and a NUL. */
-
 void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allocator,
                      const hw_time_ms_t *now_ms)
 {
@@ -118,27 +116,28 @@ void hw_journal_add(struct hw_journal *journal, struct hw_event event, const cha
     journal_put(journal, &event);
 }
 
-/* Append the text to `detail` at `at`, as far as there is room. Returns where it ends. */
-static size_t put_text(char detail[HW_EVENT_DETAIL_SIZE], size_t at, const char *text)
+void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
+                          const char *const *words)
 {
-    while (*text != '\0' && at < HW_EVENT_DETAIL_SIZE - 1) {
-        detail[at++] = *text++;
-    }
-    detail[at] = '\0';
-    return at;
-}
-
-void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
-                           int64_t number, const char *after)
-{
-    char digits[NUMBER_SIZE];
-    char *first = digits + sizeof digits - 1;
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    size_t at;
+    size_t at = 0;
 
     if (journal == NULL) {
         return;
     }
+    for (; *words != NULL; words++) {
+        for (const char *from = *words; *from != '\0' && at < sizeof event.detail - 1; from++) {
+            event.detail[at++] = *from;
+        }
+    }
+    event.detail[at] = '\0';
+    journal_put(journal, &event);
+}
+
+const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number)
+{
+    char *first = text + HW_JOURNAL_NUMBER_SIZE - 1;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
     *first = '\0';
     do {
         *--first = (char)('0' + left % 10);
@@ -147,10 +146,7 @@ void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, co
     if (number < 0) {
         *--first = '-';
     }
-    at = put_text(event.detail, 0, before);
-    at = put_text(event.detail, at, first);
-    (void)put_text(event.detail, at, after);
-    journal_put(journal, &event);
+    return first;
 }
 
 const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)

@@ -12,7 +12,11 @@
 #include "core/base/memory.h"
 #include "core/base/types.h"
 
-enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240 };
+enum {
+    HW_JOURNAL_EVENTS_MAX = 4096,
+    HW_EVENT_DETAIL_SIZE = 240,
+    HW_JOURNAL_NUMBER_SIZE = 21 /* The smallest int64 and a NUL. */
+};
 
 #define HW_EVENT_MAP(X)                                                                            \
     X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \
@@ -88,10 +92,13 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the detail "<before><number><after>", for events of which there are many: printf
- * would take longer than what they tell of. */
-void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
-                           int64_t number, const char *after);
+/* The same with the detail made of words, of which the last is followed by NULL, for events of
+ * which there are many: printf would take longer than what they tell of. */
+void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
+                          const char *const *words);
+
+/* The number in decimal, somewhere in `text`, as a word for that. */
+const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number);
 
 /* The event at place `index`, from the oldest kept one on; NULL behind the last. */
 const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);

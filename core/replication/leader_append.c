@@ -160,7 +160,12 @@ static void append_note(struct hw_replica *replica, int32_t acks,
 
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    hw_journal_add(replica->journal, event, "acks=%s", acks == -1 ? "all" : acks == 0 ? "0" : "1");
+    hw_journal_add_words(replica->journal, event,
+                         (const char *const[]){"acks=",
+                                               acks == -1  ? "all"
+                                               : acks == 0 ? "0"
+                                                           : "1",
+                                               NULL});
     replica->changes++;
 }
 
