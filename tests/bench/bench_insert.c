@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing rows in one transaction: a topic with one replica, whose log is in files, against the
- * same rows in an ordinary table, and against a virtual table that does nothing.
+ * same rows in an ordinary table, and against a virtual table that does nothing. And a topic with
+ * three replicas, whose COMMIT ends when all have the rows and the high watermark is behind them.
  */
 #include "tests/bench/support_pairs.h"
 #include "tests/bench/support_sqlite.h"
@@ -27,6 +28,9 @@ static const char ordinary[] =
     " key, value, headers)";
 static const char topic[] = "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING highwater("
                             "partitions=1, replication.factor=1)";
+static const char replicated_topic[] =
+    "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING highwater("
+    "partitions=1, replication.factor=3)";
 static const char sink[] = "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING null_sink()";
 static const char select_100[] =
     "INSERT INTO t(\"timestamp\", value) SELECT 1, value FROM source LIMIT ";
@@ -111,6 +115,37 @@ static void compare(const char *name, double goal, struct target *ours, struct t
     }
 }
 
+/* That all rows of the last transaction are below the high watermark. */
+static void require_visible(const struct target *target)
+{
+    char sql[SQL_MAX];
+    sqlite3_stmt *last;
+
+    (void)snprintf(sql, sizeof sql, "SELECT 1 FROM t WHERE \"offset\" = %lld",
+                   (long long)target->rows - 1);
+    last = bench_sql_prepare(target->db, sql);
+    bench_require(bench_sql_run(last) == 1, sql, "is not visible");
+    (void)sqlite3_finalize(last);
+}
+
+/* From the INSERT to the high watermark, over two followers. */
+static void bench_replicated(const char *directory, struct target *memory)
+{
+    static const char name[] = "G9 insert loop, 100 B, 3 replicas, :memory: table";
+    struct target replicated = {.create = replicated_topic};
+    char cluster[HW_PATH_MAX + 32];
+
+    (void)snprintf(cluster, sizeof cluster, "%s/replicated", directory);
+    replicated.db = bench_sql_open(NULL);
+    bench_sql_load(replicated.db, cluster);
+    bench_sql(replicated.db, "SELECT configure('replication', 'auto')");
+    if (bench_is_wanted(name)) {
+        compare(name, 1.3, &replicated, memory, NULL, 200000, 100);
+        require_visible(&replicated);
+    }
+    (void)sqlite3_close(replicated.db);
+}
+
 static sqlite3 *open_file(const char *directory, const char *name, const char *pragmas)
 {
     char path[HW_PATH_MAX + 32];
@@ -148,6 +183,7 @@ int main(void)
             100);
     compare("G2 insert..select, 1 KB, :memory: table", 1.25, &ours, &memory, select_100, 50000,
             1024);
+    bench_replicated(directory, &memory);
     ours.end = "SELECT flush('t')";
     compare("G1b insert loop, 100 B, durable, DELETE/FULL", 1.8, &ours, &rollback, NULL, 200000,
             100);
