@@ -41,9 +41,13 @@ void test_expect_refused(struct test_log *t, enum hw_status status, enum hw_kafk
 #define open_log(t) test_open_log((t), test_here)
 void test_open_log(struct test_log *t, const char *file, int line);
 
-/* Stop cleanly, close and open; the checkpoints are those of a clean stop. */
+/* Stop cleanly, close and open; the checkpoints are those of a clean stop. Before that, open by
+ * what the stop knew: nothing that can be seen of the log may differ. */
 #define reopen_cleanly(t) test_reopen_cleanly((t), test_here)
 void test_reopen_cleanly(struct test_log *t, const char *file, int line);
+
+/* Everything that can be seen of a log without reading it, in one line. */
+void describe_log(const struct hw_log *log, char *text, size_t size);
 
 /* Close as a crash of the process does; the checkpoints are those of this moment. */
 void close_log(struct test_log *t);

@@ -4,6 +4,8 @@
  * files of the system with descriptors to spare and with a single one, and over the store that can
  * fail, while it does not.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "core/io/store.h"
 
 #include "core/base/buffer.h"
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -280,6 +283,88 @@ static void directories_are_made_once(void **state)
     assert_status(hw_store_make_directory(t->store, at(t, 0, "x/y"), &error), HW_NOT_FOUND);
     assert_status(hw_store_make_directory(t->store, at(t, 0, "d/file"), &error), HW_IO);
     assert_status(hw_store_make_directory(t->store, at(t, 0, "d/file/x"), &error), HW_IO);
+}
+
+/* What the path is, once enough time has passed for its stamp to be told from a later one. */
+static struct hw_path_look look_at(struct test_store *t, const char *name)
+{
+    struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    struct hw_path_look look = {.exists = false};
+    struct hw_path_look now;
+    struct hw_error error;
+
+    for (int tries = 0; tries < 250; tries++) {
+        write_text(t->store, at(t, 1, "d/now"), "");
+        assert_ok(hw_store_look(t->store, at(t, 1, "d/now"), &now, &error));
+        assert_ok(hw_store_look(t->store, at(t, 0, name), &look, &error));
+        if (!look.exists || hw_path_look_is_settled(&look, now.changed_ns)) {
+            return look;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    fail_msg("the time of the last change does not pass");
+    return look;
+}
+
+static void make_directory_d(struct test_store *t)
+{
+    struct hw_error error;
+
+    assert_ok(hw_store_make_directory(t->store, at(t, 0, "d"), &error));
+}
+
+static void a_look_tells_what_a_path_is(void **state)
+{
+    struct test_store *t = *state;
+    struct hw_path_look look;
+
+    make_directory_d(t);
+    write_text(t->store, at(t, 0, "a"), "hello");
+    look = look_at(t, "a");
+    assert_true(look.exists && !look.is_directory);
+    assert_int_equal(look.size_bytes, 5);
+    look = look_at(t, ".");
+    assert_true(look.exists && look.is_directory);
+    assert_int_equal(look.size_bytes, 0);
+    assert_false(hw_path_look_is_settled(&look, look.changed_ns));
+    assert_false(look_at(t, "b").exists);
+    assert_false(look_at(t, "a/b").exists);
+}
+
+/* What was changed has another stamp, and what was not has the same, whoever reads it. */
+static void a_stamp_changes_with_what_it_is_of(void **state)
+{
+    struct test_store *t = *state;
+    uint64_t of_file;
+    uint64_t of_directory;
+    struct hw_error error;
+    struct hw_file *file;
+
+    make_directory_d(t);
+    write_text(t->store, at(t, 0, "a"), "hello");
+    of_directory = look_at(t, ".").stamp;
+    of_file = look_at(t, "a").stamp;
+    file = open_file(t, "a", HW_OPEN_EXISTING);
+    expect_bytes(file, "hello", 5);
+    assert_true(look_at(t, "a").stamp == of_file);
+    put(file, 0, "jello");
+    assert_true(look_at(t, "a").stamp != of_file);
+    of_file = look_at(t, "a").stamp;
+    assert_ok(hw_file_truncate(file, 3, &error));
+    hw_file_close(file);
+    assert_true(look_at(t, "a").stamp != of_file);
+    assert_true(look_at(t, ".").stamp == of_directory);
+
+    write_text(t->store, at(t, 0, "b"), "");
+    assert_true(look_at(t, ".").stamp != of_directory);
+    of_directory = look_at(t, ".").stamp;
+    of_file = look_at(t, "b").stamp;
+    assert_ok(hw_store_rename(t->store, at(t, 0, "a"), at(t, 1, "b"), &error));
+    assert_true(look_at(t, ".").stamp != of_directory);
+    assert_true(look_at(t, "b").stamp != of_file);
+    of_directory = look_at(t, ".").stamp;
+    assert_ok(hw_store_remove(t->store, at(t, 0, "b"), &error));
+    assert_true(look_at(t, ".").stamp != of_directory);
 }
 
 static void exists_knows_files_and_directories(void **state)
@@ -636,6 +721,8 @@ static int run_over(const char *name, enum store_kind kind)
         CASE(only_directories_can_be_listed),
         CASE(directories_are_made_once),
         CASE(exists_knows_files_and_directories),
+        CASE(a_look_tells_what_a_path_is),
+        CASE(a_stamp_changes_with_what_it_is_of),
         CASE(only_an_existing_directory_can_be_synced),
         CASE(a_renamed_file_stays_open_under_its_new_name),
         CASE(a_rename_replaces_and_what_it_replaced_stays_readable),

@@ -545,10 +545,10 @@ static enum hw_status spy_make_directory(struct hw_store *store, const char *pat
     return hw_store_make_directory(((struct spy *)(void *)store)->inner, path, error);
 }
 
-static enum hw_status spy_exists(struct hw_store *store, const char *path, bool *exists,
-                                 struct hw_error *error)
+static enum hw_status spy_look(struct hw_store *store, const char *path, struct hw_path_look *look,
+                               struct hw_error *error)
 {
-    return hw_store_exists(((struct spy *)(void *)store)->inner, path, exists, error);
+    return hw_store_look(((struct spy *)(void *)store)->inner, path, look, error);
 }
 
 static enum hw_status spy_sync_directory(struct hw_store *store, const char *path,
@@ -579,7 +579,7 @@ static void a_flush_makes_names_durable_if_they_changed(void **state)
                                   .list = spy_list,
                                   .make_directory = spy_make_directory,
                                   .sync_directory = spy_sync_directory,
-                                  .exists = spy_exists},
+                                  .look = spy_look},
                       .inner = t->store};
     bool rolled;
 

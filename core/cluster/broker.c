@@ -144,6 +144,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         load.log_start = hw_offset_checkpoint_get(&checkpoints->log_starts, topic->name, index, 0);
         load.synced_end = hw_offset_checkpoint_get(&broker->synced, topic->name, index, 0);
         load.clean = checkpoints->was_clean;
+        hw_broker_states_find(&checkpoints->states, topic->name, index, &load);
     }
     status = hw_log_open(cluster->allocator, cluster->store, path, &topic->log_config, &load,
                          cluster->now_ms, &log, &recovery, error);
@@ -259,6 +260,7 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
         status = hw_broker_write_checkpoints(cluster, broker, error);
     }
     if (status == HW_OK) {
+        hw_broker_states_save(cluster, broker);
         status = hw_path_format(marker, error, "%s/%s", broker->dir, hw_broker_clean_marker);
     }
     if (status == HW_OK) {

@@ -278,13 +278,13 @@ static enum hw_status faulty_sync_directory(struct hw_store *base, const char *p
     return status == HW_OK ? hw_store_sync_directory(store->inner, path, error) : status;
 }
 
-static enum hw_status faulty_exists(struct hw_store *base, const char *path, bool *exists,
-                                    struct hw_error *error)
+static enum hw_status faulty_look(struct hw_store *base, const char *path,
+                                  struct hw_path_look *look, struct hw_error *error)
 {
     struct faulty_store *store = (struct faulty_store *)base;
     enum hw_status status = fault_check(store, CALL_READS, "look for", path, error);
 
-    return status == HW_OK ? hw_store_exists(store->inner, path, exists, error) : status;
+    return status == HW_OK ? hw_store_look(store->inner, path, look, error) : status;
 }
 
 static enum hw_status faulty_lock(struct hw_store *base, const char *path, struct hw_file **lock,
@@ -316,7 +316,7 @@ static const struct hw_store_methods faulty_store_methods = {
     .list = faulty_list,
     .make_directory = faulty_make_directory,
     .sync_directory = faulty_sync_directory,
-    .exists = faulty_exists,
+    .look = faulty_look,
     .lock = faulty_lock,
     .destroy = faulty_destroy,
 };

@@ -73,6 +73,7 @@ static enum hw_status content_resize(struct memory_file *file, int64_t size, int
         }
     }
     content->size = (size_t)size;
+    hw_memory_tree_touch(&file->store->tree, file->node);
     file->store->tree.size_bytes += size - (int64_t)size_old;
     return HW_OK;
 }
@@ -94,6 +95,7 @@ static enum hw_status memory_write_at(struct hw_file *base, int64_t position, co
         }
     }
     memcpy(file->node->content.bytes + position, bytes, size);
+    hw_memory_tree_touch(&file->store->tree, file->node);
     return HW_OK;
 }
 
@@ -183,6 +185,7 @@ static enum hw_status memory_open(struct hw_store *base, const char *path, enum 
     if (mode == HW_OPEN_TRUNCATE) {
         store->tree.size_bytes -= (int64_t)file->node->content.size;
         hw_buffer_release(&file->node->content);
+        hw_memory_tree_touch(&store->tree, file->node);
     }
     *opened = &file->base;
     return HW_OK;
@@ -309,15 +312,20 @@ static enum hw_status memory_sync_directory(struct hw_store *base, const char *p
     return find_directory((struct memory_store *)base, path, &place, error);
 }
 
-static enum hw_status memory_exists(struct hw_store *base, const char *path, bool *exists,
-                                    struct hw_error *error)
+static enum hw_status memory_look(struct hw_store *base, const char *path,
+                                  struct hw_path_look *look, struct hw_error *error)
 {
     struct hw_memory_place place;
 
-    /* That something on the way is missing, or a file, only says that the path does not exist. */
-    *exists =
-        hw_memory_tree_find(&((struct memory_store *)base)->tree, path, &place, error) == HW_OK &&
-        place.node != NULL;
+    *look = (struct hw_path_look){.exists = false};
+    if (hw_memory_tree_find(&((struct memory_store *)base)->tree, path, &place, error) == HW_OK &&
+        place.node != NULL) {
+        *look = (struct hw_path_look){.exists = true,
+                                      .is_directory = place.node->is_directory,
+                                      .size_bytes = (int64_t)place.node->content.size,
+                                      .changed_ns = hw_memory_tree_time(place.node->changed),
+                                      .stamp = place.node->changed};
+    }
     return HW_OK;
 }
 
@@ -358,7 +366,7 @@ static const struct hw_store_methods memory_store_methods = {
     .list = memory_list,
     .make_directory = memory_make_directory,
     .sync_directory = memory_sync_directory,
-    .exists = memory_exists,
+    .look = memory_look,
     .lock = memory_lock,
     .destroy = memory_destroy,
 };

@@ -189,14 +189,31 @@ static enum hw_status posix_sync_directory(struct hw_store *base, const char *pa
     return HW_OK;
 }
 
-static enum hw_status posix_exists(struct hw_store *base, const char *path, bool *exists,
-                                   struct hw_error *error)
+/* Inodes are used again, but not within one tick of the clock for one name. */
+static uint64_t stamp_of(const struct stat *found, int64_t changed_ns)
+{
+    return (uint64_t)changed_ns ^ ((uint64_t)found->st_ino * UINT64_C(0x9e3779b97f4a7c15)) ^
+           ((uint64_t)found->st_dev * UINT64_C(0xff51afd7ed558ccd));
+}
+
+static enum hw_status posix_look(struct hw_store *base, const char *path, struct hw_path_look *look,
+                                 struct hw_error *error)
 {
     struct stat found;
 
     (void)base;
-    *exists = stat(path, &found) == 0;
-    if (!*exists && errno != ENOENT && errno != ENOTDIR) {
+    *look = (struct hw_path_look){.exists = false};
+    if (stat(path, &found) == 0) {
+        int64_t changed_ns =
+            (int64_t)found.st_ctim.tv_sec * 1000000000 + (int64_t)found.st_ctim.tv_nsec;
+
+        *look =
+            (struct hw_path_look){.exists = true,
+                                  .is_directory = S_ISDIR(found.st_mode),
+                                  .size_bytes = S_ISDIR(found.st_mode) ? 0 : (int64_t)found.st_size,
+                                  .changed_ns = changed_ns,
+                                  .stamp = stamp_of(&found, changed_ns)};
+    } else if (errno != ENOENT && errno != ENOTDIR) {
         return hw_posix_error(error, errno, "look for", path);
     }
     return HW_OK;
@@ -278,7 +295,7 @@ static const struct hw_store_methods posix_store_methods = {
     .list = posix_list,
     .make_directory = posix_make_directory,
     .sync_directory = posix_sync_directory,
-    .exists = posix_exists,
+    .look = posix_look,
     .lock = posix_lock,
     .destroy = posix_destroy,
 };

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const int64_t second_ns = 1000000000;
+
 enum hw_status hw_store_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
                              struct hw_file **file, struct hw_error *error)
 {
@@ -68,25 +70,38 @@ enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
     return store->methods->sync_directory(store, path, error);
 }
 
+enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw_path_look *look,
+                             struct hw_error *error)
+{
+    return store->methods->look(store, path, look, error);
+}
+
+bool hw_path_look_is_settled(const struct hw_path_look *look, int64_t now_ns)
+{
+    /* Whole seconds: of a file system that knows no others, or only even ones. */
+    int64_t tick_ns = look->changed_ns % second_ns == 0 ? 3 * second_ns : second_ns / 20;
+
+    return look->exists && look->changed_ns <= now_ns - tick_ns;
+}
+
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error)
 {
-    return store->methods->exists(store, path, exists, error);
+    struct hw_path_look look;
+    enum hw_status status = hw_store_look(store, path, &look, error);
+
+    *exists = status == HW_OK && look.exists;
+    return status;
 }
 
 enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, int64_t *sum,
                                       struct hw_error *error)
 {
-    struct hw_file *file;
-    int64_t size_bytes = 0;
-    enum hw_status status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
+    struct hw_path_look look;
+    enum hw_status status = hw_store_look(store, path, &look, error);
 
-    if (status == HW_OK) {
-        status = hw_file_size(file, &size_bytes, error);
-        hw_file_close(file);
-    }
-    *sum += size_bytes;
-    return status == HW_NOT_FOUND ? HW_OK : status;
+    *sum += status == HW_OK ? look.size_bytes : 0;
+    return status;
 }
 
 enum hw_status hw_store_lock(struct hw_store *store, const char *path, struct hw_file **lock,

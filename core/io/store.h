@@ -3,7 +3,7 @@
  * Where bytes live. One interface, three implementations: POSIX files (posix_store.h), memory
  * (memory_store.h), and a wrapper that makes either of them fail (faulty_store.h).
  *
- *     a store   open, rename, remove, list, make_directory, sync_directory, exists, lock
+ *     a store   open, rename, remove, list, make_directory, sync_directory, look, lock
  *     a file    read_at, write_at, size, truncate, sync, close
  *
  * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: the POSIX store
@@ -40,6 +40,17 @@ struct hw_name_list {
     size_t capacity;
 };
 
+/* What a path is at the moment. */
+struct hw_path_look {
+    bool exists; /* Else the others are false and 0. */
+    bool is_directory;
+    int64_t size_bytes; /* Of a file; 0 of a directory. */
+    /* When the bytes of this file were written or cut, or a name came into or went from this
+     * directory, the last time; by the store's own clock, which ticks slowly. */
+    int64_t changed_ns;
+    uint64_t stamp; /* Another number for another file, or another time. */
+};
+
 struct hw_store_methods {
     enum hw_status (*open)(struct hw_store *store, const char *path, enum hw_open_mode mode,
                            struct hw_file **file, struct hw_error *error);
@@ -52,8 +63,8 @@ struct hw_store_methods {
                                      struct hw_error *error);
     enum hw_status (*sync_directory)(struct hw_store *store, const char *path,
                                      struct hw_error *error);
-    enum hw_status (*exists)(struct hw_store *store, const char *path, bool *exists,
-                             struct hw_error *error);
+    enum hw_status (*look)(struct hw_store *store, const char *path, struct hw_path_look *look,
+                           struct hw_error *error);
     enum hw_status (*lock)(struct hw_store *store, const char *path, struct hw_file **lock,
                            struct hw_error *error);
     void (*destroy)(struct hw_store *store);
@@ -107,6 +118,14 @@ enum hw_status hw_store_make_directory(struct hw_store *store, const char *path,
 /* Make the names in a directory durable (fsync of the directory). */
 enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
                                        struct hw_error *error);
+
+/* That nothing has the path is no error, and neither is a file on the way to it. */
+enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw_path_look *look,
+                             struct hw_error *error);
+
+/* Whether a change from `now_ns` on, as changed_ns of the newest file, gives another stamp: two
+ * changes within one tick look like one. */
+bool hw_path_look_is_settled(const struct hw_path_look *look, int64_t now_ns);
 
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error);

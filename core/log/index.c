@@ -89,6 +89,18 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
     return HW_OK;
 }
 
+void hw_index_restore(struct hw_index *index, struct hw_index_state state)
+{
+    HW_ASSERT(index->count == 0 && state.count >= 0);
+
+    index->count = (size_t)state.count;
+    index->count_on_disk = index->count;
+    index->last = state.last;
+    index->is_loaded = false;
+    index->file_is_good = true;
+    index->file_is_synced = true;
+}
+
 static bool entries_are_valid(enum hw_index_kind kind, const uint8_t *bytes, size_t count,
                               int64_t value_limit)
 {
@@ -105,12 +117,25 @@ static bool entries_are_valid(enum hw_index_kind kind, const uint8_t *bytes, siz
     return true;
 }
 
+/* Whether the last one of the entries is the one that is known already. */
+static bool ends_with_last(const struct hw_index *index, const uint8_t *bytes)
+{
+    struct hw_index_entry last;
+
+    if (index->count == 0) {
+        return true;
+    }
+    last = decode(index->kind, bytes + (index->count - 1) * hw_index_entry_size(index->kind));
+    return last.key == index->last.key && last.value == index->last.value;
+}
+
 enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, const char *path,
                              int64_t value_limit, bool *usable, struct hw_error *error)
 {
     size_t size = index->count * hw_index_entry_size(index->kind);
     struct hw_buffer bytes;
     struct hw_file *file;
+    int64_t file_size = 0;
     size_t got = 0;
     enum hw_status status;
 
@@ -126,18 +151,21 @@ enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, con
     }
     status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
     if (status == HW_OK) {
-        status = hw_file_read_at(file, 0, bytes.bytes, size, &got, error);
+        status = hw_file_size(file, &file_size, error);
+        if (status == HW_OK && size > 0) {
+            status = hw_file_read_at(file, 0, bytes.bytes, size, &got, error);
+        }
         hw_file_close(file);
     }
-    if (status != HW_OK || got != size ||
-        !entries_are_valid(index->kind, bytes.bytes, index->count, value_limit)) {
+    if (status != HW_OK || got != size || file_size != (int64_t)size ||
+        !entries_are_valid(index->kind, bytes.bytes, index->count, value_limit) ||
+        !ends_with_last(index, bytes.bytes)) {
         hw_buffer_release(&bytes);
         return status == HW_NOT_FOUND ? HW_OK : status;
     }
     bytes.size = size;
     index->bytes = bytes;
     index->is_loaded = true;
-    index->last = hw_index_get(index, index->count - 1);
     *usable = true;
     return HW_OK;
 }

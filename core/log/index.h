@@ -26,6 +26,12 @@ struct hw_index_entry {
     int32_t value;
 };
 
+/* What a clean stop knows of an index: how many entries the file has, and the last one. */
+struct hw_index_state {
+    int32_t count;
+    struct hw_index_entry last; /* Valid if count > 0. */
+};
+
 struct hw_index {
     struct hw_buffer bytes; /* The entries as on disk, once they are loaded. */
     size_t count;
@@ -53,10 +59,14 @@ size_t hw_index_entry_size(enum hw_index_kind kind);
 enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, const char *path,
                              bool *usable, struct hw_error *error);
 
+/* Take over what a clean stop knew, for an index that is still as after hw_index_init(). The file
+ * is looked at when the entries are loaded. */
+void hw_index_restore(struct hw_index *index, struct hw_index_state state);
+
 /*
- * Read the entries, if that was not done yet. *usable is false, and the index as it was, if they do
- * not keep the "Always" line, are negative, or a value is not below `value_limit`. Errors:
- * HW_NO_MEMORY, HW_IO.
+ * Read the entries, if that was not done yet. *usable is false, and the index as it was, if the
+ * file has another size or last entry, or if they do not keep the "Always" line, are negative, or a
+ * value is not below `value_limit`. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, const char *path,
                              int64_t value_limit, bool *usable, struct hw_error *error);

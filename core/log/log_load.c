@@ -348,7 +348,8 @@ static enum hw_status settle_epochs(struct loader *loader, struct hw_error *erro
     return status == HW_OK ? hw_log_write_epochs(log, error) : status;
 }
 
-static enum hw_status load_directory(struct loader *loader, struct hw_error *error)
+/* What lies in the directory, by listing and reading it. */
+static enum hw_status load_files(struct loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     struct hw_name_list names = {.allocator = log->owner.allocator};
@@ -374,16 +375,7 @@ static enum hw_status load_directory(struct loader *loader, struct hw_error *err
     if (status == HW_OK && log->count > 0) {
         status = load_segments(loader, error);
     }
-    if (status == HW_OK) {
-        status = make_first_segment(loader, error);
-    }
-    if (status == HW_OK) {
-        status = settle_offsets(loader, error);
-    }
-    if (status == HW_OK) {
-        status = settle_snapshots(loader, error);
-    }
-    return status == HW_OK ? settle_epochs(loader, error) : status;
+    return status;
 }
 
 static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
@@ -396,6 +388,34 @@ static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
         status = hw_store_make_directory(log->owner.store, log->owner.directory, error);
     }
     return status;
+}
+
+static enum hw_status load_directory(struct loader *loader, struct hw_error *error)
+{
+    const struct hw_log_load *load = loader->load;
+    bool is_restored = false;
+    enum hw_status status = HW_OK;
+
+    if (load->clean && load->state != NULL) {
+        status = hw_log_restore_state(loader->log, load, loader->now_ms, &is_restored, error);
+        loader->first_recovered = loader->log->count;
+    }
+    if (status == HW_OK && !is_restored) {
+        status = make_directory(loader->log, error);
+        if (status == HW_OK) {
+            status = load_files(loader, error);
+        }
+    }
+    if (status == HW_OK) {
+        status = make_first_segment(loader, error);
+    }
+    if (status == HW_OK) {
+        status = settle_offsets(loader, error);
+    }
+    if (status == HW_OK) {
+        status = settle_snapshots(loader, error);
+    }
+    return status == HW_OK ? settle_epochs(loader, error) : status;
 }
 
 enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
@@ -420,10 +440,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
     made->owner.directory = made->directory;
     loader.log = made;
     status = made->directory == NULL ? hw_error_no_memory(error, "the directory of a log")
-                                     : make_directory(made, error);
-    if (status == HW_OK) {
-        status = load_directory(&loader, error);
-    }
+                                     : load_directory(&loader, error);
     if (status != HW_OK) {
         hw_log_close(made);
         return status;

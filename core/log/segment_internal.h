@@ -19,7 +19,7 @@ enum { HW_SEGMENT_MARKS = 4 };
 
 struct hw_segment {
     const struct hw_segment_owner *owner;
-    struct hw_file *file;
+    struct hw_file *file; /* NULL until it is used, of one that was restored. */
     struct hw_index offsets;
     struct hw_index times;
     hw_offset_t base_offset;
@@ -48,6 +48,9 @@ enum { HW_SEGMENT_SIZE_BYTES_MAX = INT32_MAX }; /* Positions in indexes are int3
 /* "<directory>/<20 digits><suffix>" */
 enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
                                char path[HW_PATH_MAX], struct hw_error *error);
+
+/* Have the .log open. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_segment_use_file(struct hw_segment *segment, struct hw_error *error);
 
 /* Have the index entries in memory: load them, or make them if the files are not usable. Errors:
  * HW_NO_MEMORY, HW_IO. */

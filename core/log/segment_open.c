@@ -4,16 +4,14 @@
 
 #include "core/base/assert.h"
 
-static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                   const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
-                                   struct hw_segment **segment, struct hw_error *error)
+/* A segment that has nothing yet, no file either. NULL: no memory. */
+static struct hw_segment *segment_alloc(const struct hw_segment_owner *owner,
+                                        hw_offset_t base_offset, hw_time_ms_t now_ms)
 {
     struct hw_segment *made = hw_alloc(owner->allocator, sizeof *made);
-    char path[HW_PATH_MAX];
-    enum hw_status status;
 
     if (made == NULL) {
-        return hw_error_no_memory(error, "a segment");
+        return NULL;
     }
     *made = (struct hw_segment){.owner = owner,
                                 .base_offset = base_offset,
@@ -25,6 +23,20 @@ static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offs
     hw_segment_clear_marks(made);
     hw_index_init(&made->offsets, owner->allocator, HW_INDEX_OFFSET);
     hw_index_init(&made->times, owner->allocator, HW_INDEX_TIME);
+    return made;
+}
+
+static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                                   const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
+                                   struct hw_segment **segment, struct hw_error *error)
+{
+    struct hw_segment *made = segment_alloc(owner, base_offset, now_ms);
+    char path[HW_PATH_MAX];
+    enum hw_status status;
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a segment");
+    }
     status = hw_segment_path(made, suffix, path, error);
     if (status == HW_OK) {
         status = hw_store_open(owner->store, path, mode, &made->file, error);
@@ -134,6 +146,134 @@ enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t
                                struct hw_error *error)
 {
     return open_existing(owner, base_offset, ".log", now_ms, segment, error);
+}
+
+enum hw_status hw_segment_use_file(struct hw_segment *segment, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = HW_OK;
+
+    if (segment->file != NULL) {
+        return HW_OK;
+    }
+    status = hw_segment_path(segment, ".log", path, error);
+    if (status == HW_OK) {
+        status =
+            hw_store_open(segment->owner->store, path, HW_OPEN_EXISTING, &segment->file, error);
+    }
+    if (status != HW_OK) {
+        segment->file = NULL;
+    }
+    return status == HW_NOT_FOUND ? HW_IO : status;
+}
+
+static bool index_is_written(const struct hw_index *index)
+{
+    return index->file_is_good && index->file_is_synced && index->count == index->count_on_disk;
+}
+
+static struct hw_index_state index_state(const struct hw_index *index)
+{
+    return (struct hw_index_state){.count = (int32_t)index->count,
+                                   .last = index->count > 0 ? index->last
+                                                            : (struct hw_index_entry){.key = 0}};
+}
+
+/* What opening finds at both ends of the .log. The first append may have been of several batches,
+ * and a cut may have left the end above the last batch: neither can be told from the file. */
+static enum hw_status save_ends(struct hw_segment *segment, struct hw_segment_state *state,
+                                struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    struct hw_batch batch;
+    int64_t last;
+    int64_t end;
+    enum hw_status status;
+
+    state->next_offset = segment->base_offset;
+    if (segment->size_bytes == 0) {
+        return HW_OK;
+    }
+    status = hw_segment_header_at(segment, &window, 0, &batch, error);
+    if (status == HW_OK) {
+        state->rolling_timestamp = batch.max_timestamp;
+        status = hw_segment_find_before(segment, segment->base_offset, segment->next_offset, 1,
+                                        &last, &end, error);
+    }
+    if (status == HW_OK && last < end) {
+        status = hw_segment_header_at(segment, &window, last, &batch, error);
+    }
+    if (status == HW_OK) {
+        state->next_offset = hw_batch_next_offset(&batch);
+    }
+    return status;
+}
+
+enum hw_status hw_segment_save(struct hw_segment *segment, struct hw_segment_state *state,
+                               bool *is_complete, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *is_complete = segment->synced_bytes == segment->size_bytes && !segment->tail_is_dirty &&
+                   !segment->cut_is_unsynced && index_is_written(&segment->offsets) &&
+                   index_is_written(&segment->times);
+    *state = (struct hw_segment_state){.base_offset = segment->base_offset,
+                                       .next_offset = segment->next_offset,
+                                       .size_bytes = segment->size_bytes,
+                                       .rolling_timestamp = segment->rolling_timestamp,
+                                       .max_timestamp = segment->max_timestamp,
+                                       .max_timestamp_offset = segment->max_timestamp_offset,
+                                       .offsets = index_state(&segment->offsets),
+                                       .times = index_state(&segment->times)};
+    if (*is_complete && segment->file != NULL) {
+        status = save_ends(segment, state, error);
+        *is_complete = status == HW_OK;
+    }
+    return status == HW_CORRUPT ? HW_OK : status;
+}
+
+bool hw_segment_state_is_valid(const struct hw_segment_state *state)
+{
+    int64_t span = state->next_offset - state->base_offset;
+
+    return state->base_offset >= 0 && state->next_offset >= state->base_offset &&
+           state->size_bytes >= 0 && state->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX &&
+           state->offsets.count >= 0 && state->times.count >= 0 &&
+           (state->offsets.count == 0 ||
+            (state->offsets.last.key >= 0 && state->offsets.last.key < span &&
+             state->offsets.last.value >= 0 && state->offsets.last.value < state->size_bytes)) &&
+           (state->times.count == 0 ||
+            (state->times.last.key >= 0 && state->times.last.key <= state->max_timestamp &&
+             state->times.last.value >= 0 && state->times.last.value < span));
+}
+
+enum hw_status hw_segment_restore(const struct hw_segment_owner *owner,
+                                  const struct hw_segment_state *state, hw_time_ms_t now_ms,
+                                  struct hw_segment **segment, struct hw_error *error)
+{
+    struct hw_segment *made = segment_alloc(owner, state->base_offset, now_ms);
+
+    HW_ASSERT(hw_segment_state_is_valid(state));
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a segment");
+    }
+    made->next_offset = state->next_offset;
+    made->size_bytes = state->size_bytes;
+    made->synced_bytes = state->size_bytes;
+    made->rolling_timestamp = state->rolling_timestamp;
+    made->max_timestamp = state->max_timestamp;
+    made->max_timestamp_offset = state->max_timestamp_offset;
+    hw_index_restore(&made->offsets, state->offsets);
+    hw_index_restore(&made->times, state->times);
+    *segment = made;
+    return HW_OK;
+}
+
+void hw_segment_end_at(struct hw_segment *segment, hw_offset_t limit)
+{
+    HW_ASSERT(limit >= segment->next_offset);
+    segment->next_offset = limit;
 }
 
 enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offset_t base_offset,
