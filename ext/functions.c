@@ -68,7 +68,9 @@ const struct ext_function ext_functions[] = {
      "stop a broker as kill -9 does, or as a power cut: then bytes that were not flushed are gone",
      "SELECT crash(1);"},
     {"restart", 1, 1, EFFECT, fn_restart, "restart(broker)",
-     "start a stopped broker: it recovers its logs and registers anew", "SELECT restart(1);"},
+     "start a stopped broker: it recovers its logs and registers anew; or open what one that "
+     "runs could not",
+     "SELECT restart(1);"},
 
     {"cut", 2, 2, EFFECT, fn_cut, "cut(a, b)",
      "cut the link between two brokers, or a broker and 'controller'; returns the links that are "

@@ -135,6 +135,36 @@ static void every_call_can_fail_and_then_does_nothing(void **state)
     expect_text(s, "a", "text");
 }
 
+/* A full disk takes what needs no more space, and gives an error for the rest. */
+static void on_a_full_disk_nothing_grows(void **state)
+{
+    struct test_faulty *t = *state;
+    struct hw_store *s = t->store;
+    struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
+    struct hw_file *other;
+    struct hw_error error;
+
+    put(file, 0, "text");
+    t->faults.is_full = true;
+    assert_status(hw_file_write_at(file, 3, "xy", 2, &error), HW_IO);
+    assert_non_null(strstr(error.message, "no space left"));
+    assert_status(hw_file_truncate(file, 5, &error), HW_IO);
+    assert_status(hw_store_open(s, "b", HW_OPEN_OR_CREATE, &other, &error), HW_IO);
+    assert_status(hw_store_open(s, "b", HW_OPEN_TRUNCATE, &other, &error), HW_IO);
+    assert_status(hw_store_make_directory(s, "d", &error), HW_IO);
+    expect_names(s, "/", "a");
+    assert_ok(hw_file_write_at(file, 2, "st", 2, &error));
+    assert_ok(hw_file_truncate(file, 3, &error));
+    assert_ok(hw_file_sync(file, &error));
+    assert_ok(hw_store_rename(s, "a", "c", &error));
+    hw_file_close(file);
+    expect_text(s, "c", "tes");
+    assert_ok(hw_store_open(s, "c", HW_OPEN_TRUNCATE, &other, &error));
+    hw_file_close(other);
+    expect_text(s, "c", "");
+    assert_ok(hw_store_remove(s, "c", &error));
+}
+
 static void reads_need_not_count(void **state)
 {
     struct test_faulty *t = *state;
@@ -514,6 +544,7 @@ int main(void)
         CASE(exactly_the_nth_call_fails),
         CASE(a_broken_disk_stays_broken),
         CASE(every_call_can_fail_and_then_does_nothing),
+        CASE(on_a_full_disk_nothing_grows),
         CASE(reads_need_not_count),
         CASE(a_failing_write_can_be_torn),
         CASE(what_was_not_synced_is_lost),

@@ -186,6 +186,12 @@ static enum hw_status broker_go_on_without(struct hw_cluster *cluster,
     return HW_OK;
 }
 
+bool hw_broker_lacks_replica(const struct hw_broker *broker, const struct hw_partition *partition)
+{
+    return hw_broker_list_contains(&partition->record.replicas, broker->id) &&
+           hw_partition_find(partition, broker->id) == NULL;
+}
+
 enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
                                struct hw_error *error)
 {
@@ -207,7 +213,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     }
     status = hw_cluster_select(cluster, NULL, -1, &all, error);
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        if (hw_broker_list_contains(&partition->record.replicas, broker->id)) {
+        if (hw_broker_lacks_replica(broker, partition)) {
             status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
             status = broker_go_on_without(cluster, broker, partition, status, error);
         }
@@ -217,6 +223,40 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
         hw_broker_drop_replicas(cluster, broker);
     }
     return status;
+}
+
+enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_error *error)
+{
+    struct hw_broker_checkpoints checkpoints;
+    const struct hw_partition *failed = NULL;
+    struct hw_error first;
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = checkpoints_load(cluster, broker, &checkpoints, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        if (!hw_broker_lacks_replica(broker, partition)) {
+            continue;
+        }
+        status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
+        if (status != HW_OK && failed == NULL) {
+            failed = partition;
+            first = *error;
+        }
+        status = broker_go_on_without(cluster, broker, partition, status, error);
+    }
+    checkpoints_release(&checkpoints);
+    return status == HW_OK && failed != NULL
+               ? hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
+                                 "broker %" PRId32 " still cannot open its log of %s: %.300s",
+                                 broker->id, failed->name, first.message)
+               : status;
 }
 
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker)

@@ -180,6 +180,10 @@ enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, 
 /* *state: the broker's state afterwards, as in hw_brokers; static storage. */
 enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool power_loss,
                                 const char **state, struct hw_error *error);
+
+/* Start a broker that does not run; of one that runs, try the logs again that it could not open.
+ * Errors: HW_MISUSE if it runs and has them all; HW_REFUSED with KAFKA_STORAGE_ERROR if one still
+ * cannot be opened. */
 enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
                                   struct hw_error *error);
 

@@ -148,7 +148,8 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the
  * leader is down, or that there is none, and which call helps.
  */
-enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
+enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error);
 
 /* ---------------------------------------------------------------------------- writing it down */
@@ -290,6 +291,14 @@ void hw_broker_states_find(const struct hw_broker_states *states, const char *to
 
 /* Write the file, after the logs were stopped cleanly. A failure costs time at the next start. */
 void hw_broker_states_save(struct hw_cluster *cluster, const struct hw_broker *broker);
+
+/* Whether the records give this broker a replica of the partition that it does not have open. */
+bool hw_broker_lacks_replica(const struct hw_broker *broker, const struct hw_partition *partition);
+
+/* Try these once more, while the broker runs. Errors: HW_REFUSED with KAFKA_STORAGE_ERROR if one of
+ * them cannot be opened, with the others attached; HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_error *error);
 
 /* Close and detach all its replicas, writing nothing. */
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker);

@@ -96,7 +96,8 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     return hw_cluster_finish_step(cluster, lost, error);
 }
 
-/* The returned broker takes the roles that the records name: where it leads, in a new epoch. */
+/* The replicas of the returned broker that have no role take those that the records name: where it
+ * leads, in a new epoch. */
 static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
                                           const struct hw_broker *broker, struct hw_error *error)
 {
@@ -110,7 +111,7 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
 
-        if (replica == NULL) {
+        if (replica == NULL || replica->role != HW_ROLE_NONE) {
             continue;
         }
         if (partition->record.leader == broker->id) {
@@ -145,6 +146,38 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
     return status == HW_OK ? faults_resume_roles(cluster, broker, error) : status;
 }
 
+/* The broker runs, but some of its logs could not be opened: try them again. */
+static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker *broker,
+                                   struct hw_error *error)
+{
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    bool lacks_one = false;
+    struct hw_error of_roles;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status roles_status = HW_OK;
+
+    while (status == HW_OK && !lacks_one && hw_selection_next(&all, &topic, &partition)) {
+        lacks_one = hw_broker_lacks_replica(broker, partition);
+    }
+    if (status == HW_OK && !lacks_one) {
+        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " runs already", broker->id);
+    }
+    if (status == HW_OK) {
+        status = hw_broker_open_missing(cluster, broker, error);
+    }
+    /* Cut off, it is told when the link heals. */
+    if (hw_links_connected(&cluster->links, HW_CONTROLLER, broker->id)) {
+        roles_status = faults_resume_roles(cluster, broker, &of_roles);
+    }
+    if (status == HW_OK && roles_status != HW_OK) {
+        *error = of_roles;
+        status = roles_status;
+    }
+    return hw_cluster_finish_step(cluster, status, error);
+}
+
 enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, const char **state,
                                   struct hw_error *error)
 {
@@ -152,7 +185,8 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
     if (status == HW_OK && found->state == HW_BROKER_RUNNING) {
-        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " runs already", found->id);
+        *state = state_running;
+        return faults_retry(cluster, found, error);
     }
     if (status == HW_OK) {
         status = hw_broker_start(cluster, found, error);

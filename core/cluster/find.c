@@ -220,9 +220,9 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     *replica = hw_partition_find(partition, found->id);
     if (*replica == NULL && found->state == HW_BROKER_RUNNING) {
         return hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
-                               "broker %" PRId32
-                               " could not open its log of %s: hw_journal says why",
-                               found->id, partition->name);
+                               "broker %" PRId32 " could not open its log of %s, hw_journal says"
+                               " why: put that right, then restart(%" PRId32 ")",
+                               found->id, partition->name, found->id);
     }
     if (*replica == NULL) {
         return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
@@ -232,10 +232,12 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     return HW_OK;
 }
 
-enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
+enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error)
 {
     char isr[HW_BROKER_LIST_TEXT_SIZE];
+    const struct hw_broker *broker;
 
     *leader = hw_partition_leader(partition);
     if (*leader != NULL) {
@@ -255,6 +257,14 @@ enum hw_status hw_cluster_find_leader(const struct hw_partition *partition,
                                ", has not been told that it leads:"
                                " heal(%" PRId32 ", 'controller')",
                                partition->name, partition->record.leader, partition->record.leader);
+    }
+    broker = hw_cluster_broker(cluster, partition->record.leader);
+    if (broker != NULL && broker->state == HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "the leader of %s, broker %" PRId32
+                               ", could not open its log, hw_journal says why: put that right, then"
+                               " restart(%" PRId32 "), or promote() another member of the ISR %s",
+                               partition->name, broker->id, broker->id, isr);
     }
     return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
                            "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32

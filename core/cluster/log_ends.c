@@ -34,7 +34,7 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_find_leader(p, &leader, error);
+        status = hw_cluster_find_leader(cluster, p, &leader, error);
     }
     if (status == HW_OK && !p->settings->deletable) {
         return hw_error_refuse(error, HW_KAFKA_POLICY_VIOLATION,
@@ -180,7 +180,7 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_find_leader(p, &leader, error);
+        status = hw_cluster_find_leader(cluster, p, &leader, error);
     }
     if (status != HW_OK) {
         return status;

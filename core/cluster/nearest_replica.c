@@ -46,7 +46,7 @@ enum hw_status hw_cluster_nearest_replica(struct hw_cluster *cluster, const char
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_find_leader(p, &leader, error);
+        status = hw_cluster_find_leader(cluster, p, &leader, error);
     }
     if (status == HW_OK && offset < -1) {
         return hw_error_set(error, HW_MISUSE, "offset %" PRId64 ", allowed are 0 and more", offset);

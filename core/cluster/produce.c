@@ -57,7 +57,7 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
         status = produce->has_broker
                      ? hw_cluster_find_replica(cluster, target->partition, produce->broker,
                                                &target->leader, error)
-                     : hw_cluster_find_leader(target->partition, &target->leader, error);
+                     : hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
     }
     if (status == HW_OK) {
         status = cluster->variant->may_append(target->partition, target->leader, target->acks,

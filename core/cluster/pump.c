@@ -123,7 +123,7 @@ static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const
                             "a transaction on %s is being committed: COMMIT or ROLLBACK it first",
                             (*p)->name);
     }
-    return status == HW_OK ? hw_cluster_find_leader(*p, &leader, error) : status;
+    return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
 }
 
 enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, int64_t partition,

@@ -22,7 +22,7 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
 
     if (status == HW_OK) {
         status = options->replica == HW_BROKER_ID_NONE
-                     ? hw_cluster_find_leader(place->partition, &place->replica, error)
+                     ? hw_cluster_find_leader(cluster, place->partition, &place->replica, error)
                      : hw_cluster_find_replica(cluster, place->partition, options->replica,
                                                &place->replica, error);
     }

@@ -46,7 +46,7 @@ static enum hw_status check_partitions(struct hw_stage *stage, struct hw_error *
         if (partition->topic->is_hidden) {
             continue; /* Dropped in the same transaction. */
         }
-        status = hw_cluster_find_leader(partition_of(partition), &leader, error);
+        status = hw_cluster_find_leader(stage->cluster, partition_of(partition), &leader, error);
         if (status == HW_OK) {
             status = hw_stage_check_leader(partition, leader, error);
         }

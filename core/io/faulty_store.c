@@ -45,6 +45,43 @@ static enum hw_status fault_check(struct faulty_store *store, enum call_kind kin
                         path, number);
 }
 
+static enum hw_status error_full(const char *verb, const char *path, struct hw_error *error)
+{
+    return hw_error_set(error, HW_IO, "cannot %s '%.300s': no space left", verb, path);
+}
+
+/* Refuse to make a file longer on a disk that is full. */
+static enum hw_status check_space(struct faulty_file *file, int64_t end, const char *verb,
+                                  struct hw_error *error)
+{
+    int64_t size_bytes;
+    enum hw_status status = HW_OK;
+
+    if (file->store->faults->is_full) {
+        status = hw_file_size(file->inner, &size_bytes, error);
+        if (status == HW_OK && end > size_bytes) {
+            status = error_full(verb, file->record->path, error);
+        }
+    }
+    return status;
+}
+
+/* Refuse to make a name on a disk that is full. */
+static enum hw_status check_space_for_name(struct faulty_store *store, const char *verb,
+                                           const char *path, struct hw_error *error)
+{
+    bool exists;
+    enum hw_status status = HW_OK;
+
+    if (store->faults->is_full) {
+        status = hw_store_exists(store->inner, path, &exists, error);
+        if (status == HW_OK && !exists) {
+            status = error_full(verb, path, error);
+        }
+    }
+    return status;
+}
+
 /* Calls on files */
 
 static enum hw_status faulty_read_at(struct hw_file *base, int64_t position, void *bytes,
@@ -89,6 +126,10 @@ static enum hw_status faulty_write_at(struct hw_file *base, int64_t position, co
         (void)write_through(file, position, bytes, torn < size ? torn : size, &ignored);
         return status;
     }
+    status = check_space(file, position + (int64_t)size, "write to", error);
+    if (status != HW_OK) {
+        return status;
+    }
     return write_through(file, position, bytes, size, error);
 }
 
@@ -125,6 +166,9 @@ static enum hw_status faulty_truncate(struct hw_file *base, int64_t size_bytes,
     enum hw_status status =
         fault_check(file->store, CALL_CHANGES, "change the size of", file->record->path, error);
 
+    if (status == HW_OK) {
+        status = check_space(file, size_bytes, "change the size of", error);
+    }
     return status == HW_OK ? truncate_through(file, size_bytes, error) : status;
 }
 
@@ -189,6 +233,9 @@ static enum hw_status faulty_open(struct hw_store *base, const char *path, enum 
     enum hw_status status =
         fault_check(store, may_change ? CALL_CHANGES : CALL_READS, "open", path, error);
 
+    if (status == HW_OK && may_change) {
+        status = check_space_for_name(store, "open", path, error);
+    }
     if (status != HW_OK) {
         return status;
     }
@@ -266,6 +313,9 @@ static enum hw_status faulty_make_directory(struct hw_store *base, const char *p
     struct faulty_store *store = (struct faulty_store *)base;
     enum hw_status status = fault_check(store, CALL_CHANGES, "make the directory", path, error);
 
+    if (status == HW_OK) {
+        status = check_space_for_name(store, "make the directory", path, error);
+    }
     return status == HW_OK ? hw_store_make_directory(store->inner, path, error) : status;
 }
 

@@ -3,6 +3,7 @@
  * A store that passes calls on to another one and makes some of them fail: for tests.
  *
  *   fail the n-th call     every call of store or file counts, reads too
+ *   fill the disk          what needs more space fails, what gives some back does not
  *   tear a write           the failing write first writes part of its bytes
  *   forget unsynced bytes  power loss: each file falls back to what was synced, except for what
  *                          happens to survive of the writes since
@@ -18,6 +19,7 @@ struct hw_faults {
     bool fail_on;      /* Go on failing after it: the disk stays broken. */
     bool only_changes; /* Count only calls that may change something: write, sync, rename... */
     size_t torn_bytes; /* A failing write first writes this many of its bytes. */
+    bool is_full;      /* No space is left: no file becomes longer, and no name is new. */
 };
 
 /*

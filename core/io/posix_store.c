@@ -252,8 +252,9 @@ static enum hw_status lock_take(struct hw_posix_file *file, struct hw_error *err
     }
     HW_ASSERT(length > 0 && (size_t)length < sizeof text);
     size = (size_t)length;
-    if (ftruncate(file->descriptor, 0) != 0 ||
-        pwrite(file->descriptor, text, size, 0) != (ssize_t)size) {
+    /* Over what is there: a file that is emptied first may get no space again on a full disk. */
+    if (pwrite(file->descriptor, text, size, 0) != (ssize_t)size ||
+        ftruncate(file->descriptor, length) != 0) {
         return hw_posix_error(error, errno, "write the process id to", file->path);
     }
     return HW_OK;

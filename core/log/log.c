@@ -199,6 +199,14 @@ enum hw_status hw_log_write_epochs(struct hw_log *log, struct hw_error *error)
     return status;
 }
 
+static void epochs_swap(struct hw_log *log, struct hw_epoch_cache *next)
+{
+    struct hw_epoch_cache old = log->epochs;
+
+    log->epochs = *next;
+    *next = old;
+}
+
 enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *next,
                                    struct hw_error *error)
 {
@@ -207,10 +215,7 @@ enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *ne
     /* Even after an error the file may be the new one: the last step is to sync the directory. */
     log->epochs_are_on_disk = false;
     if (status == HW_OK) {
-        struct hw_epoch_cache old = log->epochs;
-
-        log->epochs = *next;
-        *next = old;
+        epochs_swap(log, next);
         log->epochs_are_on_disk = true;
     }
     return status;
@@ -229,6 +234,10 @@ enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct 
     }
     if (status == HW_OK && changed) {
         status = hw_log_store_epochs(log, &next, error);
+        if (status == HW_IO) {
+            epochs_swap(log, &next);
+            status = HW_OK;
+        }
     }
     hw_epoch_cache_release(&next);
     return status;

@@ -92,7 +92,8 @@ struct hw_log_recovery {
  * there may be damaged in any way: after an unclean stop everything from the recovery point's
  * segment on is read and cut behind the last batch that is whole and has a good checksum; indexes
  * are rebuilt where they are missing or wrong; a bad epoch checkpoint is rebuilt from the batches.
- * The log never ends below what is good.
+ * The log never ends below what is good. A full disk is no reason not to open: what is derived
+ * from the .log is then written later.
  *
  * Stricter than Kafka: offsets must increase; after a clean stop too, a tail that is no whole batch
  * is cut, and indexes and epochs that do not fit the .log are made again.
@@ -257,8 +258,9 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
                                            hw_offset_t bound, hw_offset_t *offset,
                                            hw_time_ms_t *found_timestamp, struct hw_error *error);
 
-/* Note a new leader epoch at the log end, as becoming leader does (R4.12). Errors: HW_NO_MEMORY,
- * HW_IO (cache and file unchanged). */
+/* Note a new leader epoch at the log end, as becoming leader does (R4.12). Where the file cannot be
+ * written now, that is done before the next append, and until then nothing has this epoch. Errors:
+ * HW_NO_MEMORY (cache and file unchanged). */
 enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct hw_error *error);
 
 /* Where does `epoch` end in this log (R5.3)? */

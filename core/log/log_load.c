@@ -35,6 +35,20 @@ static void note_damage(struct loader *loader, const char *text)
     }
 }
 
+/*
+ * What can be made again from the .log is not needed for opening it: where it cannot be written,
+ * most likely because the disk is full, it stays in memory and is written before it is needed.
+ */
+static enum hw_status forgive(struct loader *loader, enum hw_status status,
+                              const struct hw_error *error)
+{
+    if (status == HW_IO) {
+        note_damage(loader, error->message);
+        status = HW_OK;
+    }
+    return status;
+}
+
 /* The topic id of a new directory is written, that of an old one must be the same. A file that
  * cannot be read is written again. */
 static enum hw_status load_metadata(struct loader *loader, struct hw_error *error)
@@ -62,9 +76,11 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
     if (status == HW_CORRUPT) {
         note_damage(loader, error->message);
     }
-    return status == HW_CORRUPT || status == HW_NOT_FOUND
-               ? hw_partition_metadata_write(log->owner.store, path, expected, error)
-               : status;
+    if (status == HW_CORRUPT || status == HW_NOT_FOUND) {
+        status = hw_partition_metadata_write(log->owner.store, path, expected, error);
+        return forgive(loader, status, error);
+    }
+    return status;
 }
 
 static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
@@ -172,6 +188,9 @@ static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset
     enum hw_status status =
         hw_segment_recover(log->segments[i], limit, learn_epoch, log, loader->recovery, error);
 
+    if (status == HW_OK) {
+        status = forgive(loader, hw_segment_write_indexes(log->segments[i], false, error), error);
+    }
     if (i < loader->first_recovered) {
         loader->first_recovered = i;
     }
@@ -208,7 +227,8 @@ static enum hw_status check_segment(struct loader *loader, size_t i, bool usable
         return recover_segment(loader, i, INT64_MAX, error);
     }
     status = hw_segment_rebuild_indexes(segment, error);
-    return status == HW_OK ? hw_segment_write_indexes(segment, false, error) : status;
+    return status == HW_OK ? forgive(loader, hw_segment_write_indexes(segment, false, error), error)
+                           : status;
 }
 
 static enum hw_status load_segments(struct loader *loader, struct hw_error *error)
@@ -345,7 +365,7 @@ static enum hw_status settle_epochs(struct loader *loader, struct hw_error *erro
     if (hw_epoch_cache_truncate_from_start(&log->epochs, log->start)) {
         log->epochs_are_on_disk = false;
     }
-    return status == HW_OK ? hw_log_write_epochs(log, error) : status;
+    return status == HW_OK ? forgive(loader, hw_log_write_epochs(log, error), error) : status;
 }
 
 /* What lies in the directory, by listing and reading it. */

@@ -101,13 +101,13 @@ typedef enum hw_status hw_segment_visit(void *context, const struct hw_batch *ba
                                         int64_t position, struct hw_error *error);
 
 /*
- * Read the whole segment, check every batch, cut the file behind the last good one, make and write
- * both indexes. A batch is good if it is whole, of magic 2, its checksum is right, and its offsets
- * are above those before it and below `limit`. `visit` may be NULL. Fills *recovery, which adds up
- * over segments. An error leaves the segment fit for closing only.
- * Errors: HW_NO_MEMORY, HW_IO, what `visit` returned; HW_CORRUPT for a good message of format 0 or
- * 1, which a replica cannot hold and which is not to be cut. Source: LogSegment.recover; stricter
- * in that offsets have to increase.
+ * Read the whole segment, check every batch, cut the file behind the last good one, and make both
+ * indexes, which hw_segment_write_indexes() is to write. A batch is good if it is whole, of magic
+ * 2, its checksum is right, and its offsets are above those before it and below `limit`. `visit`
+ * may be NULL. Fills *recovery, which adds up over segments. An error leaves the segment fit for
+ * closing only. Errors: HW_NO_MEMORY, HW_IO, what `visit` returned; HW_CORRUPT for a good message
+ * of format 0 or 1, which a replica cannot hold and which is not to be cut. Source:
+ * LogSegment.recover; stricter in that offsets have to increase.
  */
 enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
                                   hw_segment_visit *visit, void *context,

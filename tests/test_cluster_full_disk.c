@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left of a cluster when the disk is full at the moment at which it is opened, and does all
+ * of it come back once there is space again, without another process?
+ */
+#include "core/base/broker_list.h"
+#include "tests/support_topics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PARTITIONS = 2, BROKERS = 2, RECORDS = 12 };
+
+/* The call, which reports into t->error, must work. */
+#define ok(t, call) test_expect_status((call), HW_OK, &(t)->error, #call, __FILE__, __LINE__)
+
+static int set_up(void **state)
+{
+    static struct test_topics topics;
+    static const char *const configs[] = {"index.interval.bytes", "100", "segment.bytes", "400",
+                                          NULL};
+
+    topics = (struct test_topics){.cluster = NULL};
+    test_topics_open(&topics, BROKERS);
+    (void)test_topics_create(&topics, "orders", PARTITIONS, BROKERS, configs);
+    *state = &topics;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    test_topics_close(*state);
+    return 0;
+}
+
+static enum hw_status produce(struct test_topics *t, int32_t partition)
+{
+    struct hw_produce produce = {.topic = "orders",
+                                 .partition = partition,
+                                 .acks = 1,
+                                 .leader_epoch = -1,
+                                 .record = {.key_size = -1,
+                                            .value = (const uint8_t *)"some bytes of a record",
+                                            .value_size = 22}};
+    struct hw_produced produced;
+
+    return hw_cluster_produce(t->cluster, &produce, &produced, &t->error);
+}
+
+static struct hw_partition *partition_of(const struct test_topics *t, int32_t partition)
+{
+    return &hw_cluster_topic(t->cluster, "orders")->partitions[partition];
+}
+
+/* RECORDS records in each partition on all brokers, of which one was told of them last. */
+static void fill(struct test_topics *t)
+{
+    int64_t rounds;
+
+    for (int i = 0; i < RECORDS; i++) {
+        for (int32_t p = 0; p < PARTITIONS; p++) {
+            ok(t, produce(t, p));
+        }
+    }
+    ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &rounds, &t->error));
+}
+
+/* The process is killed, and another one opens what it left. */
+static enum hw_status kill_and_reopen(struct test_topics *t)
+{
+    struct hw_cluster_options options = {
+        .allocator = &t->heap.allocator, .store = t->store, .directory = "cluster"};
+
+    hw_cluster_abandon(t->cluster);
+    t->cluster = NULL;
+    return hw_cluster_open(&options, &t->cluster, &t->error);
+}
+
+/* Every replica is there with that many records, and every batch of it can be read. */
+static void expect_all(struct test_topics *t, hw_offset_t records)
+{
+    for (int32_t p = 0; p < PARTITIONS; p++) {
+        for (hw_broker_id_t broker = 1; broker <= BROKERS; broker++) {
+            struct hw_replica *replica = hw_partition_find(partition_of(t, p), broker);
+            hw_offset_t offset = 0;
+
+            assert_non_null(replica);
+            assert_int_equal(hw_log_end(replica->log), records);
+            while (offset < records) {
+                struct hw_buffer batch;
+                struct hw_batch header;
+
+                hw_buffer_init(&batch, &t->heap.allocator);
+                ok(t, hw_log_read(replica->log, offset, records, 1, true, &batch, &t->error));
+                assert_int_equal(hw_batch_parse(batch.bytes, batch.size, &header), HW_BATCH_OK);
+                offset = hw_batch_next_offset(&header);
+                hw_buffer_release(&batch);
+            }
+        }
+    }
+}
+
+/* Indexes and epochs are not needed for reading, and wait for space. */
+static void a_killed_cluster_opens_on_a_full_disk(void **state)
+{
+    struct test_topics *t = *state;
+    int64_t rounds;
+
+    fill(t);
+    t->faults.is_full = true;
+    ok(t, kill_and_reopen(t));
+    expect_all(t, RECORDS);
+    assert_int_equal(produce(t, 0), HW_IO);
+    assert_non_null(strstr(t->error.message, "no space left"));
+    expect_all(t, RECORDS);
+
+    t->faults.is_full = false;
+    for (int32_t p = 0; p < PARTITIONS; p++) {
+        ok(t, produce(t, p));
+    }
+    ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &rounds, &t->error));
+    expect_all(t, RECORDS + 1);
+    ok(t, kill_and_reopen(t));
+    expect_all(t, RECORDS + 1);
+    ok(t, hw_cluster_close(t->cluster, &t->error));
+    t->cluster = NULL;
+    ok(t, kill_and_reopen(t));
+    expect_all(t, RECORDS + 1);
+}
+
+/* A log without a single file cannot be opened without space: restart() tries it again. */
+static void a_log_that_could_not_be_opened_comes_back_with_restart(void **state)
+{
+    struct test_topics *t = *state;
+    const char *broker_state;
+    struct hw_replica *other;
+    hw_epoch_t epoch;
+
+    fill(t);
+    hw_cluster_abandon(t->cluster);
+    t->cluster = NULL;
+    ok(t,
+       hw_store_remove_tree(t->store, &t->heap.allocator, "cluster/broker-2/orders-0", &t->error));
+    t->faults.is_full = true;
+    ok(t, kill_and_reopen(t));
+    assert_null(hw_partition_find(partition_of(t, 0), 2));
+    assert_non_null(hw_partition_find(partition_of(t, 1), 2));
+    assert_int_equal(hw_cluster_find_replica(t->cluster, partition_of(t, 0), 2, &other, &t->error),
+                     HW_REFUSED);
+    assert_string_equal(t->error.message, "broker 2 could not open its log of orders-0, hw_journal "
+                                          "says why: put that right, then restart(2)");
+
+    /* Still full: still offline, and the others go on. */
+    assert_int_equal(hw_cluster_restart(t->cluster, 2, &broker_state, &t->error), HW_REFUSED);
+    assert_null(hw_partition_find(partition_of(t, 0), 2));
+    t->faults.is_full = false;
+    epoch = partition_of(t, 1)->record.leader_epoch;
+    ok(t, hw_cluster_restart(t->cluster, 2, &broker_state, &t->error));
+    assert_string_equal(broker_state, "running");
+    assert_non_null(hw_partition_find(partition_of(t, 0), 2));
+    assert_int_equal(partition_of(t, 1)->record.leader_epoch, epoch);
+    assert_int_equal(hw_cluster_restart(t->cluster, 2, &broker_state, &t->error), HW_MISUSE);
+    assert_string_equal(t->error.message, "broker 2 runs already");
+}
+
+/* The leader's log is the one: who asks for the leader is told the same, and it leads again. */
+static void a_leader_whose_log_could_not_be_opened_leads_again(void **state)
+{
+    struct test_topics *t = *state;
+    const char *broker_state;
+    struct hw_replica *leader;
+    hw_broker_id_t id = partition_of(t, 0)->record.leader;
+    char directory[64];
+
+    fill(t);
+    hw_cluster_abandon(t->cluster);
+    t->cluster = NULL;
+    (void)snprintf(directory, sizeof directory, "cluster/broker-%d/orders-0", id);
+    ok(t, hw_store_rename(t->store, directory, "cluster/aside", &t->error));
+    t->faults.is_full = true;
+    ok(t, kill_and_reopen(t));
+    assert_int_equal(hw_cluster_find_leader(t->cluster, partition_of(t, 0), &leader, &t->error),
+                     HW_REFUSED);
+    assert_non_null(strstr(t->error.message, "could not open its log"));
+    assert_non_null(strstr(t->error.message, "restart("));
+    assert_non_null(strstr(t->error.message, "or promote() another member of the ISR [1,2]"));
+    assert_int_equal(produce(t, 0), HW_REFUSED);
+
+    t->faults.is_full = false;
+    ok(t, hw_store_rename(t->store, "cluster/aside", directory, &t->error));
+    ok(t, hw_cluster_restart(t->cluster, id, &broker_state, &t->error));
+    expect_all(t, RECORDS);
+    ok(t, produce(t, 0));
+}
+
+/* Bring every log back that is not there: the brokers run. */
+static void restart_all(struct test_topics *t)
+{
+    for (hw_broker_id_t broker = 1; broker <= BROKERS; broker++) {
+        bool is_missing = false;
+        const char *broker_state;
+
+        for (int32_t p = 0; p < PARTITIONS; p++) {
+            is_missing = is_missing || hw_partition_find(partition_of(t, p), broker) == NULL;
+        }
+        if (is_missing) {
+            ok(t, hw_cluster_restart(t->cluster, broker, &broker_state, &t->error));
+        }
+    }
+}
+
+/* Take away what opening has to make again, of the leader's and of the follower's log. */
+static void take_derived_files(struct test_topics *t)
+{
+    static const char *const names[] = {
+        "cluster/broker-1/orders-0/00000000000000000000.index",
+        "cluster/broker-1/orders-0/leader-epoch-checkpoint",
+        "cluster/broker-2/orders-0/00000000000000000000.timeindex",
+        "cluster/broker-2/orders-0/partition.metadata",
+        "cluster/broker-2/orders-1/leader-epoch-checkpoint",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        enum hw_status status = hw_store_remove(t->memory, names[i], &t->error);
+
+        assert_true(status == HW_OK || status == HW_NOT_FOUND);
+    }
+}
+
+/* Whichever call of opening is the first one that the disk refuses, whether it takes part of a
+ * write, and whether it goes on refusing: in the end everything is there. */
+static void any_change_may_fail_while_opening(void **state)
+{
+    struct test_topics *t = *state;
+    int64_t fail_at = 0;
+    bool has_failed = true;
+
+    fill(t);
+    t->faults.only_changes = true;
+    for (; has_failed; fail_at++) {
+        has_failed = false;
+        for (int way = 0; way < 4; way++) {
+            enum hw_status status;
+
+            take_derived_files(t);
+            t->faults.calls = 0;
+            t->faults.fail_at = fail_at;
+            t->faults.fail_on = way % 2 == 1;
+            t->faults.torn_bytes = way < 2 ? 0 : 5;
+            status = kill_and_reopen(t);
+            has_failed = has_failed || t->faults.calls > fail_at;
+            t->faults.fail_at = -1;
+            if (status != HW_OK) {
+                ok(t, kill_and_reopen(t));
+            }
+            restart_all(t);
+            expect_all(t, RECORDS);
+        }
+    }
+    assert_true(fail_at > 20);
+    ok(t, produce(t, 0));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_killed_cluster_opens_on_a_full_disk),
+        TEST(a_log_that_could_not_be_opened_comes_back_with_restart),
+        TEST(a_leader_whose_log_could_not_be_opened_leads_again),
+        TEST(any_change_may_fail_while_opening),
+    };
+
+    return cmocka_run_group_tests_name("cluster_full_disk", tests, NULL, NULL);
+}
