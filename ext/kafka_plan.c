@@ -12,7 +12,7 @@
 SQLITE_EXTENSION_INIT3
 
 /* Bits of idxNum. */
-enum { PLAN_MERGED = 1, PLAN_DESCENDING = 2 };
+enum { PLAN_MERGED = 1, PLAN_DESCENDING = 2, PLAN_COUNTING = 4 };
 
 static const char *const term_names[] = {[KAFKA_TERM_NONE] = "",
                                          [KAFKA_TERM_PATH] = "path",
@@ -153,7 +153,7 @@ static int path_is_orderly(const struct planner *planner, bool *is_orderly)
     return status == HW_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms)
+int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms, uint64_t header_columns)
 {
     bool is_orderly = false;
     struct planner planner = {
@@ -176,6 +176,10 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms)
         info->idxNum = plan;
         sqlite3_str_appendall(planner.text, (plan & PLAN_MERGED) != 0 ? " merged" : "");
         sqlite3_str_appendall(planner.text, (plan & PLAN_DESCENDING) != 0 ? " descending" : "");
+    }
+    if (header_columns != 0 && (info->colUsed & ~header_columns) == 0) {
+        info->idxNum |= PLAN_COUNTING;
+        sqlite3_str_appendall(planner.text, " headers");
     }
     if (planner.has_equality[KAFKA_TERM_OFFSET]) {
         planner.rows = 10;
@@ -223,7 +227,8 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
     struct ext_range timestamps = EXT_RANGE_ALL;
     enum hw_status status = HW_OK;
 
-    *scan = (struct kafka_plan_scan){.is_merged = (plan & PLAN_MERGED) != 0};
+    *scan = (struct kafka_plan_scan){.is_merged = (plan & PLAN_MERGED) != 0,
+                                     .is_counting = (plan & PLAN_COUNTING) != 0};
     for (int i = 0; status == HW_OK && i < argc; i++) {
         enum kafka_term term;
         int comparison;

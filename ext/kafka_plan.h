@@ -27,9 +27,10 @@ enum kafka_term {
     KAFKA_TERM_TIMESTAMP
 };
 
-/* xBestIndex; `terms` has one for each column. Returns SQLITE_OK, SQLITE_CONSTRAINT (the path comes
+/* xBestIndex; `terms` has one for each column, and `header_columns` a bit for each that needs no
+ * record to be read (0: there are no records). Returns SQLITE_OK, SQLITE_CONSTRAINT (the path comes
  * from a table that is not read yet) or SQLITE_NOMEM. */
-int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms);
+int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms, uint64_t header_columns);
 
 /* A scan as xFilter got it. */
 struct kafka_plan_scan {
@@ -40,6 +41,7 @@ struct kafka_plan_scan {
     int64_t partition;
     struct hw_segment_range range;
     bool is_merged;
+    bool is_counting; /* No other columns than those of headers are asked for. */
 };
 
 /* Read a plan with its arguments, which stay borrowed. Errors: HW_NO_MEMORY. */

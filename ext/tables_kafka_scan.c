@@ -66,6 +66,14 @@ enum log_column {
     LOG_COLUMN_COUNT
 };
 
+/* What the header of its batch tells of a record. */
+enum {
+    LOG_HEADER_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_LEADER_EPOCH | 1 << LOG_PRODUCER_ID |
+                         1 << LOG_PRODUCER_EPOCH | 1 << LOG_BATCH_BASE_OFFSET | 1 << LOG_TOPIC |
+                         1 << LOG_TIMESTAMP_TYPE | 1 << LOG_CODEC | 1 << LOG_FILE |
+                         1 << LOG_POSITION | 1 << LOG_CRC_OK | 1 << LOG_PATH
+};
+
 static const enum kafka_term log_terms[LOG_COLUMN_COUNT] = {[LOG_PARTITION] = KAFKA_TERM_PARTITION,
                                                             [LOG_OFFSET] = KAFKA_TERM_OFFSET,
                                                             [LOG_TIMESTAMP] = KAFKA_TERM_TIMESTAMP,
@@ -404,6 +412,7 @@ const struct kafka_scan_table kafka_scan_tables[] = {
                 EXT_COLUMNS(log_columns)},
      .terms = log_terms,
      .wants_records = true,
+     .header_columns = LOG_HEADER_COLUMNS,
      .column = log_column},
     {.schema = {.name = "kafka_batches",
                 .signature = "kafka_batches(path)",

@@ -54,7 +54,9 @@ static int scan_disconnect(sqlite3_vtab *vtab)
 
 static int scan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    return kafka_plan(info, ((struct table *)vtab)->definition->terms);
+    const struct kafka_scan_table *definition = ((struct table *)vtab)->definition;
+
+    return kafka_plan(info, definition->terms, definition->header_columns);
 }
 
 static int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
@@ -94,13 +96,14 @@ static enum hw_status start(struct cursor *cursor, const struct kafka_plan_scan 
 {
     const struct kafka_scan_table *definition =
         ((const struct table *)cursor->base.pVtab)->definition;
-    struct hw_kafka_scan_options options = {
-        .path = (const char *)sqlite3_value_text(plan->path),
-        .scan = {.range = plan->range, .wants_records = definition->wants_records},
-        .is_merged = plan->is_merged,
-        .topic = plan->topic,
-        .has_partition = plan->has_partition,
-        .partition = plan->partition};
+    struct hw_kafka_scan_options options = {.path = (const char *)sqlite3_value_text(plan->path),
+                                            .scan = {.range = plan->range,
+                                                     .wants_records = definition->wants_records,
+                                                     .is_counting = plan->is_counting},
+                                            .is_merged = plan->is_merged,
+                                            .topic = plan->topic,
+                                            .has_partition = plan->has_partition,
+                                            .partition = plan->partition};
     enum hw_status status = HW_OK;
 
     cursor->path = sqlite3_value_dup(plan->path);
@@ -168,8 +171,15 @@ static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
  */
 static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct hw_partition_row *row = ((const struct cursor *)base)->row;
-    uint64_t hash = vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
+    const struct cursor *cursor = (const struct cursor *)base;
+    const struct hw_partition_row *row = cursor->row;
+    struct hw_error error;
+    uint64_t hash;
+
+    if (hw_kafka_scan_settle(cursor->scan, &error) != HW_OK) {
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    hash = vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
 
     hash = vtab_kafka_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
                                  : row->crc_ok   ? 1

@@ -22,6 +22,7 @@ struct kafka_scan_table {
     struct ext_schema schema;
     const enum kafka_term *terms;
     bool wants_records;
+    uint64_t header_columns; /* A bit for each that needs no record to be read. */
     void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);
 };
 

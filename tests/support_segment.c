@@ -65,6 +65,9 @@ void test_put_batch(struct hw_buffer *log, const struct test_batch *batch)
     if (batch->last_delta > 0) {
         header.last_offset_delta = batch->last_delta;
     }
+    if (batch->record_count > 0) {
+        header.record_count = batch->record_count;
+    }
     hw_batch_encode(log->bytes + start, &header);
 }
 

@@ -15,9 +15,10 @@
 /* One batch to be made. What is left 0 gets a sensible value. */
 struct test_batch {
     hw_offset_t base_offset;
-    int count;      /* Records; 0: one. */
-    int last_delta; /* Of the header; 0: count - 1. */
-    bool is_empty;  /* No records at all. */
+    int count;            /* Records; 0: one. */
+    int last_delta;       /* Of the header; 0: count - 1. */
+    bool is_empty;        /* No records at all. */
+    int32_t record_count; /* Of the header; 0: the true one. */
     hw_epoch_t epoch;
     hw_time_ms_t timestamp; /* Of the first record; each next one is 1 later. */
     int attributes;

@@ -75,6 +75,61 @@ static void constraints_that_cannot_be_used_are_left_to_sqlite(void **state)
     expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE \"offset\" IS 5", "1");
 }
 
+/* A statement that needs nothing of the records takes their number from headers; it is the number
+ * of the rows, and each of them is the same row as in any other scan. */
+static void records_that_are_only_counted_are_the_same_rows(void **state)
+{
+    struct kafka_fixture *f = *state;
+    static const char *const conditions[] = {"",
+                                             " WHERE topic = 't'",
+                                             " WHERE position > 0",
+                                             " WHERE codec = 'none' AND crc_ok",
+                                             " WHERE batch_base_offset <> 3",
+                                             " LIMIT 4"};
+    char sql[1024];
+
+    put(f, 0, 3);
+    put(f, 3, 1);
+    test_put_batch(&f->log,
+                   &(struct test_batch){.base_offset = 4, .is_empty = true, .last_delta = 6});
+    put(f, 20, 5);
+    put(f, 25, 2);
+    f->log.bytes[f->log.size - 1] ^= 1;
+    put(f, 27, 2);
+    put_text(f, "no batch");
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put(f, 0, 2);
+    save(f, "u-1/" SEGMENT_0 ".log");
+    expect(f, "SELECT count(*), count(\"offset\") FROM kafka_log('$D')", "14|14");
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
+        (void)snprintf(sql, sizeof sql,
+                       "WITH counted(id) AS (SELECT rowid FROM kafka_log('$D')%s),"
+                       " read(id, v) AS (SELECT rowid, value FROM kafka_log('$D')%s)"
+                       " SELECT (SELECT count(*) FROM (SELECT 1 FROM kafka_log('$D')%s))"
+                       " = (SELECT count(*) FROM read),"
+                       " (SELECT group_concat(id) FROM counted) ="
+                       " (SELECT group_concat(id) FROM read WHERE v IS NOT 'x')",
+                       conditions[i], conditions[i], conditions[i]);
+        expect(f, sql, "1|1");
+    }
+    expect(f, "SELECT codec, count(*) FROM kafka_log('$D/t-0') GROUP BY codec ORDER BY 1",
+           "none|12");
+}
+
+/* A header that cannot be true is not believed. */
+static void a_header_that_counts_too_many_is_not_believed(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
+                                                 .count = 2,
+                                                 .last_delta = INT32_MAX - 1,
+                                                 .record_count = INT32_MAX});
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT count(*), count(\"offset\") FROM kafka_log('$D')", "3|3");
+    expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE error IS NOT NULL", "1");
+}
+
 /* Case: D-03 */
 static void lists_and_alternatives_return_each_row_once(void **state)
 {
@@ -385,6 +440,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         kafka_test(the_path_may_come_from_another_table_in_any_order),
+        kafka_test(records_that_are_only_counted_are_the_same_rows),
+        kafka_test(a_header_that_counts_too_many_is_not_believed),
         kafka_test(constraints_that_cannot_be_used_are_left_to_sqlite),
         kafka_test(lists_and_alternatives_return_each_row_once),
         kafka_test(every_condition_and_order_gives_what_a_table_would_give),

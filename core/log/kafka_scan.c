@@ -259,6 +259,11 @@ enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_pa
     return status;
 }
 
+enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error *error)
+{
+    return hw_partition_scan_settle(scan->open[0], error);
+}
+
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error)
 {

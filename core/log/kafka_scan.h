@@ -40,6 +40,9 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan);
 enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_partition_row **row,
                                   struct hw_error *error);
 
+/* hw_partition_scan_settle() for the present row. */
+enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error *error);
+
 /*
  * Why a consumer sees the record of the present row or not: see hw_visibility_of(). The
  * row has a record. Errors: HW_NO_MEMORY, HW_IO.

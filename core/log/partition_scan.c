@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { RECORD_SIZE_MIN = 7 }; /* Of magic 2: seven fields of a byte each. */
+
 struct hw_partition_scan {
     const struct hw_allocator *allocator;
     struct hw_store *store;
@@ -19,6 +21,7 @@ struct hw_partition_scan {
     struct hw_segment_scan *segment; /* NULL: none is open. */
     struct hw_segment_records records;
     bool is_in_batch; /* The records of row.entry are being returned. */
+    bool is_counted;  /* By the header, without reading them. */
     struct hw_partition_row row;
     char text[HW_ERROR_MESSAGE_SIZE_BYTES];
     int64_t bytes_read; /* Of the segments that are closed. */
@@ -158,8 +161,11 @@ static void set_error(struct hw_partition_scan *scan, const char *text)
 /* What is wrong with the entry, if anything is. */
 static void set_entry_error(struct hw_partition_scan *scan)
 {
-    hw_segment_entry_describe(&scan->row.entry, scan->text, sizeof scan->text);
-    scan->row.error = scan->row.entry.fault == HW_FAULT_NONE ? NULL : scan->text;
+    scan->row.error = NULL;
+    if (scan->row.entry.fault != HW_FAULT_NONE) {
+        hw_segment_entry_describe(&scan->row.entry, scan->text, sizeof scan->text);
+        scan->row.error = scan->text;
+    }
 }
 
 /* A row about the entry as such. */
@@ -209,8 +215,14 @@ static enum hw_status count_records(struct hw_partition_scan *scan, struct hw_er
 static bool next_record(struct hw_partition_scan *scan)
 {
     struct hw_partition_row *row = &scan->row;
-    enum hw_segment_record_kind kind = hw_segment_records_next(&scan->records, &row->record);
+    enum hw_segment_record_kind kind;
 
+    if (scan->is_counted) {
+        row->has_record = true;
+        scan->is_in_batch = ++row->record_number < row->record_count;
+        return scan->is_in_batch;
+    }
+    kind = hw_segment_records_next(&scan->records, &row->record);
     if (kind == HW_SEGMENT_RECORD_END) {
         scan->is_in_batch = false;
         return false;
@@ -226,6 +238,44 @@ static bool next_record(struct hw_partition_scan *scan)
     return true;
 }
 
+static enum hw_status open_records(struct hw_partition_scan *scan, struct hw_error *error)
+{
+    scan->is_counted = false;
+    return hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
+                                   &scan->row.entry, scan->options.range.is_backwards, error);
+}
+
+enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error)
+{
+    struct hw_partition_row *row = &scan->row;
+    int32_t number = row->record_number;
+    enum hw_status status = HW_OK;
+
+    if (!scan->is_in_batch || !scan->is_counted) {
+        return HW_OK;
+    }
+    status = open_records(scan, error);
+    row->record_number = -1;
+    while (status == HW_OK && row->record_number < number) {
+        if (!next_record(scan)) {
+            row->has_record = false;
+            row->record_number = number;
+        }
+    }
+    return status;
+}
+
+/* Whether the header says how many records there are, and the batch can hold so many. */
+static bool count_is_credible(const struct hw_segment_entry *entry)
+{
+    int64_t count = entry->batch.record_count;
+    bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
+
+    return entry->fault == HW_FAULT_NONE && count >= 0 &&
+           count <= entry->last_offset - entry->first_offset + 1 &&
+           (!is_plain || count <= entry->size_bytes / RECORD_SIZE_MIN);
+}
+
 /* Make what stands at the entry ready: a row, or the records of which each will be one. */
 static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
                                  struct hw_error *error)
@@ -235,8 +285,8 @@ static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
     take_entry(scan);
     *is_row = true;
     if (scan->options.wants_records && scan->row.crc_ok) {
-        status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
-                                         &scan->row.entry, scan->options.range.is_backwards, error);
+        scan->is_counted = scan->options.is_counting && count_is_credible(&scan->row.entry);
+        status = scan->is_counted ? HW_OK : open_records(scan, error);
         scan->is_in_batch = status == HW_OK;
         scan->row.record_number = -1;
         *is_row = false;

@@ -21,6 +21,9 @@ struct hw_partition_scan; /* Opaque. */
 struct hw_partition_scan_options {
     struct hw_segment_range range;
     bool wants_records; /* A row a record; otherwise a row a batch. */
+    /* With wants_records: nothing of the records themselves is asked for, only how many there are.
+     * Those of a whole batch are as many as its header says, and are not read. */
+    bool is_counting;
 };
 
 /* One row; everything in it is borrowed until the next call on the scan. */
@@ -28,9 +31,9 @@ struct hw_partition_row {
     const struct hw_kafka_partition *partition;
     const char *file; /* Path of the .log. */
     struct hw_segment_entry entry;
-    bool has_record; /* Unless batches are wanted, or the row is about damage. */
-    struct hw_record record;
-    int32_t record_number; /* Of the row within the entry, in the order of the scan. */
+    bool has_record;         /* Unless batches are wanted, or the row is about damage. */
+    struct hw_record record; /* With is_counting: after hw_partition_scan_settle(). */
+    int32_t record_number;   /* Of the row within the entry, in the order of the scan. */
     /* What the row is ordered by: the record's offset, or the first one of the batch or that the
      * damage may have taken. HW_OFFSET_NONE for a compressed batch of magic 0 or 1 that cannot be
      * decompressed. */
@@ -60,6 +63,10 @@ void hw_partition_scan_close(struct hw_partition_scan *scan);
 enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
                                       struct hw_error *error);
 const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan);
+
+/* Read the record of the present row after all, where it was only counted; that of a header which
+ * counts too many is damage. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error);
 
 /* What the first record of the present row, a good control batch, is. Not where records are wanted.
  * Errors: HW_NO_MEMORY, HW_IO. */
