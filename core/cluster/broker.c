@@ -234,7 +234,7 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = checkpoints_load(cluster, broker, &checkpoints, error);
+    enum hw_status status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
 
     if (status != HW_OK) {
         return status;
@@ -251,7 +251,7 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
         }
         status = broker_go_on_without(cluster, broker, partition, status, error);
     }
-    checkpoints_release(&checkpoints);
+    hw_broker_checkpoints_release(&checkpoints);
     return status == HW_OK && failed != NULL
                ? hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
                                  "broker %" PRId32 " still cannot open its log of %s: %.300s",
