@@ -6,14 +6,28 @@
 /* Entries of an index that are rows at a time: some have a million. */
 enum { INDEX_ROWS_MAX = 4096 };
 
-/* Columns of kafka_segments for which all of a segment is read. */
+/* Columns of kafka_segments; for some of them all of a segment is read. */
 enum {
+    SEGMENTS_NEXT_OFFSET = 3,
     SEGMENTS_BATCHES = 7,
     SEGMENTS_RECORDS,
     SEGMENTS_MAX_TIMESTAMP,
     SEGMENTS_DAMAGED = 11,
-    SEGMENTS_ERROR = 13
+    SEGMENTS_FILE,
+    SEGMENTS_ERROR
 };
+
+/* A row about a segment whose .log cannot be opened: others may follow. */
+static void add_unreadable(const struct kafka_fill *fill, const char *reason, struct ext_rows *rows)
+{
+    kafka_rows_partition(rows, fill->partition);
+    ext_rows_integer(rows, fill->paths.base_offset);
+    for (int column = SEGMENTS_NEXT_OFFSET; column < SEGMENTS_FILE; column++) {
+        ext_rows_null(rows);
+    }
+    ext_rows_text(rows, fill->paths.log);
+    ext_rows_text(rows, reason);
+}
 
 enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error)
@@ -30,6 +44,10 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
 
     if (status == HW_NOT_FOUND && fill->file == NULL) {
         return HW_OK; /* Deleted since it was listed. */
+    }
+    if (status == HW_IO && fill->file == NULL) {
+        add_unreadable(fill, error->message, rows);
+        return HW_OK;
     }
     if (status != HW_OK) {
         return status;

@@ -87,8 +87,7 @@ static enum hw_status read_file(struct hw_store *store, const char *path, size_t
     hw_buffer_init(&content, allocator);
     status = hw_store_read_whole(store, path, CHECKPOINT_SIZE_MAX, &content, error);
     if (status == HW_OK && content.size > 0) {
-        reader.lines.at = (const char *)content.bytes;
-        reader.lines.end = reader.lines.at + content.size;
+        reader.lines = hw_checkpoint_lines_of(content.bytes, content.size);
         status = read_entries(&reader, field_count, take, context, error);
     }
     hw_buffer_release(&content);
@@ -357,8 +356,7 @@ enum hw_status hw_partition_metadata_read(struct hw_store *store, const char *pa
     hw_buffer_init(&content, allocator);
     status = hw_store_read_whole(store, path, METADATA_SIZE_MAX, &content, error);
     if (status == HW_OK) {
-        reader.lines.at = (const char *)content.bytes;
-        reader.lines.end = content.size == 0 ? reader.lines.at : reader.lines.at + content.size;
+        reader.lines = hw_checkpoint_lines_of(content.bytes, content.size);
         status = parse_metadata(&reader, topic_id, error);
     }
     hw_buffer_release(&content);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log/checkpoint_line.h"
 
+struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size)
+{
+    const char *text = (const char *)bytes;
+
+    return (struct hw_checkpoint_lines){.at = text, .end = size == 0 ? text : text + size};
+}
+
 bool hw_checkpoint_lines_next(struct hw_checkpoint_lines *lines, struct hw_checkpoint_span *line)
 {
     const char *at = lines->at;

@@ -26,6 +26,9 @@ struct hw_checkpoint_lines {
     int64_t line; /* Number of the line last returned, from 1. */
 };
 
+/* The lines of these bytes, which must stay. */
+struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size);
+
 /* The next line without its end, which may be \n, \r\n or \r. */
 bool hw_checkpoint_lines_next(struct hw_checkpoint_lines *lines, struct hw_checkpoint_span *line);
 

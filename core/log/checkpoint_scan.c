@@ -37,8 +37,7 @@ enum hw_status hw_checkpoint_scan_open(struct hw_checkpoint_scan *scan, struct h
         scan->is_at_end = true;
         return status;
     }
-    scan->lines.at = (const char *)scan->content.bytes;
-    scan->lines.end = scan->lines.at + scan->content.size;
+    scan->lines = hw_checkpoint_lines_of(scan->content.bytes, scan->content.size);
     return HW_OK;
 }
 
@@ -78,7 +77,8 @@ static void take_entry(struct hw_checkpoint_scan *scan, struct hw_checkpoint_spa
 
     scan->count++;
     if (count != expected) {
-        set_fault(row, "wrong number of fields");
+        set_fault(row,
+                  count == 1 && fields[0].size == 0 ? "it is empty" : "wrong number of fields");
         return;
     }
     row->topic = fields[0];

@@ -70,7 +70,7 @@ enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        const char *directory, struct hw_error *error)
 {
-    struct hw_checkpoint_lines lines = {.line = 0};
+    struct hw_checkpoint_lines lines;
     struct hw_checkpoint_span line;
     struct hw_buffer content;
     char path[HW_PATH_MAX];
@@ -83,8 +83,7 @@ enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
     }
     properties->is_there = status == HW_OK || status == HW_CORRUPT;
     if (status == HW_OK && content.size > 0) {
-        lines.at = (const char *)content.bytes;
-        lines.end = lines.at + content.size;
+        lines = hw_checkpoint_lines_of(content.bytes, content.size);
         while (hw_checkpoint_lines_next(&lines, &line)) {
             take_line(properties, line);
         }

@@ -138,25 +138,51 @@ static enum hw_status open_number(struct hw_partition_scan *scan, size_t number,
     return status == HW_NOT_FOUND && !scan->is_one_file ? HW_OK : status;
 }
 
-/* Open the next segment, if there is one: scan->segment is NULL otherwise. */
-static enum hw_status open_segment(struct hw_partition_scan *scan, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    while (status == HW_OK && scan->segment == NULL && scan->first < scan->end) {
-        status = open_number(scan, scan->options.range.is_backwards ? --scan->end : scan->first++,
-                             error);
-    }
-    return status;
-}
-
-/* ----------------------------------------------------------------------------------------- rows */
-
 static void set_error(struct hw_partition_scan *scan, const char *text)
 {
     (void)snprintf(scan->text, sizeof scan->text, "%s", text);
     scan->row.error = scan->text;
 }
+
+/* A row about a file of which nothing is known. */
+static void take_unreadable(struct hw_partition_scan *scan, hw_offset_t base_offset,
+                            const char *reason)
+{
+    struct hw_partition_row *row = &scan->row;
+
+    row->entry = (struct hw_segment_entry){.fault = HW_FAULT_NO_BATCH,
+                                           .is_last = true,
+                                           .first_offset = base_offset,
+                                           .last_offset = HW_OFFSET_NONE};
+    row->has_record = false;
+    row->record_number = 0;
+    row->offset = base_offset;
+    row->record_count = -1;
+    row->crc_ok = false;
+    set_error(scan, reason);
+}
+
+/* Open the next segment, if there is one: scan->segment is NULL otherwise. *failed is set where one
+ * cannot be opened and others may follow: scan->row is about that then. */
+static enum hw_status open_segment(struct hw_partition_scan *scan, bool *failed,
+                                   struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    while (status == HW_OK && scan->segment == NULL && scan->first < scan->end) {
+        size_t number = scan->options.range.is_backwards ? --scan->end : scan->first++;
+
+        status = open_number(scan, number, error);
+        if (status == HW_IO && !scan->is_one_file) {
+            take_unreadable(scan, scan->segments.bases[number], error->message);
+            *failed = true;
+            return HW_OK;
+        }
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
 
 /* What is wrong with the entry, if anything is. */
 static void set_entry_error(struct hw_partition_scan *scan)
@@ -231,6 +257,9 @@ static bool next_record(struct hw_partition_scan *scan)
     row->has_record = kind == HW_SEGMENT_RECORD;
     row->offset = row->record.offset;
     if (kind == HW_SEGMENT_RECORD_FAULT) {
+        if (row->record_number == 0 && row->entry.first_offset == HW_OFFSET_NONE) {
+            row->offset = row->entry.last_offset;
+        }
         set_error(scan, scan->records.fault.message);
     } else {
         set_entry_error(scan);
@@ -272,6 +301,7 @@ static bool count_is_credible(const struct hw_segment_entry *entry)
     bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
 
     return entry->fault == HW_FAULT_NONE && count >= 0 &&
+           hw_batch_codec_id(&entry->batch) <= HW_CODEC_ZSTD &&
            count <= entry->last_offset - entry->first_offset + 1 &&
            (!is_plain || count <= entry->size_bytes / RECORD_SIZE_MIN);
 }
@@ -310,7 +340,10 @@ enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *foun
             continue;
         }
         if (scan->segment == NULL) {
-            status = open_segment(scan, error);
+            status = open_segment(scan, found, error);
+            if (*found) {
+                return HW_OK;
+            }
             if (status != HW_OK || scan->segment == NULL) {
                 return status;
             }

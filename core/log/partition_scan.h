@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The batches or records of one partition directory, or of one .log file, segment after segment, in
- * offset order forwards or backwards. Damage is a row too, and reading goes on behind it.
+ * offset order forwards or backwards. Damage is a row too, and reading goes on behind it; so is a
+ * file of a directory that cannot be opened.
  *
  *     orders-0/00000000000000000000.log    row row row
  *     orders-0/00000000000000000100.log    row !damage row
@@ -35,8 +36,8 @@ struct hw_partition_row {
     struct hw_record record; /* With is_counting: after hw_partition_scan_settle(). */
     int32_t record_number;   /* Of the row within the entry, in the order of the scan. */
     /* What the row is ordered by: the record's offset, or the first one of the batch or that the
-     * damage may have taken. HW_OFFSET_NONE for a compressed batch of magic 0 or 1 that cannot be
-     * decompressed. */
+     * damage may have taken. Of a compressed batch of magic 0 or 1 that cannot be decompressed only
+     * the last offset is known: HW_OFFSET_NONE for a batch, that one where records are wanted. */
     hw_offset_t offset;
     int64_t record_count; /* Of a batch; -1: not known. */
     bool crc_ok;

@@ -7,6 +7,15 @@
 
 #include <stdio.h>
 
+/* Keep the first one. */
+static void note_error(struct hw_partition_summary *summary, const struct hw_error *error)
+{
+    if (summary->error[0] == '\0') {
+        (void)snprintf(summary->error, sizeof summary->error, "%.*s",
+                       (int)sizeof summary->error - 1, error->message);
+    }
+}
+
 static enum hw_status read_topic_id(struct hw_partition_summary *summary,
                                     const struct hw_allocator *allocator, struct hw_store *store,
                                     const char *directory, struct hw_error *error)
@@ -19,7 +28,7 @@ static enum hw_status read_topic_id(struct hw_partition_summary *summary,
     }
     summary->has_topic_id = status == HW_OK;
     if (status == HW_CORRUPT) {
-        (void)snprintf(summary->error, sizeof summary->error, "%s", error->message);
+        note_error(summary, error);
     }
     return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
 }
@@ -47,8 +56,10 @@ static enum hw_status read_segments(struct hw_partition_summary *summary,
                                      error);
     if (status == HW_OK) {
         summary->log_end = last.next_offset;
+    } else if (status == HW_IO) {
+        note_error(summary, error);
     }
-    return status == HW_NOT_FOUND ? HW_OK : status;
+    return status == HW_NOT_FOUND || status == HW_IO ? HW_OK : status;
 }
 
 enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do the tables over real files tell the truth about what is rare, and does what cannot be read
+ * hide nothing else? The files are put together byte by byte, as no broker of today writes them.
+ */
+#include "tests/support_segment.h"
+#include "tests/support_sql_kafka.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A wrapper whose messages cannot be read still has the offset of the last one. */
+static void an_old_batch_that_cannot_be_read_keeps_its_place(void **state)
+{
+    static const int inner[] = {0, 1};
+    struct kafka_fixture *f = *state;
+
+    test_put_legacy(&f->log, 0, 0, 0, "a");
+    test_put_wrapper(&f->log, 1, 2, 5, 0, inner, 2);
+    test_put_wrapper(&f->log, 1, 5, 5, 0, inner, 0);
+    test_put_wrapper(&f->log, 1, 7, 5, 0, inner, 2);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT \"offset\", value, error FROM kafka_log('$D') ORDER BY \"offset\"",
+           "0|a|NULL\n1|w|NULL\n2|w|NULL\n"
+           "5|NULL|the old message at offset 5: it is compressed and holds no entries or damaged"
+           " ones\n6|w|NULL\n7|w|NULL");
+    expect(f,
+           "SELECT group_concat(\"offset\") FROM (SELECT \"offset\" FROM kafka_log('$D')"
+           " ORDER BY \"offset\" DESC)",
+           "7,6,5,2,1,0");
+    expect(f, "SELECT count(*), count(value) FROM kafka_log('$D') WHERE \"offset\" = 5", "1|0");
+    expect(f, "SELECT count(*) FROM kafka_log('$D')", "6");
+    expect(f, "SELECT base_offset, last_offset, records FROM kafka_batches('$D') LIMIT 1 OFFSET 2",
+           "NULL|5|NULL");
+}
+
+/* A .log that is a directory stands for any that cannot be opened: it is a row, and the others are
+ * there. */
+static void a_log_that_cannot_be_opened_hides_no_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 2);
+    save(f, "a-0/" SEGMENT_0 ".log");
+    put(f, 7, 1);
+    save(f, "a-0/00000000000000000005.log/file");
+    put(f, 9, 3);
+    save(f, "a-0/00000000000000000009.log");
+    put(f, 0, 1);
+    save(f, "b-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT group_concat(\"offset\"), count(value), count(error) FROM kafka_log('$D')",
+           "0,1,5,9,10,11,0|6|1");
+    expect(f,
+           "SELECT \"offset\", crc_ok, substr(error, 1, 11), substr(error, -14) FROM"
+           " kafka_log('$D') WHERE error IS NOT NULL",
+           "5|0|cannot open|Is a directory");
+    expect(f, "SELECT count(*) FROM kafka_log('$D')", "7");
+    expect(f,
+           "SELECT group_concat(\"offset\") FROM (SELECT \"offset\" FROM kafka_log('$D/a-0')"
+           " ORDER BY \"offset\" DESC)",
+           "11,10,9,5,1,0");
+    expect(f,
+           "SELECT base_offset, last_offset, records, size_bytes, crc_ok FROM"
+           " kafka_batches('$D/a-0') WHERE error IS NOT NULL",
+           "5|NULL|NULL|0|0");
+    expect(f,
+           "SELECT base_offset, next_offset, size_bytes IS NULL, error IS NULL FROM"
+           " kafka_segments('$D/a-0')",
+           "0|2|0|1\n5|NULL|1|0\n9|12|0|1");
+    expect(f, "SELECT segments, leo, error FROM kafka_dirs('$D/a-0')", "3|12|NULL");
+}
+
+/* The end of such a log is not known, and that is said where it is asked for. */
+static void the_end_of_a_log_that_cannot_be_opened_is_not_known(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 2);
+    save(f, "a-0/" SEGMENT_0 ".log/file");
+    put_text(f, "0\n1\n3 0\n");
+    save(f, "a-0/leader-epoch-checkpoint");
+    put(f, 0, 1);
+    save(f, "b-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT topic, segments, leo, error IS NULL FROM kafka_dirs('$D')",
+           "a|1|NULL|0\nb|1|1|1");
+    expect(f, "SELECT epoch, start_offset, end_offset, error FROM kafka_epochs('$D')",
+           "3|0|NULL|NULL");
+}
+
+/* Kafka takes no line for granted, not even an empty one. */
+static void an_empty_line_of_a_checkpoint_is_called_so(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_text(f, "0\n1\n3 0\n\n");
+    save(f, "a-0/leader-epoch-checkpoint");
+    expect(f, "SELECT epoch, error FROM kafka_epochs('$D') ORDER BY epoch",
+           "NULL|line 4: it is empty\nNULL|2 entries, but line 2 says 1\n3|NULL");
+    put_text(f, "0\n1\n  \na-b 1 7 9\n");
+    save(f, "recovery-point-offset-checkpoint");
+    expect(f, "SELECT error FROM kafka_checkpoint('$D') ORDER BY line",
+           "line 3: it is empty\nline 4: wrong number of fields\n2 entries, but line 2 says 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        kafka_test(an_old_batch_that_cannot_be_read_keeps_its_place),
+        kafka_test(a_log_that_cannot_be_opened_hides_no_other),
+        kafka_test(the_end_of_a_log_that_cannot_be_opened_is_not_known),
+        kafka_test(an_empty_line_of_a_checkpoint_is_called_so),
+    };
+
+    return cmocka_run_group_tests_name("sql_kafka_foreign", tests, NULL, NULL);
+}
