@@ -147,6 +147,9 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
         status = hw_state_file_read(cluster, error);
     }
     if (status == HW_OK) {
+        status = hw_loss_file_load(cluster, error);
+    }
+    if (status == HW_OK) {
         status = cluster_open_shown(cluster, error);
     }
     if (status == HW_OK) {
@@ -201,6 +204,9 @@ enum hw_status hw_cluster_close(struct hw_cluster *cluster, struct hw_error *err
             }
         }
         if (status == HW_OK) {
+            status = hw_loss_file_write(cluster, error);
+        }
+        if (status == HW_OK) {
             status = hw_state_file_write(cluster, error);
         }
     }
@@ -227,6 +233,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_config_values_release(&cluster->configs);
     hw_acks_release(&cluster->acks);
     hw_losses_release(&cluster->losses);
+    hw_file_close(cluster->loss_file.file);
     hw_journal_release(&cluster->journal);
     hw_shown_file_release(&cluster->shown);
     hw_buffer_release(&cluster->scratch);
@@ -286,6 +293,9 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
     }
     if (status == HW_OK && cluster->shown.file == NULL) {
         status = cluster_forget_shown(cluster, error);
+        if (status == HW_OK) {
+            status = hw_loss_file_remove(cluster, error);
+        }
         if (status == HW_OK) {
             status = cluster_open_shown(cluster, error);
         }
@@ -408,8 +418,14 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
     }
+    if (cluster->is_on_disk) {
+        status = hw_loss_file_write(cluster, first == HW_OK ? error : &later);
+    }
     if (cluster->is_state_dirty && cluster->is_on_disk) {
-        status = hw_state_file_write(cluster, first == HW_OK ? error : &later);
+        enum hw_status written =
+            hw_state_file_write(cluster, first == HW_OK && status == HW_OK ? error : &later);
+
+        status = status == HW_OK ? written : status;
     }
     return first == HW_OK ? status : first;
 }

@@ -15,6 +15,7 @@
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/config.h"
+#include "core/cluster/loss_file.h"
 #include "core/cluster/losses.h"
 #include "core/cluster/shown_file.h"
 #include "core/log/checkpoint_file.h"
@@ -97,6 +98,7 @@ struct hw_cluster {
     size_t topic_capacity;
     struct hw_acks acks;
     struct hw_losses losses;
+    struct hw_loss_file loss_file;
     struct hw_journal journal;
     struct hw_shown_file shown;
     size_t next_slot;         /* Of the shown file. */

@@ -16,6 +16,7 @@ void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocat
 void hw_losses_release(struct hw_losses *losses)
 {
     hw_free(losses->allocator, losses->entries, losses->capacity * sizeof *losses->entries);
+    hw_free(losses->allocator, losses->unsaved, losses->unsaved_capacity * sizeof *losses->unsaved);
     hw_losses_init(losses, losses->allocator);
 }
 
@@ -62,6 +63,12 @@ static bool loss_continues(const struct hw_loss *last, const struct hw_loss *los
            last->cause == loss->cause && last->broker == loss->broker;
 }
 
+static void loss_continue(struct hw_loss *last, const struct hw_loss *loss)
+{
+    last->end_offset = loss->end_offset;
+    last->lost_epoch = loss->lost_epoch;
+}
+
 /* Where the next range goes; NULL if there is no memory. */
 static struct hw_loss *losses_slot(struct hw_losses *losses)
 {
@@ -81,7 +88,7 @@ static struct hw_loss *losses_slot(struct hw_losses *losses)
     return slot;
 }
 
-static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
+void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss)
 {
     struct hw_loss *last =
         losses->count == 0 ? NULL
@@ -89,7 +96,7 @@ static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
 
     HW_ASSERT(loss->first_offset < loss->end_offset);
     if (last != NULL && loss_continues(last, loss)) {
-        last->end_offset = loss->end_offset;
+        loss_continue(last, loss);
         return;
     }
     last = losses_slot(losses);
@@ -98,6 +105,41 @@ static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
         return;
     }
     *last = *loss;
+}
+
+/* Where the store does not take it, and there is too much of it, all is written anew. */
+static void losses_add_unsaved(struct hw_losses *losses, const struct hw_loss *loss)
+{
+    struct hw_error unused;
+    struct hw_loss *last =
+        losses->unsaved_count == 0 ? NULL : &losses->unsaved[losses->unsaved_count - 1];
+
+    if (losses->is_unsaved_incomplete) {
+        return;
+    }
+    if (last != NULL && loss_continues(last, loss)) {
+        loss_continue(last, loss);
+        return;
+    }
+    if (losses->unsaved_count == HW_LOSSES_MAX ||
+        hw_array_reserve(losses->allocator, (void **)&losses->unsaved, &losses->unsaved_capacity,
+                         losses->unsaved_count + 1, sizeof *losses->unsaved, &unused) != HW_OK) {
+        losses->is_unsaved_incomplete = true;
+        return;
+    }
+    losses->unsaved[losses->unsaved_count++] = *loss;
+}
+
+static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
+{
+    hw_losses_restore(losses, loss);
+    losses_add_unsaved(losses, loss);
+}
+
+void hw_losses_saved(struct hw_losses *losses)
+{
+    losses->unsaved_count = 0;
+    losses->is_unsaved_incomplete = false;
 }
 
 /* ------------------------------------------------------------------------------- what was lost */
@@ -250,7 +292,8 @@ static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss
                             .partition = partition->number,
                             .lost_ms = now_ms,
                             .cause = cause,
-                            .broker = broker};
+                            .broker = broker,
+                            .lost_epoch = partition->record.leader_epoch};
 }
 
 /* ------------------------------------------------------------------------------------ observing */

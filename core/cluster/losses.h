@@ -16,7 +16,7 @@
  *
  * What is lost is noted as ranges of offsets that have everything else in common. The last
  * HW_LOSSES_MAX ranges are kept; `forgotten` counts the records of older ones, and of those that
- * there was no memory for. Nothing of it is written to the store.
+ * there was no memory for. What is noted waits in `unsaved` until it is in the store: loss_file.h.
  */
 #ifndef HW_CLUSTER_LOSSES_H
 #define HW_CLUSTER_LOSSES_H
@@ -52,6 +52,7 @@ struct hw_loss {
     hw_time_ms_t lost_ms;
     enum hw_loss_cause cause;
     hw_broker_id_t broker; /* The leader whose log does not have them. */
+    hw_epoch_t lost_epoch; /* Leader epoch of the partition's record when they were lost. */
 };
 
 struct hw_losses {
@@ -59,8 +60,12 @@ struct hw_losses {
     struct hw_loss *entries; /* A ring once it has HW_LOSSES_MAX. */
     size_t count;
     size_t capacity;
-    size_t oldest;     /* Where the ring begins. */
-    int64_t forgotten; /* Records. */
+    size_t oldest;           /* Where the ring begins. */
+    int64_t forgotten;       /* Records. */
+    struct hw_loss *unsaved; /* Noted since hw_losses_saved(). */
+    size_t unsaved_count;
+    size_t unsaved_capacity;
+    bool is_unsaved_incomplete; /* There are more than fit into the above. */
 };
 
 /* What is remembered of the log that leads one partition. */
@@ -77,6 +82,13 @@ struct hw_led_log {
 
 void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocator);
 void hw_losses_release(struct hw_losses *losses);
+
+/* Note what another process had noted; it is not unsaved. */
+void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss);
+
+/* All that was noted is in the store. */
+void hw_losses_saved(struct hw_losses *losses);
+
 /* `first_ack_id`: what the id of the next produce will be. */
 void hw_led_log_init(struct hw_led_log *led, const struct hw_allocator *allocator,
                      int64_t first_ack_id);
