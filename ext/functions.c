@@ -97,7 +97,8 @@ const struct ext_function ext_functions[] = {
     {"retention", 0, 0, EFFECT, fn_retention, "retention()",
      "delete the segments that are too old or too many; returns how many", "SELECT retention();"},
     {"list_offsets", 3, 3, LOOK, fn_list_offsets,
-     "list_offsets(topic, partition, 'earliest'|'latest'|'max_timestamp'|ms)",
+     "list_offsets(topic, partition, "
+     "'earliest'|'latest'|'max_timestamp'|'earliest_local'|'latest_tiered'|ms)",
      "the offset that a consumer is told for that time; NULL if there is no such record",
      "SELECT list_offsets('orders', 0, 'latest');"},
     {"epoch_end_offset", 4, 4, LOOK, fn_epoch_end_offset,

@@ -48,18 +48,21 @@ void fn_retention(struct ext_call *call)
     ext_call_return_integer(call, segments);
 }
 
-/* 'earliest', 'latest', 'max_timestamp', or a time in milliseconds. */
+/* One of the words, or a time in milliseconds. */
 static enum hw_list_offsets list_argument(struct ext_call *call, int index, int64_t *timestamp)
 {
     static const char *const words[] = {[HW_LIST_EARLIEST] = "earliest",
                                         [HW_LIST_LATEST] = "latest",
-                                        [HW_LIST_MAX_TIMESTAMP] = "max_timestamp"};
+                                        [HW_LIST_MAX_TIMESTAMP] = "max_timestamp",
+                                        [HW_LIST_EARLIEST_LOCAL] = "earliest_local",
+                                        [HW_LIST_LATEST_TIERED] = "latest_tiered"};
     sqlite3_value *value = call->argv[index];
 
     if (ext_value_integer(value, timestamp) && *timestamp >= 0) {
         return HW_LIST_TIMESTAMP;
     }
-    for (size_t i = 0; sqlite3_value_type(value) == SQLITE_TEXT && i < 3; i++) {
+    for (size_t i = 0;
+         sqlite3_value_type(value) == SQLITE_TEXT && i < sizeof words / sizeof words[0]; i++) {
         const char *text = (const char *)sqlite3_value_text(value);
 
         if (text != NULL && strcmp(text, words[i]) == 0) {
@@ -67,7 +70,8 @@ static enum hw_list_offsets list_argument(struct ext_call *call, int index, int6
         }
     }
     ext_call_refuse(call, "list_offsets(): the third argument must be 'earliest', 'latest', "
-                          "'max_timestamp', or milliseconds, 0 or more");
+                          "'max_timestamp', 'earliest_local', 'latest_tiered', or milliseconds, "
+                          "0 or more");
     return HW_LIST_EARLIEST;
 }
 

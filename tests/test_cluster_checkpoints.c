@@ -140,6 +140,49 @@ static void how_often_log_starts_are_written_can_be_set(void **state)
     expect_log_start(t, 1, 1);
 }
 
+/* Semantics: R3.11: what is known to be deleted was committed */
+static void a_log_start_above_the_checkpointed_high_watermark_lifts_it(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "log.flush.start.offset.checkpoint.interval.ms", "1000");
+    configure(t, "replica.high.watermark.checkpoint.interval.ms", "1000000");
+    produce(t, "a");
+    produce(t, "b");
+    produce(t, "c");
+    replicate(t);
+    delete_before(t, 2);
+    fetch_round(t);
+    tick(t, 1000);
+    crash(t, 2);
+    restart(t, 2);
+    expect_log_start(t, 2, 2);
+    expect_high_watermark(t, 2, 2);
+}
+
+/* Semantics: R7.10 */
+static void a_follower_of_a_dead_leader_keeps_its_log(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce_three(t);
+    crash(t, 1);
+    for (int i = 0; i < 3; i++) {
+        fetch_round(t);
+        expect_result(t, 0);
+        tick(t, 20000); /* Past the end of its session too. */
+    }
+    expect_leader(t, -1);
+    expect_values(t, 2, "a@0 b@0 c@0");
+    expect_values(t, 3, "a@0 b@0 c@0");
+    expect_high_watermark(t, 2, 3);
+    promote(t, 2);
+    expect_done(t);
+    produce(t, "d");
+    fetch_round(t);
+    expect_values(t, 3, "a@0 b@0 c@0 d@2");
+}
+
 static void a_power_loss_leaves_what_an_earlier_process_had_synced(void **state)
 {
     struct test_cluster *t = *state;
@@ -184,6 +227,8 @@ int main(void)
         TEST(a_replica_that_comes_back_begins_anew),
         TEST(log_starts_are_written_every_minute),
         TEST(how_often_log_starts_are_written_can_be_set),
+        TEST(a_log_start_above_the_checkpointed_high_watermark_lifts_it),
+        TEST(a_follower_of_a_dead_leader_keeps_its_log),
         TEST(a_power_loss_leaves_what_an_earlier_process_had_synced),
         TEST(a_power_loss_leaves_no_hole),
     };

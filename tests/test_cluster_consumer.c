@@ -236,6 +236,60 @@ static void offsets_are_found_by_time_across_epochs(void **state)
     expect_epochs(t, 1, "0:0,1:1,2:2");
 }
 
+/* Of the whole log, not of what a consumer may fetch. Semantics: R10.11 */
+static void the_largest_timestamp_is_found_where_it_may_be_fetched(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce_at(t, 1000);
+    replicate(t);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 0);
+    produce_at(t, 2000);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, HW_OFFSET_NONE);
+    replicate(t);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 1);
+    produce_at(t, 1500);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 1);
+    produce_at(t, 2000);
+    replicate(t);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 1); /* The first one. */
+}
+
+/* Broker 2 leads with a high watermark behind the start of its epoch. Semantics: R3.13 */
+static void a_new_leader_tells_of_records_that_it_is_sure_of(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce_at(t, 2000);
+    replicate(t);
+    produce_at(t, 1000);
+    fetch(t, 2);
+    promote(t, 2);
+    expect_high_watermark(t, 2, 1);
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 0);
+    expect_listed(t, HW_LIST_TIMESTAMP, 1500, 0);
+    TEST_VERB(t, hw_cluster_list_offsets(t->cluster, "orders", 0, HW_LIST_TIMESTAMP, 2001,
+                                         &t->result, &t->error));
+    expect_refused(t, OFFSET_NOT_AVAILABLE);
+    TEST_VERB(t, hw_cluster_list_offsets(t->cluster, "orders", 0, HW_LIST_LATEST, 0, &t->result,
+                                         &t->error));
+    expect_refused(t, OFFSET_NOT_AVAILABLE);
+    expect_listed(t, HW_LIST_EARLIEST, 0, 0);
+}
+
+/* Semantics: R10.9, R10.12 */
+static void all_is_local_and_nothing_is_tiered(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    produce(t, "b");
+    replicate(t);
+    delete_before(t, 1);
+    expect_listed(t, HW_LIST_EARLIEST_LOCAL, 0, 1);
+    expect_listed(t, HW_LIST_LATEST_TIERED, 0, HW_OFFSET_NONE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
@@ -250,6 +304,9 @@ int main(void)
         TEST(what_is_asked_for_is_checked),
         TEST(the_latest_offset_is_the_high_watermark),
         TEST(offsets_are_found_by_time_across_epochs),
+        TEST(the_largest_timestamp_is_found_where_it_may_be_fetched),
+        TEST(a_new_leader_tells_of_records_that_it_is_sure_of),
+        TEST(all_is_local_and_nothing_is_tiered),
     };
 
     return cmocka_run_group_tests_name("cluster_consumer", tests, NULL, NULL);

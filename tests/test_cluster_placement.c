@@ -94,6 +94,25 @@ static void the_low_watermark_follows_the_slowest_replica(void **state)
     assert_int_equal(delete_records(t, -1), 2);
 }
 
+/* Semantics: R7.14 */
+static void a_fenced_broker_does_not_hold_the_low_watermark_back(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    cut(t, 1, 3); /* It runs, and does not hear of it. */
+    assert_int_equal(delete_records(t, 1), 0);
+    fetch(t, 2);
+    fetch(t, 2);
+    assert_int_equal(delete_records(t, 1), 0);
+    cut(t, 3, HW_CLUSTER_CONTROLLER);
+    tick(t, 8999);
+    assert_int_equal(delete_records(t, 1), 0);
+    tick(t, 1);
+    assert_int_equal(delete_records(t, 1), 1);
+}
+
 /* Semantics: R7.11 */
 static void a_compacted_topic_deletes_by_key_only(void **state)
 {
@@ -139,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_moved_partition_leaves_nothing_behind),
         TEST(the_low_watermark_follows_the_slowest_replica),
+        TEST(a_fenced_broker_does_not_hold_the_low_watermark_back),
         TEST(a_compacted_topic_deletes_by_key_only),
         TEST(each_epoch_ends_where_the_next_known_one_starts),
     };

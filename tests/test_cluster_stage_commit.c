@@ -448,7 +448,18 @@ static void large_batches_for_many_partitions_end_where_memory_does(void **state
         assert_in_range(test_stage_count_batches(f, "large", p, &largest), 10, 17);
         assert_int_equal(hw_log_end(test_topics_log(&f->topics, "large", p)), 30);
     }
-    stage_commit(f); /* An empty one. */
+}
+
+/* Semantics: R1.14 */
+static void what_holds_no_record_commits_without_effect(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_position position = {0};
+    struct hw_ack_view ack;
+
+    stage_commit(f);
+    assert_int_equal(hw_log_end(test_topics_log(&f->topics, "orders", 0)), 0);
+    assert_false(hw_cluster_next_ack(f->topics.cluster, &position, &ack));
 }
 
 static void many_partitions_are_found_again(void **state)
@@ -495,6 +506,7 @@ int main(void)
         T(a_spilled_stage_can_go_back_into_its_file),
         T(two_large_stages_have_files_of_their_own),
         T(large_batches_for_many_partitions_end_where_memory_does),
+        T(what_holds_no_record_commits_without_effect),
         T(many_partitions_are_found_again),
     };
 #undef T

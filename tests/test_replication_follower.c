@@ -181,6 +181,35 @@ static void who_was_told_of_a_new_epoch_meanwhile_only_waits(void **state)
     expect_fetch(t, 2, "fetching at 1 after epoch 0 delayed to 1000");
 }
 
+/* Semantics: R2.1, R2.3 */
+static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_fetch_request request;
+
+    log_has(t, 2, "0@0 1@0 2@1");
+    (void)hw_log_update_high_watermark(log_of(t, 2), 2);
+    delete_before(t, 2, 1);
+    follow(t, 2, 1, 4);
+    t->settings.replica_fetch_max_bytes = 11;
+    t->settings.replica_fetch_response_max_bytes = 12;
+    t->settings.replica_fetch_min_bytes = 13;
+    t->settings.replica_fetch_wait_max_ms = 14;
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_int_equal(request.replica_id, 2);
+    assert_int_equal(request.replica_epoch, 7);
+    assert_memory_equal(&request.topic_id, &replica_of(t, 2)->topic_id, sizeof request.topic_id);
+    assert_int_equal(request.current_leader_epoch, 4);
+    assert_int_equal(request.fetch_offset, 3);
+    assert_int_equal(request.last_fetched_epoch, 1);
+    assert_int_equal(request.log_start, 1);
+    assert_int_equal(request.partition_max_bytes, 11);
+    assert_int_equal(request.max_bytes, 12);
+    assert_int_equal(request.min_bytes, 13);
+    assert_int_equal(request.max_wait_ms, 14);
+    assert_false(request.has_data);
+}
+
 /* Row: C095. Semantics: R2.27 */
 static void damaged_records_are_asked_for_again(void **state)
 {
@@ -255,7 +284,7 @@ static void a_follower_that_is_fenced_while_it_is_out_of_range_gives_up(void **s
     expect_fetch(t, 3, "truncating at 0 delayed to 1000");
 }
 
-/* Semantics: R2.34, R2.30 case B */
+/* Semantics: R2.34, R2.30 case B; R10.13: a follower is told the log end, not the high watermark */
 static void a_new_replica_begins_at_the_leaders_log_start(void **state)
 {
     struct test_replicas *t = *state;
@@ -386,6 +415,7 @@ int main(void)
         TEST(a_second_error_does_not_delay_longer),
         TEST(a_fenced_follower_waits_for_the_controller),
         TEST(who_was_told_of_a_new_epoch_meanwhile_only_waits),
+        TEST(a_request_says_where_the_follower_is_and_how_much_it_takes),
         TEST(damaged_records_are_asked_for_again),
         TEST(a_topic_that_is_not_the_same_is_asked_for_later),
         TEST(who_is_beyond_the_leaders_end_goes_back_to_it),

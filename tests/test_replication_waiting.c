@@ -55,7 +55,7 @@ static void a_produce_is_done_when_all_its_records_are_committed(void **state)
     expect_resolved(t, 3, HW_KAFKA_NONE);
 }
 
-/* Semantics: R1.28, R1.33: with nobody to wait for */
+/* Semantics: R1.28, R1.33, R1.40: with nobody to wait for */
 static void a_leader_alone_commits_at_once(void **state)
 {
     struct test_replicas *t = *state;

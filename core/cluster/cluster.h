@@ -251,10 +251,18 @@ enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, in
 enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segments,
                                     struct hw_error *error);
 
-enum hw_list_offsets { HW_LIST_EARLIEST, HW_LIST_LATEST, HW_LIST_MAX_TIMESTAMP, HW_LIST_TIMESTAMP };
+/* Without tiers of storage all is local, and nothing is tiered. */
+enum hw_list_offsets {
+    HW_LIST_EARLIEST,
+    HW_LIST_LATEST,
+    HW_LIST_MAX_TIMESTAMP,
+    HW_LIST_EARLIEST_LOCAL,
+    HW_LIST_LATEST_TIERED,
+    HW_LIST_TIMESTAMP
+};
 
 /*
- * What ListOffsets answers a consumer (R3.13, R10.7 to R10.11). *offset -1: no such record. Errors:
+ * What ListOffsets answers a consumer (R3.13, R10.7 to R10.12). *offset -1: no such record. Errors:
  * HW_REFUSED with LEADER_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE (the new leader's high watermark has
  * not reached the start of its epoch yet, KIP-207).
  */

@@ -7,7 +7,18 @@
 
 #include <inttypes.h>
 
-/* R7.14: brokers that do not run are ignored; one that has not been heard of blocks with -1. */
+/* Whether a follower's log start counts: not while its broker is down, nor, as far as the leader
+ * knows, where it is fenced. */
+static bool log_ends_counts(const struct hw_partition *partition, const struct hw_replica *leader,
+                            hw_broker_id_t follower)
+{
+    const struct hw_registration *registration = hw_metadata_find(leader->metadata, follower);
+
+    return hw_partition_find(partition, follower) != NULL && registration != NULL &&
+           !registration->fenced;
+}
+
+/* R7.14: dead brokers are ignored; one that has not been heard of blocks with -1. */
 static hw_offset_t log_ends_low_watermark(const struct hw_partition *partition,
                                           struct hw_replica *leader)
 {
@@ -16,7 +27,7 @@ static hw_offset_t log_ends_low_watermark(const struct hw_partition *partition,
     for (int32_t i = 0; i < leader->remote_count; i++) {
         const struct hw_remote_replica *remote = &leader->remotes[i];
 
-        if (hw_partition_find(partition, remote->broker) != NULL && remote->log_start < low) {
+        if (remote->log_start < low && log_ends_counts(partition, leader, remote->broker)) {
             low = remote->log_start;
         }
     }
@@ -119,42 +130,37 @@ static enum hw_status log_ends_check_window(const struct hw_partition *partition
                            leader->leader_epoch);
 }
 
-static enum hw_status log_ends_by_timestamp(struct hw_replica *leader,
-                                            const struct hw_partition *partition,
-                                            hw_time_ms_t timestamp, hw_offset_t *offset,
-                                            struct hw_error *error)
+/* What was looked for is answered where a consumer may fetch it, and is else not there, or not yet
+ * (R10.10, R3.13). */
+static enum hw_status log_ends_filter(const struct hw_partition *partition,
+                                      const struct hw_replica *leader, hw_offset_t *offset,
+                                      struct hw_error *error)
 {
-    hw_time_ms_t found;
-    enum hw_status status = hw_log_offset_for_timestamp(
-        leader->log, timestamp, hw_log_high_watermark(leader->log), offset, &found, error);
-
-    return status == HW_OK && *offset == HW_OFFSET_NONE
-               ? log_ends_check_window(partition, leader, error)
-               : status;
+    if (*offset != HW_OFFSET_NONE && *offset < hw_log_high_watermark(leader->log)) {
+        return HW_OK;
+    }
+    *offset = HW_OFFSET_NONE;
+    return log_ends_check_window(partition, leader, error);
 }
 
-/* R10.11: the first record that has the largest timestamp. */
+/* R10.11: of the whole log the first record that has the largest timestamp. */
 static enum hw_status log_ends_max_timestamp(struct hw_cluster *cluster,
-                                             const struct hw_partition *partition,
-                                             struct hw_replica *leader, const char *topic,
+                                             const struct hw_replica *leader, const char *topic,
                                              int64_t index, hw_offset_t *offset,
                                              struct hw_error *error)
 {
     struct hw_reader_options options = {.topic = topic,
                                         .partition = index,
-                                        .replica = -1,
-                                        .mode = HW_READ_UNCOMMITTED,
+                                        .replica = leader->broker,
+                                        .mode = HW_READ_LOG,
                                         .end = INT64_MAX};
     hw_time_ms_t largest = INT64_MIN;
     struct hw_reader *reader;
     struct hw_row row;
     bool found = true;
-    enum hw_status status = log_ends_check_window(partition, leader, error);
+    enum hw_status status = hw_reader_open(cluster, &options, &reader, error);
 
     *offset = HW_OFFSET_NONE;
-    if (status == HW_OK) {
-        status = hw_reader_open(cluster, &options, &reader, error);
-    }
     if (status != HW_OK) {
         return status;
     }
@@ -177,6 +183,7 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
     struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *leader;
+    hw_time_ms_t found;
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
     if (status == HW_OK) {
@@ -187,17 +194,24 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
     }
     switch (what) {
     case HW_LIST_EARLIEST:
+    case HW_LIST_EARLIEST_LOCAL:
         *offset = hw_log_start(leader->log);
         return HW_OK;
     case HW_LIST_LATEST:
         status = log_ends_check_window(p, leader, error);
         return status == HW_OK ? hw_cluster_show(cluster, t, p, leader, offset, error) : status;
+    case HW_LIST_LATEST_TIERED:
+        *offset = HW_OFFSET_NONE;
+        return HW_OK;
     case HW_LIST_MAX_TIMESTAMP:
-        return log_ends_max_timestamp(cluster, p, leader, topic, partition, offset, error);
+        status = log_ends_max_timestamp(cluster, leader, topic, partition, offset, error);
+        break;
     case HW_LIST_TIMESTAMP:
+        status = hw_log_offset_for_timestamp(leader->log, timestamp, hw_log_end(leader->log),
+                                             offset, &found, error);
         break;
     }
-    return log_ends_by_timestamp(leader, p, timestamp, offset, error);
+    return status == HW_OK ? log_ends_filter(p, leader, offset, error) : status;
 }
 
 enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const char *topic,
