@@ -280,8 +280,8 @@ static void step_reassign(struct walk *w)
 
 /*
  * Settings reach every broker at once, one that is cut off too. So with the ELR the minimum stays
- * as it is: a leader that is cut off would go by the new one, while the controller elects a member
- * of the ELR by the old one.
+ * as it is while any link is cut: a leader that is cut off would go by the new one, while the
+ * controller elects a member of the ELR by the old one.
  */
 static void step_configure(struct walk *w)
 {
@@ -308,7 +308,7 @@ static void step_configure(struct walk *w)
     size_t index = dice(w, sizeof settings / sizeof settings[0]);
     const char *value = settings[index][1 + dice(w, 2)];
 
-    if (w->with_elr && index < 2) {
+    if (w->with_elr && index < 2 && w->t->cluster->links.count > 0) {
         return;
     }
     if (index < BEGIN_CLUSTER || (index >= BEGIN_THROTTLED && index < BEGIN_RATES)) {

@@ -368,11 +368,27 @@ static void who_waits_for_a_dead_leader_learns_that_the_connection_broke(void **
     expect_isr(t, "[2,3]");
 }
 
+/* Who does not answer is fenced, whether there is a leader to be had or not. Semantics: R6.14,
+ * R6.20 */
+static void an_election_that_finds_nobody_is_written_down_all_the_same(void **state)
+{
+    struct test_cluster *t = *state;
+
+    crash(t, 1);
+    crash(t, 2);
+    crash(t, 3);
+    elect(t, HW_ELECT_ONLINE);
+    expect_refused(t, ELIGIBLE_LEADERS_NOT_AVAILABLE);
+    expect_leader(t, -1);
+    assert_false(t->cluster->is_state_dirty);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(an_election_that_finds_nobody_is_written_down_all_the_same),
         TEST(a_restarted_follower_keeps_what_it_does_not_know_to_be_committed),
         TEST(logs_of_equal_length_are_compared_by_their_epochs),
         TEST(a_deposed_leader_commits_nothing),

@@ -223,11 +223,41 @@ static void changes_of_the_isr_do_not_make_a_leader_epoch(void **state)
     assert_int_equal(partition_view(t).partition_epoch, before + 2);
 }
 
+/* A member of the ELR holds what is committed while the ISR is too small for anything to be. With a
+ * smaller minimum that is over. Semantics: R6.8, R6.11, invariant 8 */
+static void a_smaller_minimum_ends_the_elr(void **state)
+{
+    static const char *const configs[] = {"min.insync.replicas", "2", NULL};
+    struct test_cluster *t = *state;
+
+    test_cluster_renew(t, 2, NULL, configs);
+    configure(t, "eligible.leader.replicas.version", "1");
+    replicate(t);
+    tick(t, 31000); /* So that the high watermark does not wait for broker 2. */
+    remove_from_isr(t, 2);
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 1);
+    configure_topic(t, "min.insync.replicas", "3");
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 1);
+    produce_acks(t, "a", 1);
+    expect_high_watermark(t, 1, 0);
+    configure_topic(t, "min.insync.replicas", "1");
+    expect_done(t);
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 0);
+    produce(t, "b");
+    expect_high_watermark(t, 1, 2);
+    expect_ack(t, t->produced.ack_id, "acknowledged");
+    crash(t, 1);
+    tick(t, 9000);
+    promote(t, 2);
+    expect_refused(t, NOT_IN_SYNC_REPLICA);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_smaller_minimum_ends_the_elr),
         TEST(a_silent_follower_leaves_at_the_first_check_after_its_time),
         TEST(who_has_everything_stays_however_long_nothing_happens),
         TEST(when_the_last_follower_leaves_what_waited_is_committed),

@@ -103,7 +103,7 @@ static void a_rollback_leaves_nothing_and_the_next_offset_is_the_old_one(void **
     expect_orders(f, "b@0");
 }
 
-/* Case: D-09 a), b) */
+/* Case: D-09 a), b). Semantics: R1.12 */
 static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
 {
     struct test_stage *f = *state;
@@ -116,6 +116,11 @@ static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
     assert_int_equal(stage_add_big(f, "orders", 0, 1048588), HW_REFUSED);
     assert_int_equal(f->error.kafka_error, HW_KAFKA_MESSAGE_TOO_LARGE);
     assert_non_null(strstr(f->error.message, "max.message.bytes of orders is 1048588"));
+    /* Before anybody looks at what is in it. */
+    f->topics.cluster->topics[0]->settings.compacted = true;
+    assert_int_equal(stage_add_big(f, "orders", 0, 1048588), HW_REFUSED);
+    assert_int_equal(f->error.kafka_error, HW_KAFKA_MESSAGE_TOO_LARGE);
+    f->topics.cluster->topics[0]->settings.compacted = false;
     hw_stage_rollback_to(f->stage, 0);
     ok(f, stage_add(f, "e"));
     stage_commit(f);

@@ -328,6 +328,22 @@ static void a_bad_timestamp_wins_over_a_bad_record(void **state)
     expect_refused(t, INVALID_TIMESTAMP);
 }
 
+/* Semantics: R1.12, R1.16, R1.17 */
+static void a_batch_that_is_too_large_is_refused_before_its_records_are_looked_at(void **state)
+{
+    struct test_replicas *t = *state;
+
+    limit_times(t);
+    t->log_config.max_message_bytes = 61;
+    hw_log_set_config(log_of(t, 1), &t->log_config);
+    produce(t, &(struct sent){NULL, t->now_ms + HOUR_MS + 1}, 1, HW_CODEC_NONE);
+    expect_refused(t, MESSAGE_TOO_LARGE);
+    t->log_config.max_message_bytes = 1000;
+    hw_log_set_config(log_of(t, 1), &t->log_config);
+    produce(t, &(struct sent){NULL, t->now_ms + HOUR_MS + 1}, 1, HW_CODEC_NONE);
+    expect_refused(t, INVALID_TIMESTAMP);
+}
+
 /* Semantics: R1.13, R1.16 */
 static void a_bad_checksum_wins_over_a_bad_record(void **state)
 {
@@ -395,7 +411,7 @@ static void a_follower_takes_any_size_and_gaps(void **state)
 {
     struct test_replicas *t = *state;
 
-    t->log_config.max_message_bytes = 70;
+    t->log_config.max_message_bytes = 61;
     log_has(t, 2, "0-1@0");
     hw_log_set_config(log_of(t, 2), &t->log_config);
     follow(t, 2, 1, 1);
@@ -425,6 +441,7 @@ int main(void)
         TEST(records_from_the_future_are_refused),
         TEST(both_ends_of_the_allowed_time_are_allowed),
         TEST(a_bad_timestamp_wins_over_a_bad_record),
+        TEST(a_batch_that_is_too_large_is_refused_before_its_records_are_looked_at),
         TEST(a_bad_checksum_wins_over_a_bad_record),
         TEST(a_produce_is_one_batch_with_base_offset_0),
         TEST(a_follower_gives_up_on_batches_out_of_order),

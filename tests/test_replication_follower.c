@@ -76,11 +76,13 @@ static void a_diverging_answer_cuts_and_nothing_else(void **state)
     log_has(t, 2, "0-129@4 130-139@4 140-148@4 149@5");
     knows_high_watermark(t, 2, 130);
     follow(t, 2, 1, 6);
+    replica_of(t, 2)->fetch.lag = 7;
     answered(t, 2, .high_watermark = 160, .log_start = 120, .diverging = true, .epoch = 4,
              .end = 140, .batches = "150@6");
     expect_done(t);
     expect_log(t, 2, 0, 130, 140);
     expect_fetch(t, 2, "fetching at 140 after epoch 4");
+    assert_int_equal(replica_of(t, 2)->fetch.lag, 7); /* R5.15 says nothing of it. */
 }
 
 /* Case: A-08. Semantics: R2.24 */

@@ -38,6 +38,26 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     }
 }
 
+/* What the controller makes of settings that have changed, and the brokers of that. */
+static enum hw_status admin_tell_configs(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        if (hw_controller_min_isr_changed(&cluster->controller, partition->settings,
+                                          &partition->record)) {
+            partition->is_record_dirty = true;
+            status = hw_exchange_tell_all(partition, &step, error);
+            status = hw_cluster_settle(cluster, topic, partition, status, error);
+        }
+    }
+    return status;
+}
+
 static enum hw_status admin_find_values(struct hw_cluster *cluster, const char *name, size_t index,
                                         const char *topic, struct hw_topic **found,
                                         struct hw_error *error)
@@ -81,8 +101,9 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     }
     admin_apply_configs(cluster);
     cluster->is_state_dirty = true;
+    status = admin_tell_configs(cluster, error);
     text = hw_config_value(&cluster->configs, found == NULL ? NULL : &found->configs, index);
-    if (in_force != NULL && text != NULL) {
+    if (status == HW_OK && in_force != NULL && text != NULL) {
         status = hw_buffer_append(in_force, text, strlen(text), error);
     }
     return hw_cluster_finish_step(cluster, status, error);

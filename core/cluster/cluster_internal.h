@@ -389,7 +389,6 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
 struct hw_produce_target {
     struct hw_topic *topic;
     struct hw_partition *partition;
-    int32_t partition_index;
     struct hw_replica *leader;
     int32_t acks;
 };

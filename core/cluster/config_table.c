@@ -102,7 +102,8 @@ static const struct hw_config_entry entries[] = {
      "The rules of replication: kafka, or a variant by its name.",
      CLUSTER, VARIANT},
     {"replica.fetch.backoff.ms", "1000",
-     "A follower waits so long after an error before it fetches again; 0 or more.",
+     "A follower waits so long after an error before it asks again by itself, which fetch() and "
+     "fetch_round() do not wait for; 0 or more.",
      CLUSTER, INTEGER(0, INT32_MAX)},
     {"replica.fetch.max.bytes", "1048576",
      "Bytes of one partition in the answer to a follower, if its first batch is not larger; "

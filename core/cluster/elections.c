@@ -128,7 +128,7 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
             p->is_record_dirty = true;
             status = hw_exchange_tell_all(p, &step, error);
         } else if (refused != HW_KAFKA_ELECTION_NOT_NEEDED && partition >= 0) {
-            return elections_refuse(p, refused, error);
+            status = elections_refuse(p, refused, error);
         }
         status = hw_cluster_settle(cluster, t, p, status, error);
     }

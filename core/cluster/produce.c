@@ -63,7 +63,6 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
         status = cluster->variant->may_append(target->partition, target->leader, target->acks,
                                               (hw_epoch_t)produce->leader_epoch, error);
     }
-    target->partition_index = (int32_t)partition;
     return status;
 }
 
@@ -74,7 +73,7 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
                                       struct hw_error *error)
 {
     struct hw_ack ack = {.time_ms = cluster->now_ms,
-                         .partition = target->partition_index,
+                         .partition = target->partition->number,
                          .base_offset = HW_OFFSET_NONE,
                          .last_offset = HW_OFFSET_NONE,
                          .leader_epoch = target->leader->leader_epoch,
@@ -130,7 +129,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
-    if (status == HW_OK && target.topic->writers[target.partition_index] != NULL) {
+    if (status == HW_OK && target.topic->writers[target.partition->number] != NULL) {
         return hw_cluster_refuse_written(target.partition, error);
     }
     if (status == HW_OK) {
@@ -152,7 +151,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
         hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id, HW_KAFKA_NONE);
     }
     cluster->variant->appended(target.partition, &step, target.leader);
-    produced->partition = target.partition_index;
+    produced->partition = target.partition->number;
     produced->offset = info.first_offset;
     produced->answered = target.acks != 0;
     if (produce->partition == -1 && produce->record.key_size < 0) {

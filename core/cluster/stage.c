@@ -135,13 +135,13 @@ static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
 
     *partition =
         (struct hw_stage_partition){.topic = target->topic,
-                                    .index = target->partition_index,
+                                    .index = target->partition->number,
                                     .base = hw_log_end(target->leader->log),
                                     .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
-    stage->table[table_find(stage, target->topic, target->partition_index)] =
+    stage->table[table_find(stage, target->topic, target->partition->number)] =
         (uint32_t)(stage->partition_count + 1);
     stage->partition_count++;
-    target->topic->writers[target->partition_index] = stage;
+    target->topic->writers[target->partition->number] = stage;
     return partition;
 }
 
@@ -198,29 +198,35 @@ static int64_t batch_of_one_size(const struct hw_record *record)
            (length > INT32_MAX ? 0 : (int64_t)hw_varint_size((int32_t)length));
 }
 
-static enum hw_status check_size(const struct hw_produce_target *target,
-                                 const struct hw_record *record, struct hw_error *error)
+/* R1.12, R1.16 and R1.17, R1.20, in that order. */
+static enum hw_status check_row(const struct hw_cluster *cluster,
+                                const struct hw_produce_target *target,
+                                const struct hw_record *record, struct hw_error *error)
 {
     const struct hw_log_config *config = &target->topic->log_config;
     int64_t size = HW_BATCH_HEADER_SIZE + (int64_t)hw_record_size_bytes_max(record);
+    enum hw_status status;
 
-    if (size <= config->max_message_bytes && size <= config->segment_bytes) {
-        return HW_OK;
+    /* The exact size is asked only of a record that may be too large. */
+    if (size > config->max_message_bytes || size > config->segment_bytes) {
+        size = batch_of_one_size(record);
     }
-    size = batch_of_one_size(record);
     if (size > config->max_message_bytes) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "the record makes a batch of %" PRId64
                                " bytes, max.message.bytes of %s is %" PRId32,
                                size, target->topic->name, config->max_message_bytes);
     }
-    if (size > config->segment_bytes) {
+    status =
+        hw_stage_check_record(&target->topic->settings, target->partition->name, cluster->now_ms,
+                              record->timestamp, record->key_size >= 0, error);
+    if (status == HW_OK && size > config->segment_bytes) {
         return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
                                "the record makes a batch of %" PRId64
                                " bytes, segment.bytes of %s is %" PRId32,
                                size, target->topic->name, config->segment_bytes);
     }
-    return HW_OK;
+    return status;
 }
 
 enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
@@ -275,7 +281,7 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
 {
     enum hw_status status;
 
-    *partition = stage_find(stage, target->topic, target->partition_index);
+    *partition = stage_find(stage, target->topic, target->partition->number);
     if (*partition != NULL) {
         return hw_stage_check_leader(*partition, target->leader, error);
     }
@@ -346,16 +352,12 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     if (status != HW_OK) {
         return status;
     }
-    writer = target.topic->writers[target.partition_index];
+    writer = target.topic->writers[target.partition->number];
     if (writer != NULL && writer != stage) {
         return hw_cluster_refuse_written(target.partition, error);
     }
     record.timestamp = hw_cluster_timestamp(cluster, &record);
-    status = hw_stage_check_record(&target.topic->settings, target.partition->name, cluster->now_ms,
-                                   record.timestamp, record.key_size >= 0, error);
-    if (status == HW_OK) {
-        status = check_size(&target, &record, error);
-    }
+    status = check_row(cluster, &target, &record, error);
     return status == HW_OK ? add_row(stage, produce, &target, &record, produced, error) : status;
 }
 

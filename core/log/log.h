@@ -137,6 +137,9 @@ enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error);
 
 void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config);
 
+/* Whether a client's batch of this size is not over max.message.bytes (R1.12). */
+bool hw_log_takes_size(const struct hw_log *log, size_t size_bytes);
+
 hw_offset_t hw_log_start(const struct hw_log *log);
 hw_offset_t hw_log_end(const struct hw_log *log);
 hw_offset_t hw_log_high_watermark(const struct hw_log *log);

@@ -40,16 +40,20 @@ static enum hw_status check_base_offset(const struct hw_batch *batch, struct hw_
     return HW_OK;
 }
 
+bool hw_log_takes_size(const struct hw_log *log, size_t size_bytes)
+{
+    return (int64_t)size_bytes <= log->owner.config.max_message_bytes;
+}
+
 enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw_batch *batch,
                                        struct hw_error *error)
 {
     size_t size_bytes = hw_batch_size_bytes(batch);
-    int32_t size_max = log->owner.config.max_message_bytes;
 
-    if ((int64_t)size_bytes > size_max) {
+    if (!hw_log_takes_size(log, size_bytes)) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "batch has %zu bytes, max.message.bytes is %" PRId32, size_bytes,
-                               size_max);
+                               log->owner.config.max_message_bytes);
     }
     return HW_OK;
 }

@@ -338,6 +338,19 @@ bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *contro
     return broker_lost(&change, id, record);
 }
 
+bool hw_controller_min_isr_changed(const struct hw_controller *controller,
+                                   const struct hw_settings *settings,
+                                   struct hw_partition_record *record)
+{
+    struct hw_partition_change change = change_of(controller, settings, record);
+
+    if (record->elr.count == 0 || record->isr.count < change.effective_min_isr) {
+        return false;
+    }
+    change_elect_nobody(&change, record);
+    return hw_partition_change_apply(&change, record, NULL);
+}
+
 /* Whether `id` may lead without losing what is committed, and else why not. */
 static enum hw_status promote_validate(const struct hw_controller *controller, const char *name,
                                        hw_broker_id_t id, const struct hw_broker_list *dead,

@@ -112,11 +112,13 @@ static bool append_has_limits(const struct hw_settings *settings)
 }
 
 /* Whether the log refuses the batch before anybody looks at its records. */
-static bool append_is_refused_anyway(const struct hw_append_request *request,
+static bool append_is_refused_anyway(const struct hw_replica *replica,
+                                     const struct hw_append_request *request,
                                      struct hw_batch *batch)
 {
     return hw_batch_parse(request->bytes, request->size_bytes, batch) != HW_BATCH_OK ||
            hw_batch_size_bytes(batch) != request->size_bytes || batch->base_offset != 0 ||
+           !hw_log_takes_size(replica->log, request->size_bytes) ||
            !hw_batch_crc_ok(request->bytes, batch) ||
            (batch->attributes & (HW_BATCH_CONTROL | HW_BATCH_LOG_APPEND_TIME)) != 0 ||
            batch->last_offset_delta != batch->record_count - 1 ||
@@ -126,8 +128,7 @@ static bool append_is_refused_anyway(const struct hw_append_request *request,
 /*
  * Check the records of a batch one by one. Comes after the checks of the header and of the checksum
  * in Kafka's order, which are the log's: a batch that fails one of those is left for the log to
- * refuse. In one point the order is not Kafka's: a batch over max.message.bytes with such a record
- * too is refused for the record.
+ * refuse.
  */
 static enum hw_status append_check_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
                                            const struct hw_settings *settings,
@@ -139,7 +140,7 @@ static enum hw_status append_check_records(const struct hw_replica *replica, hw_
     struct hw_batch batch;
     enum hw_status status;
 
-    if (append_is_refused_anyway(request, &batch)) {
+    if (append_is_refused_anyway(replica, request, &batch)) {
         return HW_OK;
     }
     hw_buffer_init(&scratch, replica->allocator);

@@ -57,7 +57,6 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
     replica->fetch.fetch_offset = offset;
     replica->fetch.last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
     replica->fetch.phase = is_complete ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING;
-    replica->fetch.lag = -1;
     /* A cut that changes nothing is no movement: whoever waits for rest does not wait for ever. */
     if (offset < log_end || replica->fetch.fetch_offset != before.fetch_offset ||
         replica->fetch.last_fetched_epoch != before.last_fetched_epoch ||
