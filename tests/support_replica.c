@@ -183,7 +183,7 @@ void test_replicas_log_has(struct test_replicas *t, hw_broker_id_t broker, const
     check(t);
 }
 
-static struct hw_step step_of(struct test_replicas *t)
+struct hw_step test_replicas_step(struct test_replicas *t)
 {
     return (struct hw_step){.now_ms = t->now_ms, .controller = &t->controller, .links = &t->links};
 }
@@ -192,7 +192,7 @@ void test_replicas_lead(struct test_replicas *t, hw_broker_id_t broker, hw_epoch
                         int32_t partition_epoch, const char *replicas, const char *isr)
 {
     struct hw_replica *replica = test_replicas_get(t, broker);
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     t->partition.record = (struct hw_partition_record){.leader = broker,
                                                        .leader_epoch = leader_epoch,
@@ -233,7 +233,7 @@ static void append_bytes(struct test_replicas *t, struct hw_buffer *bytes, int32
         .bytes = bytes->bytes, .size_bytes = bytes->size, .acks = acks};
     hw_offset_t log_end = hw_log_end(leader->log);
     struct hw_log_append_info info;
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     must(t, hw_waiting_reserve(leader, &t->error));
     t->status = hw_replica_append(leader, t->now_ms, &t->settings, &request, &info, &t->error);
@@ -341,7 +341,7 @@ void test_replicas_answered(struct test_replicas *t, hw_broker_id_t broker,
                                          .log_start = answer.log_start,
                                          .diverging_epoch = {HW_EPOCH_NONE, HW_OFFSET_NONE}};
     struct hw_fetch_request request;
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     if (follower->fetch.phase == HW_PHASE_TRUNCATING) {
         must(t, t->partition.variant->truncate(&t->partition, &step, follower, &t->error));
@@ -364,7 +364,7 @@ void test_replicas_answered(struct test_replicas *t, hw_broker_id_t broker,
 
 void test_replicas_poll(struct test_replicas *t, hw_broker_id_t broker)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     t->status = hw_exchange_fetch(&t->partition, &step, test_replicas_get(t, broker), &t->records,
                                   &t->error);

@@ -52,6 +52,10 @@ int test_replicas_teardown(void **state);
 
 /* The replica on `broker`, made with an empty log if there is none yet. */
 struct hw_replica *test_replicas_get(struct test_replicas *t, hw_broker_id_t broker);
+
+/* The arguments of a step now. */
+struct hw_step test_replicas_step(struct test_replicas *t);
+
 #define replica_of(t, broker) (test_replicas_get((t), (broker)))
 #define log_of(t, broker)     (test_replicas_get((t), (broker))->log)
 

@@ -11,16 +11,11 @@
 
 #include <cmocka.h>
 
-static struct hw_step step_of(struct test_replicas *t)
-{
-    return (struct hw_step){.now_ms = t->now_ms, .controller = &t->controller, .links = &t->links};
-}
-
 /* Append one record to the leader. */
 static enum hw_status produce(struct test_replicas *t)
 {
     struct hw_replica *leader = hw_partition_leader(&t->partition);
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
     struct hw_append_request request = {.acks = -1};
     struct hw_log_append_info info;
     struct hw_buffer bytes;
@@ -47,14 +42,14 @@ static enum hw_status produce(struct test_replicas *t)
 
 static enum hw_status tell(struct test_replicas *t)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     return hw_exchange_tell_all(&t->partition, &step, &t->error);
 }
 
 static enum hw_status fetch(struct test_replicas *t, hw_broker_id_t broker)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
     int64_t records;
 
     return hw_exchange_fetch(&t->partition, &step, replica_of(t, broker), &records, &t->error);
@@ -73,14 +68,14 @@ static enum hw_status fetch_by_3(struct test_replicas *t)
 /* Broker 2 leads in an epoch of its own, without what only broker 1 has. */
 static enum hw_status promote_2(struct test_replicas *t)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     return hw_exchange_promote(&t->partition, &step, 2, false, &t->error);
 }
 
 static enum hw_status rejoin_1(struct test_replicas *t)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     return hw_exchange_rejoin(&t->partition, &step, replica_of(t, 1), &t->error);
 }
@@ -105,7 +100,7 @@ static enum hw_status (*const story[])(struct test_replicas *t) = {
 /* All that was not done because of the fault is done now, and more than once. */
 static void settle(struct test_replicas *t)
 {
-    struct hw_step step = step_of(t);
+    struct hw_step step = test_replicas_step(t);
 
     assert_int_equal(tell(t), HW_OK);
     if (hw_partition_leader(&t->partition) == NULL) {

@@ -4,8 +4,6 @@
 
 #include "core/base/assert.h"
 
-#include <string.h>
-
 void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator)
 {
     *acks = (struct hw_acks){.allocator = allocator, .next_id = 1};

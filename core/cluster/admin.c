@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings and brokers, as an administrator changes them. */
-#include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>

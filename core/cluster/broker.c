@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A broker as a process: its log directory, its replicas while it runs, how it starts and stops. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 

@@ -3,11 +3,9 @@
 #include "core/cluster/cluster.h"
 
 #include "core/base/assert.h"
-#include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { CLUSTER_BROKERS_DEFAULT = 3 };
@@ -154,10 +152,6 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
     }
     if (status == HW_OK) {
         cluster->is_on_disk = true;
-        hw_cluster_resolve(cluster);
-        for (size_t i = 0; i < cluster->topic_count; i++) {
-            hw_cluster_resolve_settings(cluster, cluster->topics[i]);
-        }
         status = hw_cluster_resume(cluster, error);
     }
     return status;

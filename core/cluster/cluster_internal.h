@@ -140,6 +140,10 @@ struct hw_broker *hw_cluster_broker(const struct hw_cluster *cluster, int64_t id
 enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t id,
                                       struct hw_broker **broker, struct hw_error *error);
 
+/* Errors: HW_REFUSED with REPLICA_NOT_AVAILABLE if the record gives the broker no replica. */
+enum hw_status hw_cluster_check_holder(const struct hw_partition *partition, hw_broker_id_t broker,
+                                       struct hw_error *error);
+
 /* The replica on a running broker. Errors: as above; HW_REFUSED with REPLICA_NOT_AVAILABLE if the
  * broker holds none, with BROKER_NOT_AVAILABLE if it does not run (says to restart it). */
 enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,

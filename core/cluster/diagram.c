@@ -12,7 +12,6 @@
  * [ is a log's start, ) its end. Each epoch begins with its number. Where a log does not fit, one
  * column stands for 2, 5, 10, 20 ... offsets.
  */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Brokers are fenced, unfenced and shut down, and leaders are elected: what the controller does. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Brokers that die and come back. */
-#include "core/base/assert.h"
-#include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>

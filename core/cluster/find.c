@@ -88,9 +88,29 @@ enum hw_status hw_cluster_refuse_topic(const struct hw_cluster *cluster, const c
                            name);
 }
 
+/* The same with an error that says what there is. */
+static enum hw_status find_topic(const struct hw_cluster *cluster, const char *name,
+                                 struct hw_topic **topic, struct hw_error *error)
+{
+    *topic = hw_cluster_topic(cluster, name);
+    return *topic != NULL ? HW_OK : hw_cluster_refuse_topic(cluster, name, error);
+}
+
+static enum hw_status check_partition(const struct hw_topic *topic, int64_t partition,
+                                      struct hw_error *error)
+{
+    return partition >= 0 && partition < topic->partition_count
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                                 "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32,
+                                 topic->name, partition, topic->partition_count - 1);
+}
+
 enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                  struct hw_selection *selection, struct hw_error *error)
 {
+    enum hw_status status;
+
     *selection = (struct hw_selection){.cluster = cluster, .partition = -1};
     if (topic == NULL && partition == -1) {
         return HW_OK;
@@ -98,17 +118,12 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
     if (topic == NULL) {
         return hw_error_set(error, HW_MISUSE, "partition %" PRId64 " of which topic?", partition);
     }
-    selection->topic = hw_cluster_topic(cluster, topic);
-    if (selection->topic == NULL) {
-        return hw_cluster_refuse_topic(cluster, topic, error);
+    status = find_topic(cluster, topic, &selection->topic, error);
+    if (status == HW_OK && partition != -1) {
+        status = check_partition(selection->topic, partition, error);
     }
-    if (partition < -1 || partition >= selection->topic->partition_count) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
-                               partition, selection->topic->partition_count - 1);
-    }
-    selection->partition = (int32_t)partition;
-    return HW_OK;
+    selection->partition = status == HW_OK ? (int32_t)partition : -1;
+    return status;
 }
 
 bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
@@ -145,19 +160,17 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
                                          struct hw_partition **found_partition,
                                          struct hw_error *error)
 {
-    struct hw_topic *candidate = hw_cluster_topic(cluster, topic);
+    struct hw_topic *candidate;
+    enum hw_status status = find_topic(cluster, topic, &candidate, error);
 
-    if (candidate == NULL) {
-        return hw_cluster_refuse_topic(cluster, topic, error);
+    if (status == HW_OK) {
+        status = check_partition(candidate, partition, error);
     }
-    if (partition < 0 || partition >= candidate->partition_count) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "topic %s has no partition %" PRId64 ", it has 0 to %" PRId32, topic,
-                               partition, candidate->partition_count - 1);
+    if (status == HW_OK) {
+        *found = candidate;
+        *found_partition = &candidate->partitions[partition];
     }
-    *found = candidate;
-    *found_partition = &candidate->partitions[partition];
-    return HW_OK;
+    return status;
 }
 
 enum hw_status hw_cluster_refuse_written(const struct hw_partition *partition,
@@ -199,23 +212,32 @@ enum hw_status hw_cluster_find_broker(const struct hw_cluster *cluster, int64_t 
                            "there is no broker %" PRId64 ", there are %s", id, known);
 }
 
+enum hw_status hw_cluster_check_holder(const struct hw_partition *partition, hw_broker_id_t broker,
+                                       struct hw_error *error)
+{
+    char replicas[HW_BROKER_LIST_TEXT_SIZE];
+
+    if (hw_broker_list_contains(&partition->record.replicas, broker)) {
+        return HW_OK;
+    }
+    return hw_error_refuse(
+        error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
+        "broker %" PRId32 " has no replica of %s, its replicas are %s", broker, partition->name,
+        hw_broker_list_format(&partition->record.replicas, replicas, sizeof replicas));
+}
+
 enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
                                        const struct hw_partition *partition, int64_t broker,
                                        struct hw_replica **replica, struct hw_error *error)
 {
     struct hw_broker *found;
-    char replicas[HW_BROKER_LIST_TEXT_SIZE];
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
+    if (status == HW_OK) {
+        status = hw_cluster_check_holder(partition, found->id, error);
+    }
     if (status != HW_OK) {
         return status;
-    }
-    if (!hw_broker_list_contains(&partition->record.replicas, found->id)) {
-        return hw_error_refuse(
-            error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
-            "broker %" PRId32 " has no replica of %s, its replicas are %s", found->id,
-            partition->name,
-            hw_broker_list_format(&partition->record.replicas, replicas, sizeof replicas));
     }
     *replica = hw_partition_find(partition, found->id);
     if (*replica == NULL && found->state == HW_BROKER_RUNNING) {

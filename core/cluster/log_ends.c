@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Both ends of the logs: records deleted at the start, segments rolled, offsets asked for. */
-#include "core/base/assert.h"
-#include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/reader.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Links between brokers, and between a broker and the controller: cut and healed by hand. */
-#include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 static_assert((int)HW_CLUSTER_CONTROLLER == (int)HW_CONTROLLER, "one id for the controller");
 

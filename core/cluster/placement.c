@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which brokers hold a partition: replicas are opened where the record adds one, and removed where
  * it drops one. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Carry the slots of the shown file over to the new order; new replicas get new ones. */

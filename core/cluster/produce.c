@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One record, at once: from the caller's arguments to the leader's log and the row in hw_acks. */
-#include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/partitioner.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What users order: rounds, single fetches, ISR, leaders. One function a verb. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 #include "core/cluster/stage.h"
@@ -235,13 +234,8 @@ enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char
                             " replica first",
                             b->id, p->name);
     }
-    if (status == HW_OK && !hw_broker_list_contains(&p->record.replicas, b->id)) {
-        char replicas[HW_BROKER_LIST_TEXT_SIZE];
-
-        return hw_error_refuse(
-            error, HW_KAFKA_REPLICA_NOT_AVAILABLE,
-            "broker %" PRId32 " has no replica of %s, its replicas are %s", b->id, p->name,
-            hw_broker_list_format(&p->record.replicas, replicas, sizeof replicas));
+    if (status == HW_OK) {
+        status = hw_cluster_check_holder(p, b->id, error);
     }
     if (status != HW_OK) {
         return status;

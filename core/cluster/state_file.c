@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS] = {
     [HW_BROKER_RUNNING] = "running",

@@ -399,6 +399,7 @@ static enum hw_status read_content(struct hw_cluster *cluster, struct hw_state_r
     if (status == HW_OK) {
         status = read_configs(reader, "config", HW_CONFIG_CLUSTER, &cluster->configs);
     }
+    hw_cluster_resolve(cluster); /* Brokers and topics go by it. */
     while (status == HW_OK && hw_state_is_at(reader, "broker")) {
         status = read_broker(cluster, reader);
     }

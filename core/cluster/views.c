@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cluster as rows. Every walk goes topic, partition, replica, item, and steps over what is
  * gone. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 

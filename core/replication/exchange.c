@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/replication/exchange.h"
 
-#include "core/base/assert.h"
-#include "core/base/broker_list.h"
-
 #include <inttypes.h>
 
 /* ------------------------------------------------------------------- controller and brokers */

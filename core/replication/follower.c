@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
-#include "core/base/assert.h"
 #include "core/replication/replica.h"
-
-#include <inttypes.h>
 
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
                             const struct hw_settings *settings, bool sends_epochs,

@@ -2,7 +2,6 @@
 /* One change of a partition record: see the order of steps in hw_partition_change_apply(). */
 #include "core/replication/partition_change.h"
 
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/replication/reassignment.h"
 

@@ -16,7 +16,6 @@
 
 struct hw_variant {
     const char *name;
-    const char *summary;
 
     /* How requests look: lastFetchedEpoch and currentLeaderEpoch (KIP-320, KIP-595) or neither. */
     bool sends_epochs;

@@ -17,7 +17,6 @@ static enum hw_status hw_truncation_truncate(struct hw_partition *partition,
 
 const struct hw_variant hw_variant_hw_truncation = {
     .name = "hw-truncation",
-    .summary = "Kafka until 0.10: a new follower cuts its log to its own high watermark",
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = true,

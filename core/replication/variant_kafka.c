@@ -3,8 +3,6 @@
  */
 #include "core/replication/variant_kafka.h"
 
-#include "core/base/assert.h"
-
 #include <inttypes.h>
 
 void hw_kafka_created(struct hw_partition *partition, const struct hw_step *step)
@@ -60,7 +58,6 @@ hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
 
 const struct hw_variant hw_variant_kafka = {
     .name = "kafka",
-    .summary = "today's Kafka: leader epochs, divergence found in the fetch",
     .sends_epochs = true,
     .starts_truncating = false,
     .truncates_when_told = false,

@@ -34,7 +34,6 @@ static enum hw_status kip_101_truncate(struct hw_partition *partition, const str
 
 const struct hw_variant hw_variant_kip_101 = {
     .name = "kip-101",
-    .summary = "Kafka 0.11 to 1.1: a new follower asks for the end offset of its latest epoch",
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = false,

@@ -20,7 +20,6 @@ static enum hw_status kip_279_truncate(struct hw_partition *partition, const str
 
 const struct hw_variant hw_variant_kip_279 = {
     .name = "kip-279",
-    .summary = "Kafka 2.0: a new follower asks back until it finds the last epoch that both have",
     .sends_epochs = false,
     .starts_truncating = true,
     .truncates_when_told = false,

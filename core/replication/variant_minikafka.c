@@ -447,7 +447,6 @@ static hw_offset_t mini_high_watermark(const struct hw_partition *partition,
 
 const struct hw_variant hw_variant_minikafka = {
     .name = "minikafka",
-    .summary = "the teaching model: one shared high watermark, ISR from log ends and fetch times",
     .sends_epochs = false,
     .starts_truncating = false,
     .truncates_when_told = false,
