@@ -18,7 +18,8 @@ enum {
     ARGUMENT_OPTIONS
 };
 
-/* 0, 1, -1, or 'all'; the default of the cluster if missing. */
+/* 'all' or a number, which the cluster judges once it has found the topic (R1.4, R1.6); the default
+ * of the cluster if missing. */
 static int64_t acks_argument(struct ext_call *call)
 {
     char described[EXT_VALUE_TEXT_SIZE];
@@ -32,7 +33,7 @@ static int64_t acks_argument(struct ext_call *call)
     if (ext_value_is_word(value, "all")) {
         return HW_ACKS_ALL;
     }
-    if (!ext_value_integer(value, &acks) || acks < -1 || acks > 1) {
+    if (!ext_value_integer(value, &acks) || acks == HW_ACKS_DEFAULT) {
         call->status = hw_error_refuse(&call->error, HW_KAFKA_INVALID_REQUIRED_ACKS,
                                        "acks must be 0, 1, -1 or 'all', not %s",
                                        ext_value_describe(value, described));

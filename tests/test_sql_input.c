@@ -199,7 +199,12 @@ static void values_of_the_wrong_kind_are_refused(void **state)
          "INVALID_REQUEST: produce(): partition must be an integer"},
         {"SELECT produce('t', 0, 1, 2, 3)",
          "INVALID_REQUIRED_ACKS: acks must be 0, 1, -1 or 'all'"},
+        {"SELECT produce('t', 0, 1, 2, -100)",
+         "INVALID_REQUIRED_ACKS: acks must be 0, 1, -1 or 'all'"},
         {"SELECT produce('t', 0, 1, 2, 'none')", "INVALID_REQUIRED_ACKS: "},
+        /* The topic comes first: R1.4, R1.6. */
+        {"SELECT produce('nowhere', 0, 1, 2, 3)", "UNKNOWN_TOPIC_OR_PARTITION: "},
+        {"SELECT produce('t', 99, 1, 2, 3)", "UNKNOWN_TOPIC_OR_PARTITION: "},
         {"SELECT produce('t', 0, 1, 2, 1, 5)",
          "INVALID_REQUEST: options must be a JSON object, not 5"},
         {"SELECT produce('t', 0, 1, 2, 1, '[1]')",

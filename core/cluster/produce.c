@@ -18,7 +18,7 @@ static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int
     }
     if (acks < HW_ACKS_ALL || acks > 1) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
-                               "acks is %" PRId64 ", allowed are 0, 1 and all", acks);
+                               "acks must be 0, 1, -1 or 'all', not %" PRId64, acks);
     }
     *resolved = (int32_t)acks;
     return HW_OK;

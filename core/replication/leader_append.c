@@ -31,7 +31,7 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
 
     if (acks < -1 || acks > 1) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
-                               "acks is %" PRId32 ", allowed are 0, 1 and all", acks);
+                               "acks must be 0, 1, -1 or 'all', not %" PRId32, acks);
     }
     if (replica->role != HW_ROLE_LEADER) {
         return hw_error_refuse(error, HW_KAFKA_NOT_LEADER_OR_FOLLOWER,
