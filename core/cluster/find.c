@@ -88,7 +88,7 @@ enum hw_status hw_cluster_refuse_topic(const struct hw_cluster *cluster, const c
                            name);
 }
 
-/* The same with an error that says what there is. */
+/* As hw_cluster_topic(), with an error that says what there is. */
 static enum hw_status find_topic(const struct hw_cluster *cluster, const char *name,
                                  struct hw_topic **topic, struct hw_error *error)
 {
