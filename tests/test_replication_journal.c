@@ -31,8 +31,8 @@ static void the_last_events_are_kept_in_order(void **state)
         }
     }
     while (hw_journal_at(&journal, kept) != NULL) {
-        assert_int_equal(hw_journal_at(&journal, kept)->seq, (int64_t)kept + 101);
-        assert_int_equal(hw_journal_at(&journal, kept)->time_ms, (int64_t)kept + 101);
+        assert_int_equal(hw_journal_at(&journal, kept)->event.seq, (int64_t)kept + 101);
+        assert_int_equal(hw_journal_at(&journal, kept)->event.time_ms, (int64_t)kept + 101);
         kept++;
     }
     assert_int_equal(kept, HW_JOURNAL_EVENTS_MAX);
@@ -66,7 +66,7 @@ static void without_memory_an_event_leaves_a_gap(void **state)
     hw_journal_add(&journal, hw_event_of(&journal, HW_EVENT_ACK), NULL);
     hw_journal_add(&journal, hw_event_of(&journal, HW_EVENT_ACK), NULL);
     assert_int_equal(journal.count, 1);
-    assert_int_equal(hw_journal_at(&journal, 0)->seq, 2);
+    assert_int_equal(hw_journal_at(&journal, 0)->event.seq, 2);
     hw_journal_release(&journal);
     assert_int_equal(heap.bytes_in_use, 0);
 }
@@ -90,7 +90,7 @@ static void expect_number(int64_t number, const char *before, const char *after)
         (const char *const[]){before, hw_journal_number(digits, number), after, NULL});
     (void)snprintf(expected, sizeof expected, "%s%" PRId64 "%s", before, number, after);
     assert_string_equal(hw_journal_at(&journal, 0)->detail, expected);
-    assert_int_equal(hw_journal_at(&journal, 0)->seq, 1);
+    assert_int_equal(hw_journal_at(&journal, 0)->event.seq, 1);
     hw_journal_release(&journal);
 }
 

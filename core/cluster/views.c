@@ -346,11 +346,13 @@ bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_positio
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view)
 {
-    const struct hw_event *event = hw_journal_at(&cluster->journal, position->item);
+    const struct hw_journal_entry *entry = hw_journal_at(&cluster->journal, position->item);
+    const struct hw_event *event;
 
-    if (event == NULL) {
+    if (entry == NULL) {
         return false;
     }
+    event = &entry->event;
     position->item++;
     *view =
         (struct hw_journal_view){.seq = event->seq,
@@ -364,7 +366,7 @@ bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position 
                                  .offset = event->offset,
                                  .end_offset = event->end_offset,
                                  .high_watermark = event->high_watermark,
-                                 .detail = event->detail};
+                                 .detail = entry->detail};
     return true;
 }
 

@@ -125,11 +125,13 @@ static struct why_history history_of(const struct why *why, hw_epoch_t epoch)
 {
     const struct hw_journal *journal = &why->cluster->journal;
     struct why_history history = {.shown_ms = HW_TIME_NEVER};
-    const struct hw_event *event;
+    const struct hw_journal_entry *entry;
 
-    for (size_t i = 0; (event = hw_journal_at(journal, i)) != NULL; i++) {
+    for (size_t i = 0; (entry = hw_journal_at(journal, i)) != NULL; i++) {
+        const struct hw_event *event = &entry->event;
+
         if (event->kind == HW_EVENT_TOPIC && event->topic == why->partition->journal_topic &&
-            strcmp(event->detail, "deleted") == 0) {
+            strcmp(entry->detail, "deleted") == 0) {
             history = (struct why_history){.shown_ms = HW_TIME_NEVER}; /* Another topic's. */
         }
         history_take(why, event, epoch, &history);

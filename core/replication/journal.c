@@ -17,7 +17,7 @@ void hw_journal_release(struct hw_journal *journal)
         hw_text_free(journal->allocator, journal->topics[i]);
     }
     hw_free(journal->allocator, journal->topics, journal->topic_capacity * sizeof *journal->topics);
-    hw_free(journal->allocator, journal->events, journal->capacity * sizeof *journal->events);
+    hw_free(journal->allocator, journal->entries, journal->capacity * sizeof *journal->entries);
     hw_journal_init(journal, journal->allocator, journal->now_ms);
 }
 
@@ -74,63 +74,65 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
 }
 
 /* Where the next event goes; NULL if there is no memory. */
-static struct hw_event *journal_slot(struct hw_journal *journal)
+static struct hw_journal_entry *journal_slot(struct hw_journal *journal)
 {
     struct hw_error unused;
+    size_t oldest = journal->oldest;
 
     if (journal->count < HW_JOURNAL_EVENTS_MAX) {
-        if (hw_array_reserve(journal->allocator, (void **)&journal->events, &journal->capacity,
-                             journal->count + 1, sizeof *journal->events, &unused) != HW_OK) {
+        if (hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity,
+                             journal->count + 1, sizeof *journal->entries, &unused) != HW_OK) {
             return NULL;
         }
-        return &journal->events[journal->count++];
+        return &journal->entries[journal->count++];
     }
-    journal->oldest = (journal->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
-    return &journal->events[(journal->oldest + HW_JOURNAL_EVENTS_MAX - 1) % HW_JOURNAL_EVENTS_MAX];
+    journal->oldest = (oldest + 1) % HW_JOURNAL_EVENTS_MAX;
+    return &journal->entries[oldest];
 }
 
-static void journal_put(struct hw_journal *journal, struct hw_event *event)
+/* The numbers of the next event. NULL if there is no memory for it; else its text is to be written.
+ */
+static struct hw_journal_entry *journal_put(struct hw_journal *journal,
+                                            const struct hw_event *event)
 {
-    struct hw_event *slot;
+    int64_t seq = journal->next_seq++;
+    struct hw_journal_entry *entry = journal_slot(journal);
 
-    event->seq = journal->next_seq++;
-    slot = journal_slot(journal);
-    if (slot != NULL) {
-        *slot = *event;
+    if (entry != NULL) {
+        entry->event = *event;
+        entry->event.seq = seq;
+        entry->detail[0] = '\0';
     }
+    return entry;
 }
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
 {
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
     va_list args;
 
-    if (journal == NULL) {
-        return;
-    }
-    event.detail[0] = '\0';
-    if (detail != NULL) {
+    if (entry != NULL && detail != NULL) {
         va_start(args, detail);
-        (void)vsnprintf(event.detail, sizeof event.detail, detail, args);
+        (void)vsnprintf(entry->detail, sizeof entry->detail, detail, args);
         va_end(args);
     }
-    journal_put(journal, &event);
 }
 
 void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
                           const char *const *words)
 {
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
     size_t at = 0;
 
-    if (journal == NULL) {
+    if (entry == NULL) {
         return;
     }
     for (; *words != NULL; words++) {
-        for (const char *from = *words; *from != '\0' && at < sizeof event.detail - 1; from++) {
-            event.detail[at++] = *from;
+        for (const char *from = *words; *from != '\0' && at < sizeof entry->detail - 1; from++) {
+            entry->detail[at++] = *from;
         }
     }
-    event.detail[at] = '\0';
-    journal_put(journal, &event);
+    entry->detail[at] = '\0';
 }
 
 const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number)
@@ -149,9 +151,9 @@ const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number)
     return first;
 }
 
-const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)
+const struct hw_journal_entry *hw_journal_at(const struct hw_journal *journal, size_t index)
 {
     return index >= journal->count
                ? NULL
-               : &journal->events[(journal->oldest + index) % HW_JOURNAL_EVENTS_MAX];
+               : &journal->entries[(journal->oldest + index) % HW_JOURNAL_EVENTS_MAX];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What has happened, as a ring of the last few thousand events. Everything that moves writes one
- * line of numbers here; nothing reads it but the table hw_journal. An event costs a copy of the
- * struct.
+ * line of numbers here; nothing reads it but the table hw_journal and why(). An event costs a copy
+ * of its numbers: its text is written where it is kept.
  *
  * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
  */
@@ -43,7 +43,7 @@ enum hw_event_kind {
 #undef HW_EVENT_ENUM
 };
 
-/* Fields that do not apply are -1; `topic` and `detail` may be empty. */
+/* Fields that do not apply are -1; `topic` may be 0. */
 struct hw_event {
     int64_t seq; /* From 1 on; set by hw_journal_add(). */
     hw_time_ms_t time_ms;
@@ -56,13 +56,17 @@ struct hw_event {
     hw_offset_t offset;
     hw_offset_t end_offset;
     hw_offset_t high_watermark;
-    char detail[HW_EVENT_DETAIL_SIZE];
+};
+
+struct hw_journal_entry {
+    struct hw_event event;
+    char detail[HW_EVENT_DETAIL_SIZE]; /* May be empty. */
 };
 
 struct hw_journal {
     const struct hw_allocator *allocator;
-    const hw_time_ms_t *now_ms; /* The cluster's clock; borrowed. */
-    struct hw_event *events;    /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
+    const hw_time_ms_t *now_ms;       /* The cluster's clock; borrowed. */
+    struct hw_journal_entry *entries; /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
     size_t count;
     size_t capacity;
     size_t oldest; /* Where the ring begins. */
@@ -100,7 +104,7 @@ void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
 /* The number in decimal, somewhere in `text`, as a word for that. */
 const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number);
 
-/* The event at place `index`, from the oldest kept one on; NULL behind the last. */
-const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);
+/* The event at place `index`, from the oldest kept one on, with its text; NULL behind the last. */
+const struct hw_journal_entry *hw_journal_at(const struct hw_journal *journal, size_t index);
 
 #endif /* HW_REPLICATION_JOURNAL_H */
