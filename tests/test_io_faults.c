@@ -103,10 +103,12 @@ static enum hw_status run_story(struct hw_store *store, const struct hw_allocato
     STEP(hw_store_lock(store, "story/.lock", &lock, error));
     STEP(hw_store_write_atomically(store, "story/a", "first", 5, error));
     STEP(hw_store_write_atomically(store, "story/a", "second", 6, error));
+    STEP(hw_store_replace(store, "story/a", "third!", 6, error));
+    STEP(hw_store_sync_file(store, allocator, "story/a", error));
     STEP(hw_store_read_whole(store, "story/a", 100, &content, error));
     if (status == HW_OK) {
         assert_int_equal(content.size, 6);
-        assert_memory_equal(content.bytes, "second", 6);
+        assert_memory_equal(content.bytes, "third!", 6);
     }
     STEP(open_files(store, error));
     STEP(many_names(store, allocator, error));

@@ -590,6 +590,24 @@ static void write_atomically_leaves_one_file(void **state)
                   HW_NOT_FOUND);
 }
 
+static void a_replaced_file_is_synced_later(void **state)
+{
+    struct test_store *t = *state;
+    struct hw_error error;
+
+    assert_ok(hw_store_sync_file(t->store, &t->heap.allocator, at(t, 0, "a"), &error));
+    expect_names(t->store, t->root, "");
+    assert_ok(hw_store_replace(t->store, at(t, 0, "a"), "first", 5, &error));
+    assert_ok(hw_store_replace(t->store, at(t, 0, "a"), "2nd", 3, &error));
+    assert_ok(hw_store_sync_file(t->store, &t->heap.allocator, at(t, 0, "a"), &error));
+    expect_text(t->store, at(t, 0, "a"), "2nd");
+    assert_ok(hw_store_replace(t->store, at(t, 0, "a"), "", 0, &error));
+    assert_ok(hw_store_sync_file(t->store, &t->heap.allocator, at(t, 0, "a"), &error));
+    expect_text(t->store, at(t, 0, "a"), "");
+    expect_names(t->store, t->root, "a");
+    assert_status(hw_store_replace(t->store, at(t, 0, "no/a"), "", 0, &error), HW_NOT_FOUND);
+}
+
 static void write_atomically_takes_only_files(void **state)
 {
     struct test_store *t = *state;
@@ -733,6 +751,7 @@ static int run_over(const char *name, enum store_kind kind)
         CASE(remove_tree_takes_everything_below),
         CASE(a_lock_is_held_by_one),
         CASE(write_atomically_leaves_one_file),
+        CASE(a_replaced_file_is_synced_later),
         CASE(write_atomically_takes_only_files),
         CASE(read_whole_appends_and_knows_its_limit),
         CASE(many_files_are_open_at_once),

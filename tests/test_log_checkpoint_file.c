@@ -89,7 +89,7 @@ static void leader_epochs_are_written_and_read_as_kafka_writes_them(void **state
     assert_int_equal(hw_epoch_cache_assign(&cache, 0, 0, &changed, &t->error), HW_OK);
     assert_int_equal(hw_epoch_cache_assign(&cache, 3, 100, &changed, &t->error), HW_OK);
     assert_int_equal(hw_epoch_cache_assign(&cache, 5, 25000000000, &changed, &t->error), HW_OK);
-    assert_int_equal(hw_epoch_checkpoint_write(t->store, "file", &cache, &t->error), HW_OK);
+    assert_int_equal(hw_epoch_checkpoint_write(t->store, "file", &cache, true, &t->error), HW_OK);
     hw_epoch_cache_release(&cache);
     expect_content(t, "0\n3\n0 0\n3 100\n5 25000000000\n");
 

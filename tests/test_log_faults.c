@@ -16,6 +16,7 @@
 #include "core/record/batch.h"
 #include "tests/support_log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What the log has to hold: the first offsets of its batches, and where the last one ends. */
@@ -350,6 +351,69 @@ static void what_was_flushed_survives_a_power_loss(void **state)
     }
 }
 
+/* Opening makes the small files of a new log again, so they wait for the first flush. */
+static void the_small_files_are_durable_with_the_first_flush(void **state)
+{
+    struct test_log *t = *state;
+
+    for (int flushes = 0; flushes < 2; flushes++) {
+        struct story story;
+
+        story_begin(&story, t);
+        open_or_fail(&story);
+        append(&story, 1, 0, true);
+        if (flushes > 0) {
+            flush(&story);
+        }
+        close_log(t);
+        expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
+        assert_int_equal(file_size(t, "partition.metadata"), flushes > 0 ? 43 : 0);
+        assert_int_equal(file_size(t, "leader-epoch-checkpoint"), flushes > 0 ? 8 : 0);
+        open_log(t);
+        expect_log(t, 0, 0, flushes);
+        assert_int_equal(file_size(t, "partition.metadata"), 43);
+        story_end(&story);
+    }
+}
+
+/* What the disk keeps of a file that was not synced never says anything wrong. */
+static void small_files_that_were_not_synced_do_no_harm(void **state)
+{
+    struct test_log *t = *state;
+
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct story story;
+        char epochs[32];
+
+        story_begin(&story, t);
+        open_or_fail(&story);
+        append(&story, 3, 10, true);
+        append(&story, 1, 10, true);
+        close_log(t);
+        expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, seed, &t->error));
+        open_log(t);
+        (void)snprintf(epochs, sizeof epochs, "%s", hw_log_end(t->log) == 0 ? "" : "10:0");
+        expect_epochs(t, epochs);
+        story_end(&story);
+    }
+}
+
+/* The second time the file says something that batches alone do not: where an old epoch ended. */
+static void a_change_of_the_epochs_is_durable_at_once(void **state)
+{
+    struct test_log *t = *state;
+    struct story story;
+
+    story_begin(&story, t);
+    open_or_fail(&story);
+    append(&story, 2, 0, true);
+    append(&story, 1, 3, true);
+    close_log(t);
+    expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
+    assert_int_equal(file_size(t, "leader-epoch-checkpoint"), 12);
+    story_end(&story);
+}
+
 /* Semantics: flush.messages = 1 */
 static void every_append_is_flushed_if_the_topic_says_so(void **state)
 {
@@ -408,14 +472,16 @@ static void a_sync_that_fails_promises_nothing(void **state)
     story_begin(&story, t);
     open_or_fail(&story);
     append(&story, 3, 0, true);
+    flush(&story);
+    append(&story, 3, 0, true);
     story.faults.fail_at = story.faults.calls;
     assert_int_equal(hw_log_flush(t->log, &t->error), HW_IO);
-    assert_int_equal(hw_log_recovery_point(t->log), 0);
+    assert_int_equal(hw_log_recovery_point(t->log), 3);
     append(&story, 3, 0, true);
     calls = story.faults.calls;
     expect_ok(t, hw_log_flush(t->log, &t->error));
-    assert_int_equal(hw_log_recovery_point(t->log), 6);
-    assert_int_equal(story.faults.calls - calls, 4); /* Read, write again, sync; the directory. */
+    assert_int_equal(hw_log_recovery_point(t->log), 9);
+    assert_int_equal(story.faults.calls - calls, 3); /* Read, write again, sync. */
     close_log(t);
     expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
     open_log(t);
@@ -591,6 +657,10 @@ static void a_flush_makes_names_durable_if_they_changed(void **state)
     expect_syncs(&spy, 0, 0);
     expect_ok(t, hw_log_flush(t->log, &t->error));
     expect_syncs(&spy, 1, 1);
+    expect_ok(t, hw_log_assign_epoch(t->log, 4, &t->error));
+    expect_syncs(&spy, 0, 0);
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    expect_syncs(&spy, 1, 0);
     expect_ok(t, follow(t, 0, 2, -1, 0));
     expect_ok(t, hw_log_flush(t->log, &t->error));
     expect_syncs(&spy, 0, 0);
@@ -602,7 +672,7 @@ static void a_flush_makes_names_durable_if_they_changed(void **state)
     expect_syncs(&spy, 1, 0);
     expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 7, -1, &t->error));
     expect_ok(t, hw_log_flush(t->log, &t->error));
-    expect_syncs(&spy, 1, 0);
+    expect_syncs(&spy, 2, 0); /* And with the file of the epochs, at once. */
     expect_ok(t, hw_log_clean_stop(t->log, &t->error));
     expect_syncs(&spy, 1, 0);
     expect_ok(t, hw_log_clean_stop(t->log, &t->error));
@@ -619,6 +689,9 @@ int main(void)
         TEST(every_call_of_the_store_may_fail_once),
         TEST(the_disk_may_fail_for_good_at_every_call),
         TEST(what_was_flushed_survives_a_power_loss),
+        TEST(the_small_files_are_durable_with_the_first_flush),
+        TEST(small_files_that_were_not_synced_do_no_harm),
+        TEST(a_change_of_the_epochs_is_durable_at_once),
         TEST(every_append_is_flushed_if_the_topic_says_so),
         TEST(a_simulated_power_loss_takes_what_was_not_flushed),
         TEST(a_sync_that_fails_promises_nothing),

@@ -226,34 +226,33 @@ static void path_parent(const char *path, char parent[HW_PATH_MAX])
     }
 }
 
-static enum hw_status write_and_sync(struct hw_store *store, const char *path, const void *bytes,
-                                     size_t size, struct hw_error *error)
+static enum hw_status write_file(struct hw_store *store, const char *path, enum hw_open_mode mode,
+                                 const void *bytes, size_t size, bool sync, struct hw_error *error)
 {
     struct hw_file *file;
-    enum hw_status status = hw_store_open(store, path, HW_OPEN_TRUNCATE, &file, error);
+    enum hw_status status = hw_store_open(store, path, mode, &file, error);
 
     if (status != HW_OK) {
         return status;
     }
     status = hw_file_write_at(file, 0, bytes, size, error);
-    if (status == HW_OK) {
+    if (status == HW_OK && sync) {
         status = hw_file_sync(file, error);
     }
     hw_file_close(file);
     return status;
 }
 
-enum hw_status hw_store_write_atomically(struct hw_store *store, const char *path,
-                                         const void *bytes, size_t size, struct hw_error *error)
+static enum hw_status replace_file(struct hw_store *store, const char *path, const void *bytes,
+                                   size_t size, bool sync, struct hw_error *error)
 {
     char temporary[HW_PATH_MAX];
-    char parent[HW_PATH_MAX];
     enum hw_status status = hw_path_format(temporary, error, "%s.tmp", path);
 
     if (status != HW_OK) {
         return status;
     }
-    status = write_and_sync(store, temporary, bytes, size, error);
+    status = write_file(store, temporary, HW_OPEN_TRUNCATE, bytes, size, sync, error);
     if (status == HW_OK) {
         status = hw_store_rename(store, temporary, path, error);
     }
@@ -262,10 +261,43 @@ enum hw_status hw_store_write_atomically(struct hw_store *store, const char *pat
 
         /* Only tidiness: the next attempt truncates whatever stays behind. */
         (void)hw_store_remove(store, temporary, &ignored);
+    }
+    return status;
+}
+
+enum hw_status hw_store_write_atomically(struct hw_store *store, const char *path,
+                                         const void *bytes, size_t size, struct hw_error *error)
+{
+    char parent[HW_PATH_MAX];
+    enum hw_status status = replace_file(store, path, bytes, size, true, error);
+
+    if (status != HW_OK) {
         return status;
     }
     path_parent(path, parent);
     return hw_store_sync_directory(store, parent, error);
+}
+
+enum hw_status hw_store_replace(struct hw_store *store, const char *path, const void *bytes,
+                                size_t size, struct hw_error *error)
+{
+    return replace_file(store, path, bytes, size, false, error);
+}
+
+enum hw_status hw_store_sync_file(struct hw_store *store, const struct hw_allocator *allocator,
+                                  const char *path, struct hw_error *error)
+{
+    struct hw_buffer content;
+    enum hw_status status;
+
+    hw_buffer_init(&content, allocator);
+    status = hw_store_read_whole(store, path, SIZE_MAX, &content, error);
+    if (status == HW_OK) {
+        status =
+            write_file(store, path, HW_OPEN_EXISTING, content.bytes, content.size, true, error);
+    }
+    hw_buffer_release(&content);
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 static enum hw_status read_rest(struct hw_file *file, const char *path, size_t size_max,

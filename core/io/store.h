@@ -175,6 +175,17 @@ void hw_file_close(struct hw_file *file);
 enum hw_status hw_store_write_atomically(struct hw_store *store, const char *path,
                                          const void *bytes, size_t size, struct hw_error *error);
 
+/*
+ * The same without the syncs: the end of the process at any moment leaves the old or the new
+ * content, a power loss may leave anything. hw_store_sync_file() makes the content durable, but not
+ * the name; a file that is not there is fine. Its bytes are written again first: after a sync that
+ * failed the system may take them for durable.
+ */
+enum hw_status hw_store_replace(struct hw_store *store, const char *path, const void *bytes,
+                                size_t size, struct hw_error *error);
+enum hw_status hw_store_sync_file(struct hw_store *store, const struct hw_allocator *allocator,
+                                  const char *path, struct hw_error *error);
+
 /* Append the whole content of the file to `content`, at most `size_max` bytes (more: HW_CORRUPT).
  */
 enum hw_status hw_store_read_whole(struct hw_store *store, const char *path, size_t size_max,

@@ -292,7 +292,8 @@ enum hw_status hw_epoch_checkpoint_read(struct hw_store *store, const char *path
 }
 
 enum hw_status hw_epoch_checkpoint_write(struct hw_store *store, const char *path,
-                                         const struct hw_epoch_cache *cache, struct hw_error *error)
+                                         const struct hw_epoch_cache *cache, bool sync,
+                                         struct hw_error *error)
 {
     struct hw_buffer content;
     enum hw_status status;
@@ -304,7 +305,8 @@ enum hw_status hw_epoch_checkpoint_write(struct hw_store *store, const char *pat
                                          cache->entries[i].epoch, cache->entries[i].start_offset);
     }
     if (status == HW_OK) {
-        status = hw_store_write_atomically(store, path, content.bytes, content.size, error);
+        status = sync ? hw_store_write_atomically(store, path, content.bytes, content.size, error)
+                      : hw_store_replace(store, path, content.bytes, content.size, error);
     }
     hw_buffer_release(&content);
     return status;
@@ -372,5 +374,5 @@ enum hw_status hw_partition_metadata_write(struct hw_store *store, const char *p
 
     memcpy(text, "version: 0\ntopic_id: ", size);
     hw_uuid_format(topic_id, text + size);
-    return hw_store_write_atomically(store, path, text, size + HW_UUID_TEXT_SIZE - 1, error);
+    return hw_store_replace(store, path, text, size + HW_UUID_TEXT_SIZE - 1, error);
 }

@@ -59,14 +59,15 @@ enum hw_status hw_offset_checkpoint_write(struct hw_store *store, const char *pa
                                           struct hw_error *error);
 
 /* The same for leader epochs; `cache` is initialised and empty before reading, and empty again
- * after an error. Entries out of order or negative: HW_CORRUPT. */
+ * after an error. Entries out of order or negative: HW_CORRUPT. `sync`: durably, else as
+ * hw_store_replace() has it. */
 enum hw_status hw_epoch_checkpoint_read(struct hw_store *store, const char *path,
                                         struct hw_epoch_cache *cache, struct hw_error *error);
 enum hw_status hw_epoch_checkpoint_write(struct hw_store *store, const char *path,
-                                         const struct hw_epoch_cache *cache,
+                                         const struct hw_epoch_cache *cache, bool sync,
                                          struct hw_error *error);
 
-/* partition.metadata: exactly 43 bytes as Kafka writes it. */
+/* partition.metadata: exactly 43 bytes as Kafka writes it; written as hw_store_replace() has it. */
 enum hw_status hw_partition_metadata_read(struct hw_store *store, const char *path,
                                           const struct hw_allocator *allocator,
                                           struct hw_uuid *topic_id, struct hw_error *error);

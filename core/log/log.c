@@ -180,12 +180,20 @@ void hw_log_clip_to_end(struct hw_log *log)
 enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,
                                       struct hw_error *error)
 {
+    /* That the first epoch begins at 0 is what a log says without the file, so it can wait for the
+     * first flush; and cut off anywhere, or empty, this file says the same or nothing. */
+    bool sync = log->has_epoch_file || epochs->count != 1 || epochs->entries[0].start_offset != 0;
     char path[HW_PATH_MAX];
     enum hw_status status =
         hw_path_format(path, error, "%s/leader-epoch-checkpoint", log->owner.directory);
 
-    return status == HW_OK ? hw_epoch_checkpoint_write(log->owner.store, path, epochs, error)
-                           : status;
+    if (status == HW_OK) {
+        log->has_epoch_file = true;
+        log->lacks_sync = log->lacks_sync || !sync;
+        log->names_are_durable = log->names_are_durable && sync;
+        status = hw_epoch_checkpoint_write(log->owner.store, path, epochs, sync, error);
+    }
+    return status;
 }
 
 enum hw_status hw_log_write_epochs(struct hw_log *log, struct hw_error *error)
@@ -274,9 +282,33 @@ static enum hw_status sync_names(struct hw_log *log, struct hw_error *error)
     return status;
 }
 
-enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error)
+static enum hw_status sync_file(const struct hw_log *log, const char *name, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_format(path, error, "%s/%s", log->owner.directory, name);
+
+    return status == HW_OK ? hw_store_sync_file(log->owner.store, log->owner.allocator, path, error)
+                           : status;
+}
+
+/* The two small files, if they were not synced when they were written. */
+static enum hw_status sync_small_files(struct hw_log *log, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
+
+    if (log->lacks_sync) {
+        status = sync_file(log, "partition.metadata", error);
+        if (status == HW_OK) {
+            status = sync_file(log, "leader-epoch-checkpoint", error);
+        }
+        log->lacks_sync = status != HW_OK;
+    }
+    return status;
+}
+
+enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = sync_small_files(log, error);
 
     for (size_t i = hw_log_floor_segment(log, log->recovery_point);
          status == HW_OK && i < log->count; i++) {

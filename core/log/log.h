@@ -26,10 +26,10 @@
  *     <directory>/partition.metadata              the topic's id
  *
  * Every append is one write. Data is fsynced at hw_log_flush(), at a roll (the old segment), at a
- * clean stop, and with the append that completes flush_messages records; the two small files
- * whenever they change. Index entries wait in memory for a roll or a clean stop: what is on disk is
- * a valid index at any time, but behind the .log, and a crash costs the reading of the last segment
- * as it does in Kafka.
+ * clean stop, and with the append that completes flush_messages records; the two small files with
+ * the first of these, since opening makes them again, and from then on whenever they change. Index
+ * entries wait in memory for a roll or a clean stop: what is on disk is a valid index at any time,
+ * but behind the .log, and a crash costs the reading of the last segment as it does in Kafka.
  *
  * Source: UnifiedLog, LocalLog, LogSegment, LogLoader.
  */

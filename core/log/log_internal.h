@@ -30,6 +30,8 @@ struct hw_log {
     bool has_producers;      /* A batch behind the newest snapshot has a producer id. */
     hw_offset_t unseen_end;  /* Below it, nobody has looked for one. */
     bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
+    bool has_epoch_file;     /* There is a checkpoint file, whatever it says. */
+    bool lacks_sync;         /* That file or partition.metadata may not be durable. */
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */
     uint64_t content_id;     /* hw_log_content_id() */

@@ -76,11 +76,13 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
     if (status == HW_CORRUPT) {
         note_damage(loader, error->message);
     }
-    if (status == HW_CORRUPT || status == HW_NOT_FOUND) {
-        status = hw_partition_metadata_write(log->owner.store, path, expected, error);
-        return forgive(loader, status, error);
+    if (status != HW_CORRUPT && status != HW_NOT_FOUND) {
+        return status;
     }
-    return status;
+    log->lacks_sync = true;
+    log->names_are_durable = false;
+    status = hw_partition_metadata_write(log->owner.store, path, expected, error);
+    return forgive(loader, status, error);
 }
 
 static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
@@ -94,6 +96,7 @@ static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
         status = hw_epoch_checkpoint_read(log->owner.store, path, &log->epochs, error);
     }
     log->epochs_are_on_disk = status == HW_OK || status == HW_NOT_FOUND;
+    log->has_epoch_file = status != HW_NOT_FOUND;
     if (status == HW_CORRUPT) {
         note_damage(loader, error->message);
     }
@@ -452,6 +455,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
         return hw_error_no_memory(error, "a log");
     }
     *made = (struct hw_log){.owner = {.allocator = allocator, .store = store, .config = *config},
+                            .lacks_sync = !load->clean,
                             .names_are_durable = load->clean,
                             .directory_is_new = !load->clean};
     hw_epoch_cache_init(&made->epochs, allocator);

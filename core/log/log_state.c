@@ -303,6 +303,7 @@ enum hw_status hw_log_restore_state(struct hw_log *log, const struct hw_log_load
     }
     *is_restored = status == HW_OK && reader.is_good && reader.left == 0;
     log->epochs_are_on_disk = *is_restored;
+    log->has_epoch_file = *is_restored;
     if (!*is_restored) {
         forget(log);
     }
