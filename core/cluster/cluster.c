@@ -400,6 +400,7 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);
     }
+    partition->is_settled = status == HW_OK;
     return first == HW_OK ? status : first;
 }
 

@@ -140,18 +140,33 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
+void hw_exchange_note_request(struct hw_journal *journal, struct hw_event event,
+                              hw_epoch_t last_fetched_epoch)
+{
+    char number[HW_JOURNAL_NUMBER_SIZE];
+
+    hw_journal_add_words(journal, event,
+                         (const char *const[]){"last fetched epoch ",
+                                               hw_journal_number(number, last_fetched_epoch),
+                                               NULL});
+}
+
+void hw_exchange_note_bytes(struct hw_journal *journal, struct hw_event event, int64_t bytes)
+{
+    char number[HW_JOURNAL_NUMBER_SIZE];
+
+    hw_journal_add_words(journal, event,
+                         (const char *const[]){hw_journal_number(number, bytes), " bytes", NULL});
+}
+
 static void exchange_note_request(const struct hw_replica *follower,
                                   const struct hw_fetch_request *request)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_REQUEST);
-    char number[HW_JOURNAL_NUMBER_SIZE];
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_journal_add_words(
-        follower->journal, event,
-        (const char *const[]){"last fetched epoch ",
-                              hw_journal_number(number, request->last_fetched_epoch), NULL});
+    hw_exchange_note_request(follower->journal, event, request->last_fetched_epoch);
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -159,7 +174,6 @@ static void exchange_note_response(const struct hw_replica *follower,
                                    const struct hw_fetch_response *response)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_RESPONSE);
-    char number[HW_JOURNAL_NUMBER_SIZE];
 
     event.peer = follower->leader;
     event.leader_epoch = response->leader_epoch;
@@ -171,10 +185,7 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_journal_add_words(
-            follower->journal, event,
-            (const char *const[]){hw_journal_number(number, (int64_t)response->records.size),
-                                  " bytes", NULL});
+        hw_exchange_note_bytes(follower->journal, event, (int64_t)response->records.size);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/replication/exchange.h"
+#include "core/replication/idle_fetch.h"
 
 /* One follower's request to one leader, over all partitions at hand. */
 struct request {
@@ -16,15 +17,140 @@ struct request {
     bool has_next_first; /* One has been found that comes first the next time. */
 };
 
-/* What one follower does in a round. */
+/* One replica in a round. */
+struct turn {
+    struct hw_partition *partition;
+    struct hw_replica *replica;
+    struct turn *next; /* Of the same broker, in order of the partitions. */
+    size_t place;      /* Of the partition. */
+    bool is_idle;      /* `idle` tells all: nothing happens to the partition. */
+    struct hw_idle_fetch idle;
+};
+
+/* What one follower does in a round, and what there is to do in all of it. */
 struct round {
-    struct hw_partition *const *partitions;
-    size_t count;
     const struct hw_step *step;
-    hw_broker_id_t follower;
+    const struct hw_allocator *allocator;
+    struct turn *turns; /* No leader of an idle partition is among them. */
+    size_t count;
+    size_t capacity;
+    struct {
+        struct turn *first;
+        struct turn *last;
+    } brokers[HW_BROKERS_MAX]; /* In the order of the registrations. */
     int32_t request_count;
     struct request requests[HW_BROKERS_MAX];
 };
+
+/* ------------------------------------------------------------------------------- who takes part */
+
+static void round_add_turn(struct round *round, int32_t broker, struct turn *turn)
+{
+    turn->next = NULL;
+    if (round->brokers[broker].first == NULL) {
+        round->brokers[broker].first = turn;
+    } else {
+        round->brokers[broker].last->next = turn;
+    }
+    round->brokers[broker].last = turn;
+}
+
+/* Turns of the followers of a partition to which nothing happens. Returns whether it is one. */
+static bool round_fill_idle(const struct round *round, const struct hw_partition *partition,
+                            struct turn *turns, size_t *count)
+{
+    struct hw_replica *leader = hw_idle_fetch_leader(partition, round->step);
+
+    *count = 0;
+    for (int32_t i = 0; leader != NULL && i < partition->replica_count; i++) {
+        if (partition->replicas[i] == leader) {
+            continue;
+        }
+        turns[*count].replica = partition->replicas[i];
+        if (!hw_idle_fetch_find(partition, round->step, leader, partition->replicas[i],
+                                &turns[*count].idle)) {
+            return false;
+        }
+        *count += 1;
+    }
+    return leader != NULL;
+}
+
+/* The partition takes part: as an idle one, or with all its replicas, who are told what they have
+ * missed. */
+static enum hw_status round_plan_partition(struct round *round, struct hw_partition *partition,
+                                           size_t place, struct hw_error *error)
+{
+    const struct hw_metadata *brokers = &round->step->controller->metadata;
+    struct turn *turns = &round->turns[round->count];
+    size_t count;
+    bool is_idle = round_fill_idle(round, partition, turns, &count);
+    enum hw_status status = HW_OK;
+    int32_t broker = 0;
+
+    if (!is_idle) {
+        status = hw_exchange_tell_late(partition, round->step, error);
+        partition->is_settled = false;
+        for (count = 0; count < (size_t)partition->replica_count; count++) {
+            turns[count].replica = partition->replicas[count];
+        }
+    }
+    /* Replicas and registrations are in order of the brokers' ids. */
+    for (size_t i = 0; i < count; i++) {
+        turns[i].partition = partition;
+        turns[i].place = place;
+        turns[i].is_idle = is_idle;
+        while (broker < brokers->count &&
+               brokers->registrations[broker].id < turns[i].replica->broker) {
+            broker++;
+        }
+        if (broker < brokers->count &&
+            brokers->registrations[broker].id == turns[i].replica->broker) {
+            round_add_turn(round, broker, &turns[i]);
+        }
+    }
+    round->count += count;
+    return status;
+}
+
+static enum hw_status round_plan(struct round *round, struct hw_partition *const *partitions,
+                                 size_t count, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        round->capacity += (size_t)partitions[i]->replica_count;
+        if (partitions[i]->replica_count > 0) {
+            round->allocator = partitions[i]->replicas[0]->allocator;
+        }
+    }
+    if (round->capacity == 0) {
+        return HW_OK;
+    }
+    round->turns = hw_alloc(round->allocator, round->capacity * sizeof *round->turns);
+    if (round->turns == NULL) {
+        return hw_error_no_memory(error, "a replication round");
+    }
+    for (size_t i = 0; status == HW_OK && i < count; i++) {
+        status = round_plan_partition(round, partitions[i], i, error);
+    }
+    return status;
+}
+
+/* After an error, requests of idle followers are where they would be without this shortcut. */
+static void round_end(struct round *round, enum hw_status status)
+{
+    for (size_t i = 0; status != HW_OK && i < round->count; i++) {
+        if (round->turns[i].is_idle) {
+            hw_idle_fetch_end(&round->turns[i].idle);
+        }
+    }
+    if (round->turns != NULL) {
+        hw_free(round->allocator, round->turns, round->capacity * sizeof *round->turns);
+    }
+}
+
+/* ------------------------------------------------------------------------ requests and answers */
 
 static struct request *round_request(struct round *round, hw_broker_id_t leader)
 {
@@ -36,35 +162,41 @@ static struct request *round_request(struct round *round, hw_broker_id_t leader)
     return NULL;
 }
 
-static struct request *round_add_request(struct round *round, const struct hw_replica *follower)
+/* Add one partition of the request to what the leader sees of it: there are `bytes` to send, or
+ * something else that `is_due`. The limits are those of the first partition. */
+static void round_note_request(struct round *round, hw_broker_id_t leader, int32_t max_bytes,
+                               int32_t min_bytes, hw_time_ms_t wait_until_ms, int64_t bytes,
+                               bool is_due)
 {
-    struct request *request = round_request(round, follower->leader);
+    struct request *request = round_request(round, leader);
 
     if (request == NULL) {
         HW_ASSERT(round->request_count < HW_BROKERS_MAX);
         request = &round->requests[round->request_count++];
-        *request = (struct request){.leader = follower->leader,
-                                    .bytes_left = follower->fetch.request.max_bytes,
-                                    .over_ms = follower->fetch.wait_until_ms};
+        *request =
+            (struct request){.leader = leader, .bytes_left = max_bytes, .over_ms = wait_until_ms};
     }
-    return request;
-}
-
-static struct hw_replica *round_follower(const struct round *round, size_t partition)
-{
-    return hw_partition_find(round->partitions[partition], round->follower);
+    request->available += bytes;
+    if (wait_until_ms < request->over_ms) {
+        request->over_ms = wait_until_ms;
+    }
+    request->is_due = request->is_due || is_due || request->available >= min_bytes ||
+                      request->over_ms <= round->step->now_ms;
 }
 
 /* Every partition that is not waiting for an answer asks. */
-static enum hw_status round_send(const struct round *round, struct hw_error *error)
+static enum hw_status round_send(const struct round *round, int32_t broker, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    for (size_t i = 0; status == HW_OK && i < round->count; i++) {
-        struct hw_replica *follower = round_follower(round, i);
-
-        if (follower != NULL && !follower->fetch.is_request_waiting) {
-            status = hw_exchange_send(round->partitions[i], round->step, follower, error);
+    for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
+         turn = turn->next) {
+        if (turn->is_idle) {
+            if (!turn->idle.is_waiting) {
+                hw_idle_fetch_send(&turn->idle, turn->partition, round->step);
+            }
+        } else if (!turn->replica->fetch.is_request_waiting) {
+            status = hw_exchange_send(turn->partition, round->step, turn->replica, error);
         }
     }
     return status;
@@ -83,37 +215,35 @@ static void round_renew_limits(const struct hw_partition *partition,
     }
 }
 
-/* What does each leader see of the follower's request? */
-static void round_gather(struct round *round)
+/* What does the leader see of a request that may be answered? */
+static void round_gather_one(struct round *round, struct turn *turn)
+{
+    struct hw_fetch_state *fetch = &turn->replica->fetch;
+    struct hw_replica *leader;
+    int64_t bytes = 0;
+    bool is_due;
+
+    round_renew_limits(turn->partition, &fetch->request);
+    leader = hw_exchange_reach_leader(turn->partition, round->step, turn->replica);
+    /* Where the leader is not reached the answer is that it is not. */
+    is_due = leader == NULL ||
+             hw_replica_is_fetch_ready(leader, round->step->now_ms, &fetch->request, &bytes);
+    round_note_request(round, turn->replica->leader, fetch->request.max_bytes,
+                       fetch->request.min_bytes, fetch->wait_until_ms, bytes, is_due);
+    if (fetch->is_first) {
+        round_request(round, turn->replica->leader)->first = turn->place;
+    }
+}
+
+static void round_gather(struct round *round, int32_t broker)
 {
     round->request_count = 0;
-    for (size_t i = 0; i < round->count; i++) {
-        struct hw_replica *follower = round_follower(round, i);
-        struct hw_replica *leader;
-        struct request *request;
-        int64_t bytes = 0;
-
-        if (follower == NULL || !follower->fetch.is_request_waiting) {
-            continue;
-        }
-        round_renew_limits(round->partitions[i], &follower->fetch.request);
-        leader = hw_exchange_reach_leader(round->partitions[i], round->step, follower);
-        request = round_add_request(round, follower);
-        /* Where the leader is not reached the answer is that it is not. */
-        if (leader == NULL || hw_replica_is_fetch_ready(leader, round->step->now_ms,
-                                                        &follower->fetch.request, &bytes)) {
-            request->is_due = true;
-        }
-        request->available += bytes;
-        if (follower->fetch.wait_until_ms < request->over_ms) {
-            request->over_ms = follower->fetch.wait_until_ms;
-        }
-        if (request->available >= follower->fetch.request.min_bytes ||
-            request->over_ms <= round->step->now_ms) {
-            request->is_due = true;
-        }
-        if (follower->fetch.is_first) {
-            request->first = i;
+    for (struct turn *turn = round->brokers[broker].first; turn != NULL; turn = turn->next) {
+        if (turn->is_idle) {
+            round_note_request(round, turn->idle.event.peer, turn->idle.max_bytes,
+                               turn->idle.min_bytes, turn->idle.wait_until_ms, 0, false);
+        } else if (turn->replica->fetch.is_request_waiting) {
+            round_gather_one(round, turn);
         }
     }
 }
@@ -143,27 +273,55 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
     return status;
 }
 
-static enum hw_status round_answer(struct round *round, int64_t *records, struct hw_error *error)
+/* Answer the partitions of each request from its first one on (part 0), or those before it. */
+static enum hw_status round_answer_turn(struct round *round, int32_t broker, int part,
+                                        int64_t *records, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    round_gather(round);
-    for (int turn = 0; turn < 2; turn++) {
-        for (size_t i = 0; status == HW_OK && i < round->count; i++) {
-            struct hw_replica *follower = round_follower(round, i);
-            struct request *request;
+    for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
+         turn = turn->next) {
+        struct request *request;
 
-            if (follower == NULL || !follower->fetch.is_request_waiting) {
-                continue;
-            }
-            request = round_request(round, follower->leader);
-            HW_ASSERT(request != NULL);
-            if ((i < request->first) == (turn == 1) &&
-                (request->is_due || request->available == 0)) {
-                status = round_answer_one(round->partitions[i], round->step, follower, request,
-                                          records, error);
-            }
+        if (turn->is_idle ? !turn->idle.is_waiting : !turn->replica->fetch.is_request_waiting) {
+            continue;
         }
+        request =
+            round_request(round, turn->is_idle ? turn->idle.event.peer : turn->replica->leader);
+        HW_ASSERT(request != NULL);
+        if ((turn->place < request->first) != (part == 1) ||
+            !(request->is_due || request->available == 0)) {
+            continue;
+        }
+        if (turn->is_idle) {
+            hw_idle_fetch_answer(&turn->idle);
+        } else {
+            status = round_answer_one(turn->partition, round->step, turn->replica, request, records,
+                                      error);
+        }
+    }
+    return status;
+}
+
+static bool round_has_first(const struct round *round)
+{
+    for (int32_t i = 0; i < round->request_count; i++) {
+        if (round->requests[i].first > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum hw_status round_answer(struct round *round, int32_t broker, int64_t *records,
+                                   struct hw_error *error)
+{
+    enum hw_status status;
+
+    round_gather(round, broker);
+    status = round_answer_turn(round, broker, 0, records, error);
+    if (status == HW_OK && round_has_first(round)) {
+        status = round_answer_turn(round, broker, 1, records, error);
     }
     return status;
 }
@@ -171,26 +329,21 @@ static enum hw_status round_answer(struct round *round, int64_t *records, struct
 enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t count,
                               const struct hw_step *step, int64_t *records, struct hw_error *error)
 {
-    const struct hw_metadata *brokers = &step->controller->metadata;
-    struct round round = {.partitions = partitions, .count = count, .step = step};
-    enum hw_status status = HW_OK;
+    int32_t brokers = step->controller->metadata.count;
+    struct round round = {.step = step};
+    enum hw_status status = round_plan(&round, partitions, count, error);
 
     *records = 0;
-    for (size_t i = 0; status == HW_OK && i < count; i++) {
-        status = hw_exchange_tell_late(partitions[i], step, error);
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_send(&round, i, error);
     }
-    for (int32_t i = 0; status == HW_OK && i < brokers->count; i++) {
-        round.follower = brokers->registrations[i].id;
-        status = round_send(&round, error);
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_answer(&round, i, records, error);
     }
-    for (int32_t i = 0; status == HW_OK && i < brokers->count; i++) {
-        round.follower = brokers->registrations[i].id;
-        status = round_answer(&round, records, error);
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_send(&round, i, error);
     }
-    for (int32_t i = 0; status == HW_OK && i < brokers->count; i++) {
-        round.follower = brokers->registrations[i].id;
-        status = round_send(&round, error);
-    }
+    round_end(&round, status);
     return status;
 }
 

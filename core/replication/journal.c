@@ -128,9 +128,12 @@ void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
         return;
     }
     for (; *words != NULL; words++) {
-        for (const char *from = *words; *from != '\0' && at < sizeof entry->detail - 1; from++) {
-            entry->detail[at++] = *from;
-        }
+        size_t room = sizeof entry->detail - 1 - at;
+        size_t size = strlen(*words);
+
+        size = size < room ? size : room;
+        memcpy(entry->detail + at, *words, size);
+        at += size;
     }
     entry->detail[at] = '\0';
 }

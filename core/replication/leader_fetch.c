@@ -95,6 +95,15 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
     return status;
 }
 
+void hw_remote_replica_note_fetch(struct hw_remote_replica *remote, hw_time_ms_t now_ms,
+                                  hw_time_ms_t caught_up_ms)
+{
+    if (caught_up_ms > remote->last_caught_up_ms) {
+        remote->last_caught_up_ms = caught_up_ms;
+    }
+    remote->last_fetch_ms = now_ms;
+}
+
 /* R2.8. */
 static enum hw_kafka_error fetch_update_remote(const struct hw_replica *replica,
                                                struct hw_remote_replica *remote,
@@ -118,15 +127,12 @@ static enum hw_kafka_error fetch_update_remote(const struct hw_replica *replica,
     } else if (request->fetch_offset >= remote->last_fetch_leader_log_end) {
         caught_up_ms = remote->last_fetch_ms;
     }
-    if (caught_up_ms > remote->last_caught_up_ms) {
-        remote->last_caught_up_ms = caught_up_ms;
-    }
+    hw_remote_replica_note_fetch(remote, now_ms, caught_up_ms);
     remote->log_end = request->fetch_offset;
     remote->log_start = request->log_start;
     if (leader_log_end > remote->last_fetch_leader_log_end) {
         remote->last_fetch_leader_log_end = leader_log_end;
     }
-    remote->last_fetch_ms = now_ms;
     remote->broker_epoch = request->replica_epoch;
     remote->has_fetched_epoch = true;
     return HW_KAFKA_NONE;

@@ -20,6 +20,7 @@ struct hw_partition {
     struct hw_uuid topic_id;
     struct hw_partition_record record;
     bool is_record_dirty; /* Changed since the cluster last wrote it. */
+    bool is_settled; /* hw_cluster_settle() has seen it, and no round has done anything since. */
     const struct hw_variant *variant;
     const struct hw_settings *settings; /* The topic's; borrowed. */
 

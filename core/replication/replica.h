@@ -305,6 +305,10 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error);
 
+/* The times of R2.8: of a fetch now, by which the follower was last caught up at `caught_up_ms`. */
+void hw_remote_replica_note_fetch(struct hw_remote_replica *remote, hw_time_ms_t now_ms,
+                                  hw_time_ms_t caught_up_ms);
+
 /*
  * Does this partition end the wait of a follower's request (R2.12): the request is refused now, or
  * diverges, or asks beyond the log end, or for records in an older segment than that, or there are

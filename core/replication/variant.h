@@ -45,7 +45,7 @@ struct hw_variant {
                              struct hw_error *error);
 
     /* One replication round over some partitions, and one fetch of one follower; *records counts
-     * appended ones. */
+     * appended ones. Partitions that a round does anything to are not settled any more. */
     enum hw_status (*fetch_round)(struct hw_partition *const *partitions, size_t count,
                                   const struct hw_step *step, int64_t *records,
                                   struct hw_error *error);
