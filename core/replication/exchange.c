@@ -224,7 +224,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         *size = response.records.size;
         *records += appended;
     }
-    hw_buffer_release(&response.records);
+    hw_fetch_response_release(&response);
     if (status == HW_OK && out_of_range) {
         status = exchange_out_of_range(partition, step, follower, error);
     }

@@ -93,6 +93,9 @@ static enum hw_status round_plan_partition(struct round *round, struct hw_partit
         partition->is_settled = false;
         for (count = 0; count < (size_t)partition->replica_count; count++) {
             turns[count].replica = partition->replicas[count];
+            if (partition->replicas[count]->role == HW_ROLE_LEADER) {
+                hw_replica_keep_reads(partition->replicas[count], true);
+            }
         }
     }
     /* Replicas and registrations are in order of the brokers' ids. */
@@ -140,8 +143,12 @@ static enum hw_status round_plan(struct round *round, struct hw_partition *const
 /* After an error, requests of idle followers are where they would be without this shortcut. */
 static void round_end(struct round *round, enum hw_status status)
 {
-    for (size_t i = 0; status != HW_OK && i < round->count; i++) {
-        if (round->turns[i].is_idle) {
+    for (size_t i = 0; i < round->count; i++) {
+        const struct turn *turn = &round->turns[i];
+
+        if (!turn->is_idle && turn->replica->kept.is_wanted) {
+            hw_replica_keep_reads(turn->replica, false);
+        } else if (turn->is_idle && status != HW_OK) {
             hw_idle_fetch_end(&round->turns[i].idle);
         }
     }

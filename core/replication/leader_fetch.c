@@ -65,6 +65,46 @@ static bool fetch_is_throttled(const struct hw_replica *replica,
            hw_quota_is_exceeded(&replica->quotas->leader, now_ms);
 }
 
+void hw_replica_keep_reads(struct hw_replica *replica, bool keep)
+{
+    replica->kept.is_wanted = keep;
+    replica->kept.offset = HW_OFFSET_NONE;
+    hw_buffer_release(&replica->kept.records);
+}
+
+void hw_fetch_response_release(struct hw_fetch_response *response)
+{
+    if (!response->records_are_kept) {
+        hw_buffer_release(&response->records);
+    }
+}
+
+/* Read up to the log end for a follower, or have it from the last follower. */
+static enum hw_status fetch_read_kept(struct hw_replica *replica, hw_offset_t offset,
+                                      size_t max_bytes, bool first_batch_always,
+                                      struct hw_fetch_response *response, struct hw_error *error)
+{
+    struct hw_kept_read *kept = &replica->kept;
+    hw_offset_t log_end = hw_log_end(replica->log);
+    enum hw_status status = HW_OK;
+
+    if (kept->offset != offset || kept->log_end != log_end || kept->max_bytes != max_bytes ||
+        kept->first_batch_always != first_batch_always) {
+        kept->records.size = 0;
+        status = hw_log_read(replica->log, offset, log_end, max_bytes, first_batch_always,
+                             &kept->records, error);
+        kept->offset = status == HW_OK ? offset : HW_OFFSET_NONE;
+        kept->log_end = log_end;
+        kept->max_bytes = max_bytes;
+        kept->first_batch_always = first_batch_always;
+    }
+    if (status == HW_OK) {
+        response->records = kept->records;
+        response->records_are_kept = true;
+    }
+    return status;
+}
+
 /* R2.14 to R2.16. Followers read to the log end, consumers to the high watermark. */
 static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_fetch_request *request,
@@ -86,8 +126,14 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         fetch_is_throttled(replica, request, now_ms)) {
         return HW_OK;
     }
-    status = hw_log_read(replica->log, request->fetch_offset, bound, limit < 0 ? 0 : (size_t)limit,
-                         !request->has_data, &response->records, error);
+    if (replica->kept.is_wanted && is_follower_request(request)) {
+        status = fetch_read_kept(replica, request->fetch_offset, limit < 0 ? 0 : (size_t)limit,
+                                 !request->has_data, response, error);
+    } else {
+        status =
+            hw_log_read(replica->log, request->fetch_offset, bound, limit < 0 ? 0 : (size_t)limit,
+                        !request->has_data, &response->records, error);
+    }
     if (status == HW_REFUSED) {
         response->error = error->kafka_error;
         return HW_OK;

@@ -34,7 +34,8 @@ struct hw_fetch_response {
     hw_offset_t log_start;
     struct hw_epoch_end diverging_epoch; /* (-1, -1): the logs do not diverge. */
     hw_epoch_t leader_epoch;
-    struct hw_buffer records; /* Whole batches; the response owns them. */
+    struct hw_buffer records; /* Whole batches; the response owns them, */
+    bool records_are_kept;    /* unless the leader keeps them: hw_replica_keep_reads(). */
 };
 
 /* Proposal of a leader to change the ISR. */

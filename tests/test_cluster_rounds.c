@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Does a round that leaves out messages with nothing to tell do the same as one that sends them
- * all? Two clusters live through the same random story: in one of them a round is the plain
- * protocol, written down below. After every step all rows are equal: journal, replicas, partitions,
- * acks. HW_SEED and HW_STEPS in the environment choose another story.
+ * all, and does it read no more than it has to? Two clusters live through the same random story: in
+ * one of them a round is the plain protocol, written down below. After every step all rows are
+ * equal: journal, replicas, partitions, acks. HW_SEED and HW_STEPS in the environment choose
+ * another story.
  */
 #include "core/base/broker_list.h"
 #include "core/base/random.h"
@@ -437,11 +438,81 @@ static void an_idle_round_is_a_plain_round(void **state)
     assert_true(busy > STORIES * STEPS / 20);
 }
 
+static void append(struct test_topics *t)
+{
+    struct hw_produce produce = {.topic = "orders",
+                                 .acks = 1,
+                                 .leader_epoch = HW_EPOCH_NONE,
+                                 .record = {.timestamp = HW_TIMESTAMP_CLOCK,
+                                            .key_size = -1,
+                                            .value = (const uint8_t *)"value",
+                                            .value_size = 5}};
+    struct hw_produced produced;
+
+    assert_int_equal(hw_cluster_produce(t->cluster, &produce, &produced, &t->error), HW_OK);
+}
+
+static void a_round(struct test_topics *t, int64_t expected)
+{
+    int64_t records;
+
+    assert_int_equal(hw_cluster_fetch_round(t->cluster, "orders", -1, &records, &t->error), HW_OK);
+    assert_int_equal(records, expected);
+}
+
+static void a_round_reads_once_for_all_followers(void **state)
+{
+    struct test_topics t;
+    int64_t calls;
+
+    (void)state;
+    test_topics_open(&t, 4);
+    (void)test_topics_create(&t, "orders", 1, 4, NULL);
+    append(&t);
+    a_round(&t, 3);
+    append(&t);
+    calls = t.faults.calls;
+    a_round(&t, 3);
+    assert_int_equal(t.faults.calls - calls, 4); /* One read, three writes. */
+    calls = t.faults.calls;
+    a_round(&t, 0);
+    assert_int_equal(t.faults.calls - calls, 0);
+    test_topics_close(&t);
+}
+
+/* What is in the file is what a follower gets, also where that was right a round ago. */
+static void a_round_reads_what_is_in_the_file(void **state)
+{
+    struct test_topics t;
+    struct hw_file *file;
+    uint8_t byte;
+    size_t got;
+
+    (void)state;
+    test_topics_open(&t, 3);
+    (void)test_topics_create(&t, "orders", 1, 3, NULL);
+    append(&t);
+    assert_int_equal(hw_store_open(t.store, "cluster/broker-1/orders-0/00000000000000000000.log",
+                                   HW_OPEN_EXISTING, &file, &t.error),
+                     HW_OK);
+    assert_int_equal(hw_file_read_at(file, 70, &byte, 1, &got, &t.error), HW_OK);
+    byte ^= 1;
+    assert_int_equal(hw_file_write_at(file, 70, &byte, 1, &t.error), HW_OK);
+    a_round(&t, 0);
+    byte ^= 1;
+    assert_int_equal(hw_file_write_at(file, 70, &byte, 1, &t.error), HW_OK);
+    hw_file_close(file);
+    a_round(&t, 2);
+    test_topics_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_round_is_a_plain_round),
+        cmocka_unit_test(a_round_reads_once_for_all_followers),
+        cmocka_unit_test(a_round_reads_what_is_in_the_file),
     };
 
-    return cmocka_run_group_tests_name("cluster_idle_rounds", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cluster_rounds", tests, NULL, NULL);
 }
