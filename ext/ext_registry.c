@@ -3,7 +3,6 @@
 #include "ext/ext_registry.h"
 
 #include <sqlite3ext.h>
-#include <stdatomic.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
@@ -13,9 +12,10 @@ static const char memory_directory[] = ":memory:";
 
 struct ext_cluster {
     struct ext_cluster *next;
-    atomic_int references; /* Falls to 0 under the list's mutex only. */
+    int references; /* Guarded by the list's mutex. */
     char *directory;
-    sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
+    sqlite3_mutex *mutex;      /* NULL where SQLite was built without threads. */
+    sqlite3_mutex *list_mutex; /* The list's, at hand: each scan counts its reference. */
     struct hw_store *store;
     struct hw_cluster *cluster;
 };
@@ -108,7 +108,7 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     if (made == NULL) {
         return hw_error_no_memory(error, "a cluster");
     }
-    *made = (struct ext_cluster){.references = 1};
+    *made = (struct ext_cluster){.references = 1, .list_mutex = list_mutex()};
     status = entry_fill(made, options, error);
     if (status != HW_OK) {
         entry_destroy(made);
@@ -142,7 +142,7 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
     if (found == NULL) {
         status = entry_create(options, cluster, error);
     } else {
-        ext_cluster_retain(found);
+        found->references++;
         *cluster = found;
     }
     leave(list_mutex());
@@ -151,38 +151,29 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
 
 void ext_cluster_retain(struct ext_cluster *cluster)
 {
-    (void)atomic_fetch_add(&cluster->references, 1);
-}
-
-/* Give up a reference that is not the last one. Returns whether it was not. */
-static bool release_one_of_many(struct ext_cluster *cluster)
-{
-    int references = atomic_load(&cluster->references);
-
-    while (references > 1) {
-        if (atomic_compare_exchange_weak(&cluster->references, &references, references - 1)) {
-            return true;
-        }
-    }
-    return false;
+    enter(cluster->list_mutex);
+    cluster->references++;
+    leave(cluster->list_mutex);
 }
 
 void ext_cluster_release(struct ext_cluster *cluster)
 {
     struct ext_cluster **link = &clusters;
+    sqlite3_mutex *mutex;
 
-    if (cluster == NULL || release_one_of_many(cluster)) {
+    if (cluster == NULL) {
         return;
     }
-    enter(list_mutex());
-    if (atomic_fetch_sub(&cluster->references, 1) == 1) {
+    mutex = cluster->list_mutex;
+    enter(mutex);
+    if (--cluster->references == 0) {
         while (*link != cluster) {
             link = &(*link)->next;
         }
         *link = cluster->next;
         entry_destroy(cluster);
     }
-    leave(list_mutex());
+    leave(mutex);
 }
 
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)
