@@ -22,16 +22,13 @@ void hw_buffer_release(struct hw_buffer *buffer)
     hw_buffer_init(buffer, buffer->allocator);
 }
 
-enum hw_status hw_buffer_reserve(struct hw_buffer *buffer, size_t more, struct hw_error *error)
+enum hw_status hw_buffer_grow(struct hw_buffer *buffer, size_t more, struct hw_error *error)
 {
     void *bytes = buffer->bytes;
     size_t needed;
     enum hw_status status;
 
     HW_ASSERT(buffer->size <= buffer->capacity);
-    if (more <= buffer->capacity - buffer->size) {
-        return HW_OK;
-    }
     if (more > SIZE_MAX - buffer->size) {
         return hw_error_set(error, HW_NO_MEMORY, "out of memory for %zu bytes behind %zu bytes",
                             more, buffer->size);

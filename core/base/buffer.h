@@ -20,8 +20,15 @@ void hw_buffer_init(struct hw_buffer *buffer, const struct hw_allocator *allocat
 /* Release the memory; the buffer is then as after hw_buffer_init(). */
 void hw_buffer_release(struct hw_buffer *buffer);
 
+/* As hw_buffer_reserve(), where there is no such room yet. */
+enum hw_status hw_buffer_grow(struct hw_buffer *buffer, size_t more, struct hw_error *error);
+
 /* Make room for `more` bytes behind the present size. Errors: HW_NO_MEMORY (buffer unchanged). */
-enum hw_status hw_buffer_reserve(struct hw_buffer *buffer, size_t more, struct hw_error *error);
+static inline enum hw_status hw_buffer_reserve(struct hw_buffer *buffer, size_t more,
+                                               struct hw_error *error)
+{
+    return more <= buffer->capacity - buffer->size ? HW_OK : hw_buffer_grow(buffer, more, error);
+}
 
 /* Copy `size` bytes to the end. Errors: HW_NO_MEMORY (buffer unchanged). */
 enum hw_status hw_buffer_append(struct hw_buffer *buffer, const void *bytes, size_t size,

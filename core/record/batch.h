@@ -17,6 +17,7 @@
 #include "core/base/buffer.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
+#include "core/base/varint.h"
 
 enum {
     HW_BATCH_OVERHEAD = 12,    /* Bytes before what batch_length counts. */
@@ -222,10 +223,24 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                     const struct hw_record *record, struct hw_error *error);
 
 /* Bytes of the batch so far. */
-size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder);
+static inline size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder)
+{
+    return builder->buffer->size - builder->start;
+}
 
-/* What adding *record to any batch takes at the most. */
-size_t hw_record_size_bytes_max(const struct hw_record *record);
+/* Bytes of key, value and headers. */
+static inline size_t hw_record_content_size(const struct hw_record *record)
+{
+    return (size_t)(record->key_size > 0 ? record->key_size : 0) +
+           (size_t)(record->value_size > 0 ? record->value_size : 0) + (size_t)record->headers_size;
+}
+
+/* What adding *record to any batch takes at the most: length, attributes, timestamp and offset
+ * delta, sizes of key and value, and header count come to it. */
+static inline size_t hw_record_size_bytes_max(const struct hw_record *record)
+{
+    return hw_record_content_size(record) + 5 * HW_VARINT_SIZE_MAX + HW_VARLONG_SIZE_MAX + 1;
+}
 
 /*
  * Write header and checksum. The batch has at least one record. It cannot fail. Source:

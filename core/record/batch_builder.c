@@ -9,9 +9,7 @@
 #include <string.h>
 
 enum {
-    /* Length, attributes, timestamp and offset delta, key and value size, header count. */
-    RECORD_OVERHEAD_MAX = 5 * HW_VARINT_SIZE_MAX + HW_VARLONG_SIZE_MAX + 1,
-    /* Of them but the length: most are one byte, one or two are two. */
+    /* Of a record, without its length: most fields are one byte, one or two are two. */
     RECORD_OVERHEAD_USUAL = 8,
     BATCH_SIZE_MAX = INT32_MAX
 };
@@ -110,23 +108,6 @@ enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct h
     return HW_OK;
 }
 
-size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder)
-{
-    return builder->buffer->size - builder->start;
-}
-
-/* Bytes of key, value and headers. */
-static int64_t content_size(const struct hw_record *record)
-{
-    return (int64_t)(record->key_size > 0 ? record->key_size : 0) +
-           (record->value_size > 0 ? record->value_size : 0) + record->headers_size;
-}
-
-size_t hw_record_size_bytes_max(const struct hw_record *record)
-{
-    return (size_t)(content_size(record) + RECORD_OVERHEAD_MAX);
-}
-
 /* Write all of the record but its length. Returns the end of what was written. */
 static uint8_t *put_body(uint8_t *out, const struct hw_record *record, int64_t timestamp_delta,
                          int64_t offset_delta)
@@ -150,7 +131,8 @@ static void put_record(struct hw_buffer *buffer, const struct hw_record *record,
                        int64_t timestamp_delta, int64_t offset_delta)
 {
     uint8_t *out = buffer->bytes + buffer->size;
-    uint8_t *body = out + varint_size(content_size(record) + RECORD_OVERHEAD_USUAL);
+    uint8_t *body =
+        out + varint_size((int64_t)hw_record_content_size(record) + RECORD_OVERHEAD_USUAL);
     uint8_t *end = put_body(body, record, timestamp_delta, offset_delta);
     size_t length = (size_t)(end - body);
     uint8_t *moved = put_varint(out, (int64_t)length);
@@ -168,7 +150,7 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
     bool is_first = builder->record_count == 0;
     hw_time_ms_t base_timestamp = is_first ? record->timestamp : builder->base_timestamp;
     int64_t offset_delta = record->offset - builder->base_offset;
-    int64_t size_max = content_size(record) + RECORD_OVERHEAD_MAX;
+    int64_t size_max = (int64_t)hw_record_size_bytes_max(record);
     enum hw_status status;
 
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
@@ -181,8 +163,8 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
     }
     if ((int64_t)hw_batch_builder_size_bytes(builder) + size_max > BATCH_SIZE_MAX) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
-                               "a record of %" PRId64 " bytes in a batch of %zu, limit %" PRId32,
-                               content_size(record), hw_batch_builder_size_bytes(builder),
+                               "a record of %zu bytes in a batch of %zu, limit %" PRId32,
+                               hw_record_content_size(record), hw_batch_builder_size_bytes(builder),
                                (int32_t)BATCH_SIZE_MAX);
     }
     status = hw_buffer_reserve(builder->buffer, (size_t)size_max, error);
