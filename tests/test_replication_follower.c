@@ -183,7 +183,7 @@ static void who_was_told_of_a_new_epoch_meanwhile_only_waits(void **state)
     expect_fetch(t, 2, "fetching at 1 after epoch 0 delayed to 1000");
 }
 
-/* Semantics: R2.1, R2.3 */
+/* Semantics: R2.1, R2.3, R2.17 */
 static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **state)
 {
     struct test_replicas *t = *state;
@@ -195,7 +195,7 @@ static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **st
     follow(t, 2, 1, 4);
     t->settings.replica_fetch_max_bytes = 11;
     t->settings.replica_fetch_response_max_bytes = 12;
-    t->settings.replica_fetch_min_bytes = 13;
+    t->settings.replica_fetch_min_bytes = 10;
     t->settings.replica_fetch_wait_max_ms = 14;
     assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
     assert_int_equal(request.replica_id, 2);
@@ -207,9 +207,18 @@ static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **st
     assert_int_equal(request.log_start, 1);
     assert_int_equal(request.partition_max_bytes, 11);
     assert_int_equal(request.max_bytes, 12);
-    assert_int_equal(request.min_bytes, 13);
+    assert_int_equal(request.min_bytes, 10);
     assert_int_equal(request.max_wait_ms, 14);
     assert_false(request.has_data);
+
+    t->settings.replica_fetch_min_bytes = 13;
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_int_equal(request.min_bytes, 12);
+    t->settings.replica_fetch_min_bytes = INT32_MAX;
+    t->settings.replica_fetch_response_max_bytes = INT32_MAX;
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_int_equal(request.max_bytes, 57671680);
+    assert_int_equal(request.min_bytes, 57671680);
 }
 
 /* Row: C095. Semantics: R2.27 */

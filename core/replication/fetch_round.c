@@ -209,19 +209,6 @@ static enum hw_status round_send(const struct round *round, int32_t broker, stru
     return status;
 }
 
-/* Limits that were configured since the request was sent count at once. More than an answer may
- * have is not waited for (R2.17). */
-static void round_renew_limits(const struct hw_partition *partition,
-                               struct hw_fetch_request *request)
-{
-    request->partition_max_bytes = partition->settings->replica_fetch_max_bytes;
-    request->max_bytes = partition->settings->replica_fetch_response_max_bytes;
-    request->min_bytes = partition->settings->replica_fetch_min_bytes;
-    if (request->min_bytes > request->max_bytes) {
-        request->min_bytes = request->max_bytes;
-    }
-}
-
 /* What does the leader see of a request that may be answered? */
 static void round_gather_one(struct round *round, struct turn *turn)
 {
@@ -230,7 +217,8 @@ static void round_gather_one(struct round *round, struct turn *turn)
     int64_t bytes = 0;
     bool is_due;
 
-    round_renew_limits(turn->partition, &fetch->request);
+    /* Limits that were configured since the request was sent count at once. */
+    hw_fetch_request_limit(&fetch->request, turn->partition->settings);
     leader = hw_exchange_reach_leader(turn->partition, round->step, turn->replica);
     /* Where the leader is not reached the answer is that it is not. */
     is_due = leader == NULL ||

@@ -2,6 +2,18 @@
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
 #include "core/replication/replica.h"
 
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_settings *settings)
+{
+    request->partition_max_bytes = settings->replica_fetch_max_bytes;
+    request->max_bytes = smaller(settings->replica_fetch_response_max_bytes, HW_FETCH_MAX_BYTES);
+    request->min_bytes = smaller(settings->replica_fetch_min_bytes, request->max_bytes);
+}
+
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
                             const struct hw_settings *settings, bool sends_epochs,
                             struct hw_fetch_request *request)
@@ -18,10 +30,8 @@ bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t 
         .fetch_offset = replica->fetch.fetch_offset,
         .last_fetched_epoch = sends_epochs ? replica->fetch.last_fetched_epoch : HW_EPOCH_NONE,
         .log_start = hw_log_start(replica->log),
-        .partition_max_bytes = settings->replica_fetch_max_bytes,
-        .max_bytes = settings->replica_fetch_response_max_bytes,
-        .min_bytes = settings->replica_fetch_min_bytes,
         .max_wait_ms = settings->replica_fetch_wait_max_ms};
+    hw_fetch_request_limit(request, settings);
     return true;
 }
 

@@ -57,7 +57,6 @@ static bool is_known(struct hw_replica *leader, const struct hw_remote_replica *
            remote->has_fetched_epoch && remote->broker_epoch == request->replica_epoch &&
            registration != NULL && registration->epoch <= request->replica_epoch &&
            hw_broker_list_contains(&leader->isr, request->replica_id) &&
-           request->min_bytes <= request->max_bytes &&
            !hw_replica_is_fetch_ready(leader, now_ms, request, &bytes);
 }
 

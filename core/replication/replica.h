@@ -347,6 +347,13 @@ enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *
 
 /* ------------------------------------------------------------ follower.c, truncation.c */
 
+/* The most that one answer has, whatever the request asks for: a broker's fetch.max.bytes. */
+enum { HW_FETCH_MAX_BYTES = 57671680 };
+
+/* Set the byte limits of a request by the settings: no more than a broker sends in one answer, and
+ * not waiting for more than that (R2.17). */
+void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_settings *settings);
+
 /* The next request at the follower's place. Returns false if the replica does not fetch. */
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
                             const struct hw_settings *settings, bool sends_epochs,
