@@ -37,7 +37,7 @@ static struct load load_of_environment(void)
     if (staged != NULL) {
         return (struct load){atoi(staged), 64, true};
     }
-    return (struct load){getenv("HW_TEST_QUICK") != NULL ? 24 : 64, 8, false};
+    return (struct load){getenv("HW_TEST_QUICK") != NULL ? 24 : 64, 12, false};
 }
 
 static void run(sqlite3 *db, const char *format, ...)
