@@ -162,9 +162,13 @@ static void a_batch_over_the_limit_is_refused(void **state)
 {
     struct test_replicas *t = *state;
 
+    int64_t size_bytes;
+
     append(t, 1);
+    size_bytes = hw_log_size_bytes(log_of(t, 1));
     append(t, 2);
-    t->log_config.max_message_bytes = (int32_t)t->info.size_bytes - 1;
+    size_bytes = hw_log_size_bytes(log_of(t, 1)) - size_bytes;
+    t->log_config.max_message_bytes = (int32_t)size_bytes - 1;
     hw_log_set_config(log_of(t, 1), &t->log_config);
     append(t, 1);
     expect_done(t);
@@ -179,7 +183,7 @@ static void a_batch_over_a_segment_is_refused(void **state)
     struct test_replicas *t = *state;
 
     append(t, 3);
-    t->log_config.segment_bytes = (int32_t)t->info.size_bytes - 1;
+    t->log_config.segment_bytes = (int32_t)hw_log_size_bytes(log_of(t, 1)) - 1;
     hw_log_set_config(log_of(t, 1), &t->log_config);
     append(t, 3);
     expect_refused(t, RECORD_LIST_TOO_LARGE);
@@ -308,7 +312,6 @@ static void both_ends_of_the_allowed_time_are_allowed(void **state)
     hw_log_set_config(log_of(t, 1), &t->log_config);
     produce(t, &(struct sent){NULL, INT64_MAX}, 1, HW_CODEC_NONE);
     expect_done(t);
-    assert_int_equal(t->info.log_append_time, t->now_ms);
     t->settings.compacted = true;
     produce(t, &(struct sent){"k", INT64_MAX}, 1, HW_CODEC_NONE);
     expect_done(t);

@@ -26,14 +26,6 @@ bool hw_segment_name_parse(const char *name, const char *suffix, hw_offset_t *ba
     return true;
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-    size_t size = strlen(name);
-    size_t suffix_size = strlen(suffix);
-
-    return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
-}
-
 /* Which names of the directory something is done with. */
 struct selection {
     const char *suffix; /* They end so; NULL: in any way but .swap. */
@@ -48,8 +40,8 @@ static bool is_selected(const struct selection *selection, const char *name)
     if (!prefix_parse(name, &offset) || offset < selection->from || offset >= selection->to) {
         return false;
     }
-    return selection->suffix == NULL ? !ends_with(name, ".swap")
-                                     : ends_with(name, selection->suffix);
+    return selection->suffix == NULL ? !hw_name_ends_with(name, ".swap")
+                                     : hw_name_ends_with(name, selection->suffix);
 }
 
 static enum hw_status remove_name(const struct hw_segment_owner *owner, const char *name,
@@ -136,7 +128,7 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
         char from[HW_PATH_MAX];
         char to[HW_PATH_MAX];
 
-        if (!prefix_parse(name, &offset) || !ends_with(name, ".swap")) {
+        if (!prefix_parse(name, &offset) || !hw_name_ends_with(name, ".swap")) {
             continue;
         }
         status = hw_path_format(from, error, "%s/%s", owner->directory, name);
@@ -159,8 +151,8 @@ static hw_offset_t smallest_cleaned(const struct hw_name_list *names)
     for (size_t i = 0; i < names->count; i++) {
         hw_offset_t offset;
 
-        if (prefix_parse(names->names[i], &offset) && ends_with(names->names[i], ".cleaned") &&
-            offset < smallest) {
+        if (prefix_parse(names->names[i], &offset) &&
+            hw_name_ends_with(names->names[i], ".cleaned") && offset < smallest) {
             smallest = offset;
         }
     }

@@ -24,7 +24,7 @@ size_t hw_index_entry_size(enum hw_index_kind kind)
     return kind == HW_INDEX_OFFSET ? OFFSET_ENTRY_SIZE : TIME_ENTRY_SIZE;
 }
 
-static struct hw_index_entry decode(enum hw_index_kind kind, const uint8_t *bytes)
+struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind, const uint8_t *bytes)
 {
     if (kind == HW_INDEX_OFFSET) {
         return (struct hw_index_entry){.key = hw_get_i32(bytes), .value = hw_get_i32(bytes + 4)};
@@ -83,7 +83,7 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
     index->file_is_good = true;
     index->file_is_synced = true;
     if (index->count > 0) {
-        index->last = decode(index->kind, last);
+        index->last = hw_index_entry_decode(index->kind, last);
     }
     *usable = true;
     return HW_OK;
@@ -107,7 +107,8 @@ static bool entries_are_valid(enum hw_index_kind kind, const uint8_t *bytes, siz
     struct hw_index_entry previous = {.key = -1, .value = -1};
 
     for (size_t i = 0; i < count; i++) {
-        struct hw_index_entry entry = decode(kind, bytes + i * hw_index_entry_size(kind));
+        struct hw_index_entry entry =
+            hw_index_entry_decode(kind, bytes + i * hw_index_entry_size(kind));
 
         if (!may_follow(kind, previous, entry) || entry.value < 0 || entry.value >= value_limit) {
             return false;
@@ -125,7 +126,8 @@ static bool ends_with_last(const struct hw_index *index, const uint8_t *bytes)
     if (index->count == 0) {
         return true;
     }
-    last = decode(index->kind, bytes + (index->count - 1) * hw_index_entry_size(index->kind));
+    last = hw_index_entry_decode(index->kind,
+                                 bytes + (index->count - 1) * hw_index_entry_size(index->kind));
     return last.key == index->last.key && last.value == index->last.value;
 }
 
@@ -213,7 +215,8 @@ struct hw_index_entry hw_index_get(const struct hw_index *index, size_t number)
 {
     HW_ASSERT(index->is_loaded);
     HW_ASSERT(number < index->count);
-    return decode(index->kind, index->bytes.bytes + number * hw_index_entry_size(index->kind));
+    return hw_index_entry_decode(index->kind,
+                                 index->bytes.bytes + number * hw_index_entry_size(index->kind));
 }
 
 size_t hw_index_count_up_to_key(const struct hw_index *index, int64_t key)

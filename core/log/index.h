@@ -51,6 +51,9 @@ void hw_index_release(struct hw_index *index);
 /* Bytes of one entry on disk: 8 or 12. */
 size_t hw_index_entry_size(enum hw_index_kind kind);
 
+/* The entry in these bytes. */
+struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind, const uint8_t *bytes);
+
 /*
  * Look at the file of an index that is still as after hw_index_init(): how many entries, and the
  * last one; nothing else is read. *usable is false, and the index empty, if the file is missing or

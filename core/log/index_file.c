@@ -2,7 +2,6 @@
 #include "core/log/index_file.h"
 
 #include "core/base/assert.h"
-#include "core/base/bytes.h"
 
 #include <string.h>
 
@@ -50,10 +49,7 @@ enum hw_status hw_index_file_get(struct hw_index_file *index, int64_t number,
     if (got < size) {
         memset(bytes, 0, sizeof bytes); /* Cut meanwhile: no entry any more. */
     }
-    *entry =
-        index->kind == HW_INDEX_OFFSET
-            ? (struct hw_index_entry){.key = hw_get_i32(bytes), .value = hw_get_i32(bytes + 4)}
-            : (struct hw_index_entry){.key = hw_get_i64(bytes), .value = hw_get_i32(bytes + 8)};
+    *entry = hw_index_entry_decode(index->kind, bytes);
     return HW_OK;
 }
 

@@ -308,12 +308,12 @@ void hw_kafka_directory_release(struct hw_kafka_directory *directory)
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 
-static bool ends_with(const char *name, const char *suffix)
+bool hw_name_ends_with(const char *name, const char *suffix)
 {
     size_t size = strlen(name);
     size_t suffix_size = strlen(suffix);
 
-    return size >= suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
+    return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
 }
 
 /* Whether an offset index stands beside the file. */
@@ -345,7 +345,8 @@ static enum hw_status has_name(const struct hw_allocator *allocator, struct hw_s
 
     *has = false;
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
-        *has = *has || ends_with(names.names[i], one) || ends_with(names.names[i], other);
+        *has = *has || hw_name_ends_with(names.names[i], one) ||
+               hw_name_ends_with(names.names[i], other);
     }
     hw_name_list_release(&names);
     return status;

@@ -87,6 +87,9 @@ enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partitio
 /* Whether what has a partition directory's name is a file. */
 bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store);
 
+/* Whether the name ends so, behind something else. */
+bool hw_name_ends_with(const char *name, const char *suffix);
+
 /*
  * Whether `name` is a file of a segment: 20 digits, then a suffix that begins with a dot, as in
  * "00000000000000000100.log". Both results are set then. Such files also carry the suffixes

@@ -178,9 +178,6 @@ void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end
 struct hw_log_append_info {
     hw_offset_t first_offset;
     hw_offset_t last_offset;
-    hw_time_ms_t log_append_time; /* HW_TIMESTAMP_NONE for CreateTime. */
-    hw_time_ms_t max_timestamp;
-    size_t size_bytes;
 };
 
 /*

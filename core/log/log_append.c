@@ -118,14 +118,10 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     return HW_OK;
 }
 
-static void fill_info(struct hw_log_append_info *info, const struct append_plan *plan,
-                      hw_time_ms_t log_append_time)
+static struct hw_log_append_info info_of(const struct append_plan *plan)
 {
-    *info = (struct hw_log_append_info){.first_offset = plan->first_offset,
-                                        .last_offset = plan->append.last_offset,
-                                        .log_append_time = log_append_time,
-                                        .max_timestamp = plan->append.max_timestamp,
-                                        .size_bytes = plan->append.size_bytes};
+    return (struct hw_log_append_info){.first_offset = plan->first_offset,
+                                       .last_offset = plan->append.last_offset};
 }
 
 /* Give a produced batch its place in the log: offset, epoch, times. *max_timestamp is the largest
@@ -149,7 +145,6 @@ static struct hw_segment_append place_batch(const struct hw_log *log, uint8_t *b
                                       .size_bytes = size_bytes,
                                       .last_offset = hw_batch_last_offset(batch),
                                       .max_timestamp = batch->max_timestamp,
-                                      .max_timestamp_offset = hw_batch_last_offset(batch),
                                       .now_ms = now_ms};
 }
 
@@ -180,7 +175,7 @@ static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, struct 
         return status;
     }
 
-    fill_info(info, &plan, log->owner.config.log_append_time ? now_ms : HW_TIMESTAMP_NONE);
+    *info = info_of(&plan);
     HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
     return HW_OK;
 }
@@ -290,11 +285,8 @@ enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t si
         }
     }
     if (status == HW_OK) {
-        *info = (struct hw_log_append_info){
-            .first_offset = first_offset,
-            .last_offset = hw_log_end(log) - 1,
-            .log_append_time = log->owner.config.log_append_time ? now_ms : HW_TIMESTAMP_NONE,
-            .size_bytes = size_bytes};
+        *info = (struct hw_log_append_info){.first_offset = first_offset,
+                                            .last_offset = hw_log_end(log) - 1};
     }
     hw_buffer_release(&recompressed);
     return status;
@@ -342,7 +334,6 @@ static enum hw_status plan_add_fetched(struct append_plan *plan, const struct hw
                                     .size_bytes = hw_batch_size_bytes(batch),
                                     .last_offset = hw_batch_last_offset(batch),
                                     .max_timestamp = batch->max_timestamp,
-                                    .max_timestamp_offset = hw_batch_last_offset(batch),
                                     .now_ms = append->now_ms};
 
     if (append->size_bytes == 0) {
@@ -350,7 +341,6 @@ static enum hw_status plan_add_fetched(struct append_plan *plan, const struct hw
     }
     if (append->size_bytes == 0 || batch->max_timestamp > append->max_timestamp) {
         append->max_timestamp = one.max_timestamp;
-        append->max_timestamp_offset = one.max_timestamp_offset;
     }
     append->last_offset = one.last_offset;
     append->size_bytes += one.size_bytes;
@@ -447,7 +437,7 @@ enum hw_status hw_log_append_as_follower(struct hw_log *log, const uint8_t *byte
         return status;
     }
 
-    fill_info(info, &plan, HW_TIMESTAMP_NONE);
+    *info = info_of(&plan);
     HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
     return HW_OK;
 }

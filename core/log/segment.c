@@ -146,7 +146,7 @@ static void note_append(struct hw_segment *segment, const struct hw_segment_appe
     }
     if (append->max_timestamp > segment->max_timestamp) {
         segment->max_timestamp = append->max_timestamp;
-        segment->max_timestamp_offset = append->max_timestamp_offset;
+        segment->max_timestamp_offset = append->last_offset;
     }
     if (entry_is_due(segment, segment->bytes_since_entry)) {
         hw_index_add(&segment->offsets,

@@ -145,13 +145,12 @@ hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment);
 hw_time_ms_t hw_segment_newest_ms(const struct hw_segment *segment);
 struct hw_segment_view hw_segment_view(const struct hw_segment *segment);
 
-/* The facts of one append: one or more whole batches. */
+/* The facts of one append: one whole batch. */
 struct hw_segment_append {
     const uint8_t *bytes;
     size_t size_bytes;
     hw_offset_t last_offset;
     hw_time_ms_t max_timestamp;
-    hw_offset_t max_timestamp_offset; /* Last offset of the earliest batch that has it. */
     hw_time_ms_t now_ms;
 };
 
