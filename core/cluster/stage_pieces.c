@@ -9,7 +9,9 @@
 enum {
     /* Batches are small, so that a look-up reads little; they are written together. */
     PIECE_BYTES = 256 * 1024,
-    SPARE_BYTES_KEPT = 4 * 1024 * 1024
+    SPARE_BYTES_KEPT = 4 * 1024 * 1024,
+    /* Of the memory allowed, such a part is spilled at once: what stays need not be read again. */
+    SPILL_PARTS = 8
 };
 
 void hw_stage_pieces_init(struct hw_stage_pieces *pieces, const struct hw_allocator *allocator,
@@ -113,13 +115,26 @@ static enum hw_status open_file(struct hw_stage_pieces *pieces, struct hw_error 
     return status;
 }
 
-/* Write all pieces that are in memory to the file. */
-static enum hw_status spill(struct hw_stage_pieces *pieces, struct hw_error *error)
+/* The number of the first piece that may stay if `wanted` bytes of the oldest are to leave memory.
+ */
+static size_t spill_end(const struct hw_stage_pieces *pieces, int64_t wanted)
+{
+    size_t end = pieces->spilled_count;
+
+    for (int64_t bytes = 0; bytes < wanted && end < pieces->count; end++) {
+        bytes += (int64_t)pieces->list[end].size;
+    }
+    return end;
+}
+
+/* Write the oldest pieces in memory to the file, `wanted` bytes or more if there are as many. */
+static enum hw_status spill(struct hw_stage_pieces *pieces, int64_t wanted, struct hw_error *error)
 {
     enum hw_status status = pieces->file == NULL ? open_file(pieces, error) : HW_OK;
+    size_t end = spill_end(pieces, wanted);
     int64_t at = pieces->file_size;
 
-    for (size_t i = pieces->spilled_count; status == HW_OK && i < pieces->count; i++) {
+    for (size_t i = pieces->spilled_count; status == HW_OK && i < end; i++) {
         struct hw_stage_piece *piece = &pieces->list[i];
 
         status = hw_file_write_at(pieces->file, at, piece->bytes.bytes, piece->size, error);
@@ -128,15 +143,15 @@ static enum hw_status spill(struct hw_stage_pieces *pieces, struct hw_error *err
     if (status != HW_OK) {
         return status;
     }
-    for (; pieces->spilled_count < pieces->count; pieces->spilled_count++) {
+    note_memory(pieces);
+    for (; pieces->spilled_count < end; pieces->spilled_count++) {
         struct hw_stage_piece *piece = &pieces->list[pieces->spilled_count];
 
         piece->file_at = pieces->file_size;
         pieces->file_size += (int64_t)piece->size;
+        pieces->memory -= (int64_t)piece->size;
         give_spare(pieces, &piece->bytes);
     }
-    note_memory(pieces);
-    pieces->memory = 0;
     return HW_OK;
 }
 
@@ -250,10 +265,12 @@ enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct 
                                    size_t *last, struct hw_record *record, struct hw_error *error)
 {
     int64_t size = (int64_t)hw_record_size_bytes_max(record);
+    int64_t missing = pieces->memory + size - put->memory_max;
     struct hw_stage_piece *piece;
 
-    if (pieces->memory > 0 && pieces->memory + size > put->memory_max) {
-        enum hw_status status = spill(pieces, error);
+    if (pieces->memory > 0 && missing > 0) {
+        int64_t some = put->memory_max / SPILL_PARTS;
+        enum hw_status status = spill(pieces, missing > some ? missing : some, error);
 
         if (status != HW_OK) {
             return status;

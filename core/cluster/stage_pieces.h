@@ -82,7 +82,7 @@ void hw_stage_pieces_release(struct hw_stage_pieces *pieces);
  * Encode one row behind those of its partition, whose last piece is *last (number + 1; 0: it has
  * none), which is changed if a new one is begun. record->offset is set. A batch ends where another
  * row could pass put->batch_size_max, where the acks change, and where more than put->memory_max
- * bytes, but for one row, would be in memory: then all of them are spilled first. Source:
+ * bytes, but for one row, would be in memory: then the oldest pieces are spilled first. Source:
  * ProducerBatch.tryAppend, MemoryRecordsBuilder.hasRoomFor; RecordAccumulator.batchReady for
  * memory. Errors: HW_NO_MEMORY, HW_IO; those of hw_batch_builder_add(): no row is changed.
  */
