@@ -23,7 +23,7 @@ OPT     ?= -O2 -g
 JOBS    ?= $(shell nproc)
 # Seconds that each fuzz target runs, and that one test may take.
 FUZZ_SECONDS ?= 15
-TEST_TIMEOUT ?= 120
+TEST_TIMEOUT ?= 300
 
 # The flags of package $(1), or $(2) where pkg-config does not know it.
 pkg = $(or $(shell pkg-config $(1) 2>/dev/null),$(2))
