@@ -257,8 +257,8 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
 
 static bool reader_is_lookup(const struct hw_reader *reader)
 {
-    return reader->end - reader->first <= READER_LOOKUP_ROWS && !reader->options.descending &&
-           !reader->options.count_only;
+    return reader->first < reader->end && reader->end - reader->first <= READER_LOOKUP_ROWS &&
+           !reader->options.descending && !reader->options.count_only;
 }
 
 /* Read the batch that holds `from`, or the next one, check it and keep it; NULL: there is none. */
