@@ -76,13 +76,13 @@ static void run(void *context)
     }
 }
 
-/* The rows that INSERT..SELECT copies. */
+/* The rows that INSERT..SELECT copies, in memory on both sides. */
 static void fill_source(sqlite3 *db, int64_t rows, int value_size)
 {
     char sql[SQL_MAX];
 
     (void)snprintf(sql, sizeof sql,
-                   "CREATE TEMP TABLE source(value);"
+                   "PRAGMA temp_store = memory; CREATE TEMP TABLE source(value);"
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %lld)"
                    "INSERT INTO source SELECT printf('%%.*c', %d, 'v') FROM n",
                    (long long)rows, value_size);
