@@ -126,6 +126,20 @@ static void log_starts_are_written_every_minute(void **state)
     assert_int_equal(count_entries(t, "cluster/broker-1/log-start-offset-checkpoint"), 1);
 }
 
+/* Time that passes at once does what it does in parts, also where checkpoints of high watermarks
+ * are due before. Semantics: R7.17, R3.2 */
+static void log_starts_are_written_however_long_a_tick_is(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce_three(t);
+    delete_before(t, 2);
+    tick(t, 71234);
+    crash(t, 1);
+    restart(t, 1);
+    expect_log_start(t, 1, 2);
+}
+
 /* Semantics: R7.17, 0.4 */
 static void how_often_log_starts_are_written_can_be_set(void **state)
 {
@@ -226,6 +240,7 @@ int main(void)
         TEST(a_broker_that_was_down_has_nothing_of_the_old_topic_either),
         TEST(a_replica_that_comes_back_begins_anew),
         TEST(log_starts_are_written_every_minute),
+        TEST(log_starts_are_written_however_long_a_tick_is),
         TEST(how_often_log_starts_are_written_can_be_set),
         TEST(a_log_start_above_the_checkpointed_high_watermark_lifts_it),
         TEST(a_follower_of_a_dead_leader_keeps_its_log),

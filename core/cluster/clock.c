@@ -212,14 +212,20 @@ static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
     return earlier(cluster->next_checkpoint_ms, cluster->next_log_start_checkpoint_ms);
 }
 
-/* A checkpoint writes the state as it is: between two events one is enough. Both are next due at
- * the first of their times that is not before `time`. */
+/* A checkpoint writes the state as it is: between two events one of each kind is enough. Those that
+ * were written just now are next due at the first of their times that is not before `time`. */
 static void clock_skip_checkpoints(struct hw_cluster *cluster, hw_time_ms_t time)
 {
-    cluster->next_checkpoint_ms =
-        clock_boundary(cluster->next_checkpoint_ms, clock_checkpoint_period(cluster), time);
-    cluster->next_log_start_checkpoint_ms = clock_boundary(cluster->next_log_start_checkpoint_ms,
-                                                           clock_log_start_period(cluster), time);
+    int64_t period = clock_checkpoint_period(cluster);
+
+    if (cluster->next_checkpoint_ms == cluster->now_ms + period) {
+        cluster->next_checkpoint_ms = clock_boundary(cluster->next_checkpoint_ms, period, time);
+    }
+    period = clock_log_start_period(cluster);
+    if (cluster->next_log_start_checkpoint_ms == cluster->now_ms + period) {
+        cluster->next_log_start_checkpoint_ms =
+            clock_boundary(cluster->next_log_start_checkpoint_ms, period, time);
+    }
 }
 
 /* Run all that is due at cluster->now_ms. */
