@@ -80,6 +80,22 @@ static void followers_in_sync_use_up_the_quota(void **state)
     assert_true(hw_quota_rate(&leader->quotas.follower, 0) == 0.0);
 }
 
+/* Who leads does not fetch: the first sample begins when the broker follows. Semantics: R8.2, R8.7
+ */
+static void a_leader_is_not_asked_how_fast_it_takes(void **state)
+{
+    struct test_topics *t = *state;
+    struct hw_broker *leader;
+
+    create(t, 1, 2);
+    configure_topic(t, "follower.replication.throttled.replicas", "*");
+    produce(t, 0, 400);
+    fetch_round(t);
+    must(t, hw_cluster_find_broker(t->cluster, 1, &leader, &t->error));
+    assert_int_equal(hw_cluster_topic(t->cluster, "t")->partitions[0].record.leader, 1);
+    assert_int_equal(leader->quotas.follower.sample_count, 0);
+}
+
 /* Row: C196. Semantics: R8.4 */
 static void with_the_quota_exceeded_from_the_start_nobody_gets_records(void **state)
 {
@@ -323,6 +339,7 @@ int main(void)
         TEST(partitions_after_the_quota_has_tripped_go_empty),
         TEST(followers_in_sync_are_not_throttled),
         TEST(followers_in_sync_use_up_the_quota),
+        TEST(a_leader_is_not_asked_how_fast_it_takes),
         TEST(with_the_quota_exceeded_from_the_start_nobody_gets_records),
         TEST(only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one),
         TEST(a_higher_rate_lets_followers_go_on_at_once),

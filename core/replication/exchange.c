@@ -114,10 +114,11 @@ static enum hw_status exchange_prepare(struct hw_partition *partition, const str
         status = partition->variant->truncate(partition, step, follower, error);
     }
     if (status == HW_OK) {
-        *ready =
-            !hw_replica_is_fetch_throttled(follower, step->now_ms) &&
-            hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
-                                   partition->settings, partition->variant->sends_epochs, request);
+        /* In this order: the first question begins the quota's first sample (R8.2, R8.7). */
+        *ready = hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
+                                        partition->settings, partition->variant->sends_epochs,
+                                        request) &&
+                 !hw_replica_is_fetch_throttled(follower, step->now_ms);
     }
     return status;
 }
