@@ -124,6 +124,27 @@ static void a_compacted_topic_deletes_by_key_only(void **state)
     expect_refused(t, POLICY_VIOLATION);
 }
 
+/* Age and size take nothing of it, until its policy has "delete" too. Semantics: R7.18 */
+static void a_compacted_topic_is_not_shortened_by_retention(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure_topic(t, "retention.ms", "1");
+    configure_topic(t, "retention.bytes", "0");
+    produce(t, "a");
+    replicate(t);
+    configure_topic(t, "cleanup.policy", "compact");
+    tick(t, 1000);
+    retention(t);
+    assert_int_equal(t->result, 0);
+    expect_log_start(t, 1, 0);
+
+    configure_topic(t, "cleanup.policy", "compact,delete");
+    retention(t);
+    assert_int_equal(t->result, 3);
+    expect_log_start(t, 1, 1);
+}
+
 /* Row: C017. Semantics: R5.3 */
 static void each_epoch_ends_where_the_next_known_one_starts(void **state)
 {
@@ -160,6 +181,7 @@ int main(void)
         TEST(the_low_watermark_follows_the_slowest_replica),
         TEST(a_fenced_broker_does_not_hold_the_low_watermark_back),
         TEST(a_compacted_topic_deletes_by_key_only),
+        TEST(a_compacted_topic_is_not_shortened_by_retention),
         TEST(each_epoch_ends_where_the_next_known_one_starts),
     };
 

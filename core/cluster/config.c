@@ -280,6 +280,8 @@ struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
                                    const struct hw_config_values *topic)
 {
     const char *time = hw_config_text(cluster, topic, "message.timestamp.type");
+    /* What is only compacted is kept whatever its age and size (R7.18). */
+    bool deletes = strstr(hw_config_text(cluster, topic, "cleanup.policy"), "delete") != NULL;
     enum hw_codec codec = HW_CODEC_NONE;
     bool recompresses = /* "producer" is no codec's name. */
         hw_codec_from_name(hw_config_text(cluster, topic, "compression.type"), &codec);
@@ -294,6 +296,6 @@ struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
         .log_append_time = strcmp(time, "LogAppendTime") == 0,
         .recompresses = recompresses,
         .codec = codec,
-        .retention_ms = hw_config_int64(cluster, topic, "retention.ms"),
-        .retention_bytes = hw_config_int64(cluster, topic, "retention.bytes")};
+        .retention_ms = deletes ? hw_config_int64(cluster, topic, "retention.ms") : -1,
+        .retention_bytes = deletes ? hw_config_int64(cluster, topic, "retention.bytes") : -1};
 }
