@@ -231,6 +231,27 @@ static void a_power_loss_leaves_no_hole(void **state)
     expect_log_end(t, 1, 1);
 }
 
+/* The checkpoint says that the first record was synced, and the log was cut since and has another
+ * one in its place. Kafka writes the checkpoint anew when it cuts: LogManager.truncateTo. */
+static void a_power_loss_takes_what_came_in_the_place_of_what_was_synced(void **state)
+{
+    struct test_cluster *t = *state;
+
+    t->records_may_be_lost = true;
+    produce_acks(t, "a", 1);
+    flush_all(t);
+    promote(t, 2);
+    produce_acks(t, "b", 1);
+    replicate(t);
+    expect_values(t, 1, "b@1");
+    crash(t, 1);
+    restart(t, 1);
+    expect_values(t, 1, "b@1");
+    crash_power(t, 1);
+    restart(t, 1);
+    expect_log_end(t, 1, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
@@ -246,6 +267,7 @@ int main(void)
         TEST(a_follower_of_a_dead_leader_keeps_its_log),
         TEST(a_power_loss_leaves_what_an_earlier_process_had_synced),
         TEST(a_power_loss_leaves_no_hole),
+        TEST(a_power_loss_takes_what_came_in_the_place_of_what_was_synced),
     };
 
     return cmocka_run_group_tests_name("cluster_checkpoints", tests, NULL, NULL);

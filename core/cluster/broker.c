@@ -141,7 +141,11 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         load.recovery_point =
             hw_offset_checkpoint_get(&checkpoints->recovery_points, topic->name, index, 0);
         load.log_start = hw_offset_checkpoint_get(&checkpoints->log_starts, topic->name, index, 0);
-        load.synced_end = hw_offset_checkpoint_get(&broker->synced, topic->name, index, 0);
+        load.synced_end = hw_offset_checkpoint_get(&broker->synced, topic->name, index, -1);
+        /* The log may have been cut since the checkpoint was written. */
+        if (load.synced_end >= 0 && load.recovery_point > load.synced_end) {
+            load.recovery_point = load.synced_end;
+        }
         load.clean = checkpoints->was_clean;
         hw_broker_states_find(&checkpoints->states, topic->name, index, &load);
     }
