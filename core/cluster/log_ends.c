@@ -141,7 +141,7 @@ static enum hw_status log_ends_filter(const struct hw_partition *partition,
     return log_ends_check_window(partition, leader, error);
 }
 
-/* R10.11: of the whole log the first record that has the largest timestamp. */
+/* R10.11: of the whole log, from its start, the first record that has the largest timestamp. */
 static enum hw_status log_ends_max_timestamp(struct hw_cluster *cluster,
                                              const struct hw_replica *leader, const char *topic,
                                              int64_t index, hw_offset_t *offset,
@@ -164,7 +164,9 @@ static enum hw_status log_ends_max_timestamp(struct hw_cluster *cluster,
     }
     while (status == HW_OK && found) {
         status = hw_reader_next(reader, &row, &found, error);
-        if (status == HW_OK && found && row.record.timestamp > largest) {
+        /* Its batch can begin below the log start. */
+        if (status == HW_OK && found && row.record.offset >= hw_log_start(leader->log) &&
+            row.record.timestamp > largest) {
             largest = row.record.timestamp;
             *offset = row.record.offset;
         }
