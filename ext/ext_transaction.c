@@ -26,6 +26,17 @@ static enum hw_status stage_open(struct ext_session *session, struct hw_error *e
     return status;
 }
 
+/* The transaction goes on after a COMMIT that failed with SQLITE_BUSY. */
+static void stage_reopen(struct ext_session *session)
+{
+    if (session->stage_state == EXT_STAGE_PREPARED) {
+        (void)ext_cluster_lock(session->cluster);
+        hw_stage_reopen(session->stage);
+        ext_cluster_unlock(session->cluster);
+        session->stage_state = EXT_STAGE_OPEN;
+    }
+}
+
 enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
                                      struct hw_error *error)
 {
@@ -37,10 +48,7 @@ enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stag
     if (status != HW_OK) {
         return status;
     }
-    if (session->stage_state == EXT_STAGE_PREPARED) {
-        return ext_error_invalid(error, "COMMIT was tried and the database was busy: COMMIT again "
-                                        "or ROLLBACK before writing to a topic");
-    }
+    stage_reopen(session);
     (void)ext_cluster_lock(session->cluster);
     *stage = session->stage;
     return HW_OK;
@@ -100,9 +108,10 @@ int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, i
     enum hw_status status = HW_OK;
     struct hw_error error;
 
-    if (session->stage_state != EXT_STAGE_OPEN) {
+    if (session->stage_state == EXT_STAGE_IDLE) {
         return SQLITE_OK;
     }
+    stage_reopen(session);
     (void)ext_cluster_lock(session->cluster);
     while (status == HW_OK && session->marks <= level) {
         status = hw_stage_mark(session->stage, session->marks, &error);
@@ -114,7 +123,7 @@ int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, i
 
 int ext_transaction_release(struct ext_session *session, int level)
 {
-    if (session->stage_state == EXT_STAGE_OPEN && session->marks > level) {
+    if (session->stage_state != EXT_STAGE_IDLE && session->marks > level) {
         (void)ext_cluster_lock(session->cluster);
         hw_stage_release(session->stage, level);
         ext_cluster_unlock(session->cluster);
@@ -123,20 +132,14 @@ int ext_transaction_release(struct ext_session *session, int level)
     return SQLITE_OK;
 }
 
-int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab, int level)
+/* This must not fail: SQLite has gone back in its own tables already. */
+int ext_transaction_rollback_to(struct ext_session *session, int level)
 {
-    struct hw_error error;
-
-    /* Levels that are not marked were opened after COMMIT had failed: nothing was written since.
-     * Level -1 is a SAVEPOINT that began the transaction. */
+    /* Level -1 is a SAVEPOINT that began the transaction. */
     if (session->stage_state == EXT_STAGE_IDLE || session->marks <= level) {
         return SQLITE_OK;
     }
-    if (session->stage_state == EXT_STAGE_PREPARED) {
-        (void)ext_error_invalid(&error, "COMMIT was tried and the database was busy: COMMIT again, "
-                                        "or ROLLBACK all of the transaction");
-        return ext_error_to_vtab(vtab, &error);
-    }
+    stage_reopen(session);
     (void)ext_cluster_lock(session->cluster);
     if (level < 0) {
         hw_stage_rollback(session->stage);
@@ -299,7 +302,7 @@ static int table_release(sqlite3_vtab *vtab, int level)
 
 static int table_rollback_to(sqlite3_vtab *vtab, int level)
 {
-    return ext_transaction_rollback_to(session_of(vtab), vtab, level);
+    return ext_transaction_rollback_to(session_of(vtab), level);
 }
 
 const sqlite3_module ext_transaction_module = {.iVersion = 2,

@@ -3,7 +3,7 @@
  * A transaction of the database drives one stage of the cluster, whichever tables take part in it.
  *
  *     IDLE --begin--> OPEN --sync--> PREPARED --commit--> IDLE
- *                      |                |
+ *                      |  <--reopen--   |
  *                      +---rollback-----+--> IDLE
  *
  * SQLite calls these once for every table in the transaction; only the first call of a kind does
@@ -11,7 +11,7 @@
  * nothing was staged since.
  *
  * PREPARED outlives its COMMIT only where the database itself could not commit (SQLITE_BUSY): then
- * COMMIT again or ROLLBACK; writing to topics in between is refused.
+ * COMMIT again, ROLLBACK, or go on: a write, SAVEPOINT or ROLLBACK TO leads back to OPEN.
  */
 #ifndef EXT_TRANSACTION_H
 #define EXT_TRANSACTION_H
@@ -27,13 +27,12 @@ int ext_transaction_commit(struct ext_session *session);
 int ext_transaction_rollback(struct ext_session *session);
 int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level);
 int ext_transaction_release(struct ext_session *session, int level);
-int ext_transaction_rollback_to(struct ext_session *session, sqlite3_vtab *vtab, int level);
+int ext_transaction_rollback_to(struct ext_session *session, int level);
 
 /*
  * The stage, for a write that belongs to the transaction; begun if it was not. On HW_OK the cluster
  * is locked: ext_cluster_unlock(session->cluster). Errors: those of opening the cluster,
- * HW_NO_MEMORY, HW_REFUSED with INVALID_REQUEST where COMMIT has already failed once, or the
- * database is open for reading only.
+ * HW_NO_MEMORY, HW_REFUSED with INVALID_REQUEST where the database is open for reading only.
  */
 enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
                                      struct hw_error *error);

@@ -485,7 +485,7 @@ static int topic_release(sqlite3_vtab *vtab, int level)
 
 static int topic_rollback_to(sqlite3_vtab *vtab, int level)
 {
-    return ext_transaction_rollback_to(session_of(vtab), vtab, level);
+    return ext_transaction_rollback_to(session_of(vtab), level);
 }
 
 const sqlite3_module vtab_topic_module = {.iVersion = 2,

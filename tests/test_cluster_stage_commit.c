@@ -244,6 +244,28 @@ static void a_rollback_after_the_preparation_cuts_the_logs_back(void **state)
     assert_int_equal(f->produced.offset, 1);
 }
 
+static void a_reopened_stage_has_its_rows_and_marks_and_takes_more(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    ok(f, stage_add(f, "a"));
+    ok(f, hw_stage_mark(f->stage, 0, &f->error));
+    ok(f, stage_add(f, "b"));
+    hw_stage_reopen(f->stage); /* Nothing: it is open. */
+    assert_ok(hw_stage_prepare(f->stage, &error));
+    hw_stage_reopen(f->stage);
+    assert_false(hw_stage_is_prepared(f->stage));
+    expect_orders(f, "");
+    expect_acks(f, "");
+    hw_stage_rollback_to(f->stage, 0);
+    ok(f, stage_add(f, "c"));
+    assert_int_equal(f->produced.offset, 1);
+    stage_commit(f);
+    expect_orders(f, "a@0 c@1");
+    expect_acks(f, "-1:0-1:pending");
+}
+
 /* What may still be taken back is copied by nobody, in no round and by no fetch, and no change of
  * the ISR lets the high watermark pass it. */
 static void nobody_copies_what_is_only_prepared(void **state)
@@ -523,6 +545,7 @@ int main(void)
         T(times_of_rows_are_those_of_the_statement),
         T(headers_and_nulls_come_through),
         T(a_rollback_after_the_preparation_cuts_the_logs_back),
+        T(a_reopened_stage_has_its_rows_and_marks_and_takes_more),
         T(nobody_copies_what_is_only_prepared),
         T(a_leader_keeps_its_epoch_when_its_log_is_cut_back),
         T(a_leader_that_went_after_the_preparation_cannot_acknowledge),

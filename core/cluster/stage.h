@@ -5,6 +5,7 @@
  *     add ... mark ... add ... rollback_to ... add     rows wait here; each has its offset already,
  *                                                      since the stage holds the partition's lock
  *     prepare     the rows are appended to the leaders' logs; all that can fail is done
+ *     reopen      prepare is taken back, the rows wait again
  *     commit      they count: high watermarks may move, acks are pending       | cannot fail
  *     rollback    the stage is dropped; after prepare the logs are cut back    |
  *
@@ -54,7 +55,7 @@ void hw_stage_rollback_to(struct hw_stage *stage, int32_t level);
 /*
  * Append everything to the leaders' logs; on an error all of them are as before and the stage still
  * holds its rows. May be called again: only the first does something. After it nothing may be added
- * or marked before the commit or rollback. Errors: those of hw_cluster_produce();
+ * or marked before the commit, rollback or reopening. Errors: those of hw_cluster_produce();
  * HW_REFUSED with FENCED_LEADER_EPOCH if a partition has another leader by now, so that the offsets
  * which hw_stage_add() has told would be wrong.
  */
@@ -63,6 +64,13 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error);
 /* Whether the rows are in the leaders' logs already. What is there may not be copied to followers
  * before the commit. */
 bool hw_stage_is_prepared(const struct hw_stage *stage);
+
+/*
+ * Take hw_stage_prepare() back: the logs are cut back, and the stage goes on with the rows and
+ * marks that it had. Nothing happens where it is not prepared. Where a log cannot be cut back,
+ * because of its disk, the next hw_stage_add() or hw_stage_prepare() refuses its partition.
+ */
+void hw_stage_reopen(struct hw_stage *stage);
 
 /*
  * After hw_stage_prepare() returned HW_OK. Each partition gets one row in hw_acks for all that was

@@ -5,7 +5,8 @@
  *     prepare    each piece -> hw_replica_append_built()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
  *     commit     waiting entries are added, the variant is told, locks and marks go
- *     rollback   logs are cut back to where the stage began
+ *     reopen     logs are cut back to where the stage began
+ *     rollback   that, and the rows are dropped
  */
 #include "core/base/assert.h"
 #include "core/cluster/stage_internal.h"
@@ -231,6 +232,14 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
     return HW_OK;
 }
 
+void hw_stage_reopen(struct hw_stage *stage)
+{
+    if (stage->is_prepared) {
+        undo_appends(stage);
+        stage->is_prepared = false;
+    }
+}
+
 /* ---------------------------------------------------------------------------------------- ending
  */
 
@@ -316,9 +325,7 @@ void hw_stage_commit(struct hw_stage *stage)
 
 void hw_stage_rollback(struct hw_stage *stage)
 {
-    if (stage->is_prepared) {
-        undo_appends(stage);
-    }
+    hw_stage_reopen(stage);
     hw_stage_drop_partitions(stage, 0);
     hw_stage_drop_topics(stage, 0, 0);
     hw_stage_reset(stage);
