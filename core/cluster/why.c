@@ -95,6 +95,7 @@ struct why_history {
     bool has_produce;           /* Its record's, so all that followed is there too. */
     hw_time_ms_t shown_ms;      /* A leader's high watermark passed it; HW_TIME_NEVER: not there. */
     const struct hw_event *cut; /* The last truncation that took it; NULL: none. */
+    const struct hw_event *produced; /* The last record written there, in any epoch; NULL: none. */
 };
 
 static void history_take(const struct why *why, const struct hw_event *event, hw_epoch_t epoch,
@@ -106,9 +107,10 @@ static void history_take(const struct why *why, const struct hw_event *event, hw
         event->partition != why->partition->number || event->offset > why->offset) {
         return;
     }
-    if (event->kind == HW_EVENT_PRODUCE && event->leader_epoch == epoch &&
-        event->end_offset > why->offset) {
-        history->has_produce = true;
+    if (event->kind == HW_EVENT_PRODUCE && event->end_offset > why->offset) {
+        history->has_produce |= event->leader_epoch == epoch;
+        history->produced = event;
+        history->cut = NULL; /* That took another record. */
     }
     /* Followers name their leader as the peer. */
     if (event->kind == HW_EVENT_HIGH_WATERMARK && event->peer == HW_BROKER_ID_NONE && is_newer &&
@@ -297,6 +299,11 @@ static void say_absent(struct why *why)
             " cut its log to %" PRId64,
             history.cut->time_ms, history.cut->leader_epoch, history.cut->broker,
             history.cut->offset);
+    } else if (history.produced != NULL || holders(why).count > 0) {
+        say(why, "not in the leader's log, which ends at %" PRId64, hw_log_end(why->leader->log));
+        if (history.produced != NULL) {
+            say_answer(why, history.produced->leader_epoch);
+        }
     } else {
         say(why, "never written: the log ends at %" PRId64, hw_log_end(why->leader->log));
     }
