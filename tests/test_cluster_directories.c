@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -131,6 +132,64 @@ static void the_cluster_id_stays(void **state)
     assert_string_equal(properties_of(t, "cluster/broker-2").directory_id, "");
     assert_string_equal(properties_of(t, "cluster/broker-4").cluster_id, one.cluster_id);
     assert_string_equal(properties_of(t, "cluster/broker-4").node_id, "4");
+}
+
+static void put_properties(struct test_topics *t, const char *path, const char *text)
+{
+    ok(t, hw_store_write_atomically(t->memory, path, text, strlen(text), &t->error));
+}
+
+static void expect_refused_at_opening(struct test_topics *t, const char *words)
+{
+    struct hw_cluster_options options = {
+        .allocator = &t->heap.allocator, .store = t->store, .directory = "cluster"};
+
+    assert_int_equal(hw_cluster_open(&options, &t->cluster, &t->error), HW_CORRUPT);
+    assert_non_null(strstr(t->error.message, words));
+    t->cluster = NULL;
+}
+
+/* The state file may have come from elsewhere, and disks get mounted in each other's place: what is
+ * not this broker's is not touched. */
+static void a_directory_elsewhere_has_to_be_the_brokers_own(void **state)
+{
+    struct test_topics *t = *state;
+    struct hw_meta_properties four;
+    char text[512];
+
+    ok(t, hw_cluster_add_broker(t->cluster, 4, NULL, "/disk", &t->error));
+    (void)test_topics_create(t, "orders", 1, 4, NULL);
+    four = properties_of(t, "/disk");
+    assert_string_equal(four.cluster_id, properties_of(t, "cluster/broker-1").cluster_id);
+    close_cluster(t);
+    reopen(t);
+    close_cluster(t);
+
+    put_properties(t, "/disk/meta.properties", "version=1\ncluster.id=theirs\nnode.id=4\n");
+    expect_refused_at_opening(t, "'/disk' is the log directory of broker 4 of cluster theirs");
+    (void)snprintf(text, sizeof text, "version=1\ncluster.id=%s\nnode.id=5\n", four.cluster_id);
+    put_properties(t, "/disk/meta.properties", text);
+    expect_refused_at_opening(t, "'/disk' is the log directory of broker 5 of cluster ");
+    ok(t, hw_store_remove(t->memory, "/disk/meta.properties", &t->error));
+    expect_refused_at_opening(t, "'/disk' has files but no meta.properties");
+    assert_false(properties_of(t, "/disk").is_there);
+
+    /* A new disk is taken. */
+    ok(t, hw_store_remove_tree(t->memory, &hw_allocator_libc, "/disk", &t->error));
+    reopen(t);
+    assert_string_equal(properties_of(t, "/disk").node_id, "4");
+}
+
+/* Else a cluster that writes elsewhere only could name any other's id as its own. */
+static void a_cluster_says_its_id_in_its_own_directory(void **state)
+{
+    struct test_topics *t = *state;
+
+    ok(t, hw_cluster_add_broker(t->cluster, 4, NULL, "/disk", &t->error));
+    assert_true(properties_of(t, "cluster/broker-1").is_there);
+    assert_false(properties_of(t, "cluster/broker-2").is_there);
+    assert_string_equal(properties_of(t, "/disk").cluster_id,
+                        properties_of(t, "cluster/broker-1").cluster_id);
 }
 
 /* A directory whose file could not be written gets it at the next attempt. */
@@ -421,6 +480,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_broker_directory_says_whose_it_is),
         TEST(the_cluster_id_stays),
+        TEST(a_directory_elsewhere_has_to_be_the_brokers_own),
+        TEST(a_cluster_says_its_id_in_its_own_directory),
         TEST(a_failed_write_is_made_up_for),
         TEST(the_leader_epoch_is_raised_above_those_of_the_log),
         TEST(a_raised_epoch_needs_no_write_to_be_safe),

@@ -2,6 +2,10 @@
 /*
  * A broker's log directory: made when it is first needed, and named in its meta.properties, by
  * which Kafka knows whose directory it is.
+ *
+ * One that was given by add_broker() may lie anywhere. The state file that names it may have come
+ * from elsewhere, and disks get mounted in each other's place, so nothing is touched there unless
+ * it says that it is this broker's.
  */
 #include "core/base/random.h"
 #include "core/base/uuid.h"
@@ -10,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Ids are made from the cluster's random numbers without taking one, so that what is drawn later
  * does not depend on when directories were made. This keeps them apart from what is. */
@@ -26,16 +31,22 @@ static void directory_make_id(const struct hw_cluster *cluster, uint64_t number,
     hw_uuid_format(&id, text);
 }
 
-/* The cluster's id: what the first directory that has one says, so that it never changes. */
+/* The cluster's id: what the first directory of its own that has one says, so that it never
+ * changes. */
 static enum hw_status directory_cluster_id(const struct hw_cluster *cluster,
                                            char text[HW_META_VALUE_SIZE], struct hw_error *error)
 {
     struct hw_meta_properties properties;
 
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        enum hw_status status = hw_meta_properties_read(
-            &properties, cluster->allocator, cluster->store, cluster->brokers[i]->dir, error);
+        const struct hw_broker *broker = cluster->brokers[i];
+        enum hw_status status = HW_OK;
 
+        properties.cluster_id[0] = '\0';
+        if (!broker->is_dir_given) {
+            status = hw_meta_properties_read(&properties, cluster->allocator, cluster->store,
+                                             broker->dir, error);
+        }
         if (status != HW_OK) {
             return status;
         }
@@ -63,6 +74,62 @@ static enum hw_status directory_write_properties(const struct hw_cluster *cluste
     return hw_meta_properties_write(&properties, cluster->store, broker->dir, error);
 }
 
+/* Have the cluster's id in a directory of its own, or any other cluster's would do. */
+static enum hw_status directory_anchor_id(struct hw_cluster *cluster, struct hw_error *error)
+{
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        if (!cluster->brokers[i]->is_dir_given) {
+            return hw_broker_make_directory(cluster, cluster->brokers[i], error);
+        }
+    }
+    return HW_OK;
+}
+
+static enum hw_status directory_check_empty(const struct hw_cluster *cluster,
+                                            const struct hw_broker *broker, struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = cluster->allocator};
+    enum hw_status status = hw_store_list(cluster->store, broker->dir, &names, error);
+    size_t count = names.count;
+
+    hw_name_list_release(&names);
+    if (status == HW_OK && count > 0) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "'%.300s' has files but no meta.properties: it is not known to be the "
+                            "log directory of broker %" PRId32,
+                            broker->dir, broker->id);
+    }
+    return status;
+}
+
+static enum hw_status directory_check_owner(const struct hw_cluster *cluster,
+                                            const struct hw_broker *broker,
+                                            const struct hw_meta_properties *properties,
+                                            struct hw_error *error)
+{
+    char cluster_id[HW_META_VALUE_SIZE];
+    char node_id[HW_META_VALUE_SIZE];
+    enum hw_status status;
+
+    if (!properties->is_there) {
+        return directory_check_empty(cluster, broker, error);
+    }
+    status = directory_cluster_id(cluster, cluster_id, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    (void)snprintf(node_id, sizeof node_id, "%" PRId32, broker->id);
+    if (strcmp(properties->cluster_id, cluster_id) != 0 ||
+        strcmp(properties->node_id, node_id) != 0) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "'%.300s' is the log directory of broker %s of cluster %s, not of "
+                            "broker %s of cluster %s",
+                            broker->dir, properties->node_id, properties->cluster_id, node_id,
+                            cluster_id);
+    }
+    return HW_OK;
+}
+
 enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
                                         struct hw_error *error)
 {
@@ -76,6 +143,12 @@ enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_br
     if (status == HW_OK) {
         status = hw_meta_properties_read(&properties, cluster->allocator, cluster->store,
                                          broker->dir, error);
+    }
+    if (status == HW_OK && broker->is_dir_given) {
+        status = directory_anchor_id(cluster, error);
+    }
+    if (status == HW_OK && broker->is_dir_given) {
+        status = directory_check_owner(cluster, broker, &properties, error);
     }
     if (status == HW_OK && !properties.is_there) {
         status = directory_write_properties(cluster, broker, error);

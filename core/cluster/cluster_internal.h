@@ -260,12 +260,13 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
 /* ------------------------------------------------------------------------------------ broker.c */
 
 /* Have the broker's directory with its meta.properties, which is written once and never changed
- * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY. */
+ * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY; HW_CORRUPT for a directory elsewhere that is
+ * not the broker's. */
 enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
                                         struct hw_error *error);
 
 /* Open the logs of all replicas that the records give this broker, and attach them, without a role
- * yet. Errors: HW_IO, HW_NO_MEMORY; no replica is attached then. */
+ * yet. Errors: HW_IO, HW_NO_MEMORY, those of its directory; no replica is attached then. */
 enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
                                struct hw_error *error);
 
