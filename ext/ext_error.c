@@ -100,3 +100,12 @@ enum hw_status ext_error_invalid(struct hw_error *error, const char *format, ...
     va_end(args);
     return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%s", text);
 }
+
+enum hw_status ext_error_topic_gone(struct hw_error *error, const char *topic)
+{
+    return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                           "there is no topic \"%.249s\" any more: it was deleted, or the database "
+                           "file was copied without its -highwater directory, or open_cluster() "
+                           "chose another cluster",
+                           topic);
+}

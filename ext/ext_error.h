@@ -36,4 +36,8 @@ enum hw_status ext_error_from_sqlite(struct hw_error *error, sqlite3 *db, int co
 enum hw_status ext_error_invalid(struct hw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A table's topic, which was there when the table was made, is not: HW_REFUSED with
+ * UNKNOWN_TOPIC_OR_PARTITION. */
+enum hw_status ext_error_topic_gone(struct hw_error *error, const char *topic);
+
 #endif /* EXT_ERROR_H */

@@ -309,7 +309,8 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
     enum hw_status status;
 
     if (!hw_cluster_find_topic(cluster, source->topic, &partition_count)) {
-        return hw_cluster_refuse_topic(cluster, source->topic, error);
+        return source->is_table ? ext_error_topic_gone(error, source->topic)
+                                : hw_cluster_refuse_topic(cluster, source->topic, error);
     }
     if (source->partition < 0 && partition_count > RECORD_TABLE_PARTITIONS_MAX) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,

@@ -49,6 +49,7 @@ struct record_table {
 struct record_source {
     const char *topic;
     int64_t partition; /* -1: all. Otherwise one that is missing is an error, not an empty scan. */
+    bool is_table;     /* The topic is a table's, so it was there. */
 };
 
 /* The methods of a sqlite3_module that do not depend on the table. */

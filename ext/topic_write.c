@@ -135,11 +135,34 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value *c
     return read_headers(table->record.session, values, record, error);
 }
 
+/* Stage the row. */
+static enum hw_status add_row(const struct topic_table *table, const struct hw_produce *produce,
+                              struct hw_produced *produced, struct hw_error *error)
+{
+    struct ext_session *session = table->record.session;
+    struct hw_stage *stage = NULL;
+    int32_t partitions;
+    enum hw_status status = ext_transaction_stage(session, &stage, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_stage_add(stage, produce, produced, error);
+    ext_cluster_unlock(session->cluster);
+    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION) {
+        bool found =
+            hw_cluster_find_topic(ext_cluster_lock(session->cluster), table->topic, &partitions);
+
+        ext_cluster_unlock(session->cluster);
+        return found ? status : ext_error_topic_gone(error, table->topic);
+    }
+    return status;
+}
+
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
 {
     struct topic_table *table = (struct topic_table *)vtab;
     sqlite3_value *const *values = argv + ARGUMENTS_COLUMNS;
-    struct hw_stage *stage = NULL;
     struct hw_produce produce;
     struct hw_produced produced;
     struct hw_error error;
@@ -154,13 +177,8 @@ int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int
     }
     status = read_row(table, values, &produce, &error);
     if (status == HW_OK) {
-        status = ext_transaction_stage(table->record.session, &stage, &error);
+        status = add_row(table, &produce, &produced, &error);
     }
-    if (status != HW_OK) {
-        return ext_error_to_vtab(vtab, &error);
-    }
-    status = hw_stage_add(stage, &produce, &produced, &error);
-    ext_cluster_unlock(table->record.session->cluster);
     if (status != HW_OK) {
         return ext_error_to_vtab(vtab, &error);
     }

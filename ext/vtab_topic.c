@@ -377,7 +377,8 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
     struct topic_table *table = (struct topic_table *)base->pVtab;
-    struct record_source source = {.topic = table->topic, .partition = table->partition};
+    struct record_source source = {
+        .topic = table->topic, .partition = table->partition, .is_table = true};
     struct hw_error error;
 
     record_cursor_reset(cursor);
