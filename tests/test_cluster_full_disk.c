@@ -4,6 +4,7 @@
  * of it come back once there is space again, without another process?
  */
 #include "core/base/broker_list.h"
+#include "core/cluster/stage.h"
 #include "tests/support_topics.h"
 
 #include <setjmp.h>
@@ -37,15 +38,20 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct hw_produce produce_of(int32_t partition)
+{
+    return (struct hw_produce){.topic = "orders",
+                               .partition = partition,
+                               .acks = 1,
+                               .leader_epoch = -1,
+                               .record = {.key_size = -1,
+                                          .value = (const uint8_t *)"some bytes of a record",
+                                          .value_size = 22}};
+}
+
 static enum hw_status produce(struct test_topics *t, int32_t partition)
 {
-    struct hw_produce produce = {.topic = "orders",
-                                 .partition = partition,
-                                 .acks = 1,
-                                 .leader_epoch = -1,
-                                 .record = {.key_size = -1,
-                                            .value = (const uint8_t *)"some bytes of a record",
-                                            .value_size = 22}};
+    struct hw_produce produce = produce_of(partition);
     struct hw_produced produced;
 
     return hw_cluster_produce(t->cluster, &produce, &produced, &t->error);
@@ -265,6 +271,88 @@ static void any_change_may_fail_while_opening(void **state)
     ok(t, produce(t, 0));
 }
 
+/* Another directory where cluster.state is written first: the rest of the disk can be written. */
+static void block_state(struct test_topics *t)
+{
+    ok(t, hw_store_make_directory(t->memory, "cluster/cluster.state.tmp", &t->error));
+    ok(t, hw_store_make_directory(t->memory, "cluster/cluster.state.tmp/in", &t->error));
+}
+
+static void unblock_state(struct test_topics *t)
+{
+    ok(t,
+       hw_store_remove_tree(t->memory, &t->heap.allocator, "cluster/cluster.state.tmp", &t->error));
+}
+
+/* Opened again, the cluster would follow the leader of before, which has not got the records: so
+ * none is taken, and none acknowledged or shown, until the new leader is on disk. */
+static void a_leader_that_is_not_on_disk_takes_no_records(void **state)
+{
+    struct test_topics *t = *state;
+    hw_broker_id_t before = partition_of(t, 0)->record.leader;
+    hw_broker_id_t after = 3 - before;
+    struct hw_produce row = produce_of(0);
+    struct hw_produced produced;
+    struct hw_stage *stage;
+    const char *broker_state;
+    hw_epoch_t epoch;
+
+    fill(t);
+    ok(t, produce(t, 0)); /* Only the leader has it. */
+    ok(t, hw_stage_create(t->cluster, &stage, &t->error));
+    block_state(t);
+    assert_int_equal(hw_cluster_crash(t->cluster, before, false, &broker_state, &t->error), HW_IO);
+    assert_int_equal(hw_cluster_promote(t->cluster, "orders", 0, after, false, &epoch, &t->error),
+                     HW_IO);
+    assert_int_equal(partition_of(t, 0)->record.leader, after);
+    assert_int_equal(produce(t, 0), HW_IO);
+    assert_non_null(strstr(t->error.message, "cluster.state"));
+    ok(t, hw_stage_add(stage, &row, &produced, &t->error));
+    assert_int_equal(hw_stage_prepare(stage, &t->error), HW_IO);
+    assert_int_equal(hw_log_end(test_topics_log(t, "orders", 0)), RECORDS);
+
+    unblock_state(t);
+    ok(t, hw_stage_prepare(stage, &t->error));
+    hw_stage_commit(stage);
+    hw_stage_destroy(stage);
+    ok(t, produce(t, 0));
+    ok(t, kill_and_reopen(t));
+    assert_int_equal(partition_of(t, 0)->record.leader, after);
+    assert_int_equal(hw_log_end(test_topics_log(t, "orders", 0)), RECORDS + 2);
+}
+
+/* It has handed its partitions over, and runs on: it may lead again. What changed is on disk. */
+static void a_broker_that_could_not_be_shut_down_may_lead(void **state)
+{
+    struct test_topics *t = *state;
+    hw_broker_id_t before = partition_of(t, 0)->record.leader;
+    hw_broker_id_t after = 3 - before;
+    const char *broker_state;
+    int64_t rounds;
+    int64_t changed;
+    char marker[64];
+
+    fill(t);
+    (void)snprintf(marker, sizeof marker, "cluster/broker-%d/.kafka_cleanshutdown.tmp", before);
+    ok(t, hw_store_make_directory(t->memory, marker, &t->error));
+    (void)snprintf(marker, sizeof marker, "cluster/broker-%d/.kafka_cleanshutdown.tmp/in", before);
+    ok(t, hw_store_make_directory(t->memory, marker, &t->error));
+    assert_int_equal(hw_cluster_shutdown_broker(t->cluster, before, &broker_state, &t->error),
+                     HW_IO);
+    assert_int_equal(partition_of(t, 0)->record.leader, after);
+    assert_false(t->cluster->is_state_dirty);
+
+    ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &rounds, &t->error));
+    ok(t, hw_cluster_crash(t->cluster, after, false, &broker_state, &t->error));
+    ok(t, hw_cluster_elect(t->cluster, NULL, -1, HW_ELECT_ONLINE, &changed, &t->error));
+    assert_int_equal(partition_of(t, 0)->record.leader, before);
+    assert_int_equal(hw_cluster_shutdown_broker(t->cluster, before, &broker_state, &t->error),
+                     HW_IO);
+    ok(t, hw_cluster_elect(t->cluster, NULL, -1, HW_ELECT_ONLINE, &changed, &t->error));
+    assert_int_equal(partition_of(t, 0)->record.leader, before);
+    ok(t, produce(t, 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -274,6 +362,8 @@ int main(void)
         TEST(a_log_that_could_not_be_opened_comes_back_with_restart),
         TEST(a_leader_whose_log_could_not_be_opened_leads_again),
         TEST(any_change_may_fail_while_opening),
+        TEST(a_leader_that_is_not_on_disk_takes_no_records),
+        TEST(a_broker_that_could_not_be_shut_down_may_lead),
     };
 
     return cmocka_run_group_tests_name("cluster_full_disk", tests, NULL, NULL);

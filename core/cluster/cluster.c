@@ -404,11 +404,18 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     return first == HW_OK ? status : first;
 }
 
+enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error)
+{
+    return cluster->is_state_dirty && cluster->is_on_disk ? hw_state_file_write(cluster, error)
+                                                          : HW_OK;
+}
+
 enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,
                                       struct hw_error *error)
 {
     struct hw_error later;
     enum hw_status status = HW_OK;
+    enum hw_status written;
 
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
@@ -416,12 +423,8 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     if (cluster->is_on_disk) {
         status = hw_loss_file_write(cluster, first == HW_OK ? error : &later);
     }
-    if (cluster->is_state_dirty && cluster->is_on_disk) {
-        enum hw_status written =
-            hw_state_file_write(cluster, first == HW_OK && status == HW_OK ? error : &later);
-
-        status = status == HW_OK ? written : status;
-    }
+    written = hw_cluster_write_state(cluster, first == HW_OK && status == HW_OK ? error : &later);
+    status = status == HW_OK ? written : status;
     return first == HW_OK ? status : first;
 }
 

@@ -167,6 +167,13 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error);
 
 /*
+ * Write cluster.state if it is dirty: an earlier step could not. Before a leader takes records it
+ * must have been: opened again, the cluster follows the leader that is on disk, which has not got
+ * them. Errors: HW_IO, HW_NO_MEMORY.
+ */
+enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error);
+
+/*
  * The end of each step, also of one that failed half-way: write cluster.state if it is dirty.
  * `first` is what the step has returned so far; it is returned again if it is an error, else what
  * fails here.

@@ -138,6 +138,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
                                           const char **state, struct hw_error *error)
 {
     struct hw_broker *found;
+    struct hw_error later;
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
     if (status == HW_OK) {
@@ -159,7 +160,10 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
         status = hw_broker_clean_stop(cluster, found, error);
     }
     if (status != HW_OK) {
-        return status;
+        /* It runs on without what it has handed over, and may lead again. */
+        hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, false);
+        (void)hw_cluster_unfence(cluster, found, &later);
+        return hw_cluster_finish_step(cluster, status, error);
     }
     hw_cluster_break_connections(cluster, found);
     hw_broker_drop_replicas(cluster, found);

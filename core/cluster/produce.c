@@ -132,6 +132,9 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
         return hw_cluster_refuse_written(target.partition, error);
     }
     if (status == HW_OK) {
+        status = hw_cluster_write_state(cluster, error);
+    }
+    if (status == HW_OK) {
         status = produce_reserve(cluster, &target, &produced->ack_id, error);
     }
     if (status != HW_OK) {

@@ -221,6 +221,9 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         return HW_OK;
     }
     status = check_partitions(stage, error);
+    if (status == HW_OK && stage->partition_count > 0) {
+        status = hw_cluster_write_state(stage->cluster, error);
+    }
     if (status == HW_OK) {
         status = append_pieces(stage, error);
     }
