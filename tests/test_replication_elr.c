@@ -242,6 +242,27 @@ static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
     expect_partition(t, 0, "leader 0 epochs 0/3 replicas [0,1,2,3] isr [0] elr [1,3]");
 }
 
+/* The minimum was lowered while nobody led. From the election on the high watermark moves, and who
+ * is not in the ISR does not have all below it any more. Semantics: 0.6 invariants 4 and 8, R6.11 */
+static void a_leader_that_is_enough_alone_leaves_nobody_in_the_elr(void **state)
+{
+    struct test_controller *t = *state;
+
+    t->controller.elr_enabled = true;
+    t->settings.min_insync_replicas = 2;
+    create(t, "[0,1]");
+    fence(t, 1);
+    fence(t, 0);
+    expect_partition(t, 0, "leader -1 epochs 1/2 replicas [0,1] isr [] elr [0,1] known [0]");
+    t->settings.min_insync_replicas = 1;
+    unfence(t, 0);
+    expect_partition(t, 0, "leader 0 epochs 2/3 replicas [0,1] isr [0]");
+
+    fence(t, 0);
+    unfence(t, 1);
+    expect_partition(t, 0, "leader -1 epochs 3/4 replicas [0,1] isr [] elr [0] known [0]");
+}
+
 /* Row: C117. testEligibleLeaderReplicas_EffectiveMinIsr. */
 static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
 {
@@ -310,6 +331,8 @@ int main(void)
         cmocka_unit_test(who_was_moved_away_does_not_enter_the_elr),
         cmocka_unit_test_setup(an_unclean_restart_counts_only_with_the_elr, test_controller_set_up),
         cmocka_unit_test_setup(brokers_fenced_below_the_minimum_enter_the_elr,
+                               test_controller_set_up),
+        cmocka_unit_test_setup(a_leader_that_is_enough_alone_leaves_nobody_in_the_elr,
                                test_controller_set_up),
         cmocka_unit_test_setup(the_minimum_is_never_more_than_the_replicas_there_are,
                                test_controller_set_up),

@@ -156,7 +156,8 @@ static struct election elect(const struct hw_partition_change *change,
 }
 
 /* Put what the election means for the ISR and the ELR into *next. R6.6. */
-static void settle_election(const struct election *elected, struct hw_partition_record *next)
+static void settle_election(const struct hw_partition_change *change,
+                            const struct election *elected, struct hw_partition_record *next)
 {
     next->leader = elected->leader;
     if (elected->unclean) {
@@ -167,6 +168,10 @@ static void settle_election(const struct election *elected, struct hw_partition_
     } else if (elected->leader != HW_BROKER_ID_NONE && next->isr.count == 0) {
         next->isr = list_of_one(elected->leader);
         (void)hw_broker_list_remove(&next->elr, elected->leader);
+        /* If that is enough for the high watermark to move, only the leader keeps up with it. */
+        if (next->isr.count >= change->effective_min_isr) {
+            next->elr = (struct hw_broker_list){.count = 0};
+        }
     }
 }
 
@@ -227,7 +232,7 @@ bool hw_partition_change_apply(const struct hw_partition_change *change,
     (void)hw_reassignment_maybe_complete(&next);
     recompute_elr(change, record, &next);
     elected = elect(change, record, &next);
-    settle_election(&elected, &next);
+    settle_election(change, &elected, &next);
     if (next.isr.count == 0 && !change->elr_enabled) {
         next.isr = record->isr;
     }
