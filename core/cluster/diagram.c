@@ -296,6 +296,16 @@ static void draw_replica(struct diagram *d, hw_broker_id_t id)
     line_end(d);
 }
 
+/* The offset of the first cell, unless a mark is in its place, `to_mark` offsets further. */
+static void draw_first_offset(struct diagram *d, int64_t to_mark)
+{
+    bool has_mark = to_mark <= d->end - d->first;
+
+    if (!has_mark || to_mark / d->scale > digits_of(d->first)) {
+        line_put(d, column_of(d, 0), "%" PRId64, d->first);
+    }
+}
+
 /* Offsets above the cells, as many as there is room for. */
 static void draw_axis(struct diagram *d)
 {
@@ -307,6 +317,7 @@ static void draw_axis(struct diagram *d)
         step = next_scale(step);
     }
     line_begin(d);
+    draw_first_offset(d, (step - d->first % step) % step);
     /* The sums stay below the end: it may be near the largest offset there is. */
     for (int64_t next = (step - d->first % step) % step; next <= d->end - offset; next = step) {
         offset += next;
