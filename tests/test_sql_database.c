@@ -339,6 +339,40 @@ static void a_killed_process_loses_nothing_that_it_showed(void **state)
     test_sql_close(db);
 }
 
+/* SQLite calls it when the topics have their rows and the database does not yet. */
+static int die_inside_commit(void *unused)
+{
+    (void)unused;
+    return raise(SIGKILL);
+}
+
+/* The order that an outbox needs: an event may be there without its change, never a change without
+ * its event. */
+static void a_kill_inside_commit_leaves_no_change_without_its_event(void **state)
+{
+    const struct fixture *f = *state;
+    int status = 0;
+    pid_t child = fork();
+    sqlite3 *db;
+
+    if (child == 0) {
+        db = test_sql_open(f->path);
+        expect_sql(db,
+                   "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+                   "CREATE TABLE stock(n); BEGIN;"
+                   "INSERT INTO t(value) VALUES ('sold 3'); INSERT INTO stock VALUES (3)",
+                   "");
+        (void)sqlite3_commit_hook(db, die_inside_commit, NULL);
+        (void)sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    db = test_sql_open(f->path);
+    expect_sql(db, "SELECT value FROM t; SELECT count(*) FROM stock", "sold 3\n0");
+    test_sql_close(db);
+}
+
 static void an_unwritable_directory_is_an_error_that_names_it(void **state)
 {
     const struct fixture *f = *state;
@@ -566,6 +600,7 @@ int main(int argc, char **argv)
         TEST(a_statement_sees_one_state_of_the_topic),
         TEST(another_process_is_told_who_has_the_directory),
         TEST(a_killed_process_loses_nothing_that_it_showed),
+        TEST(a_kill_inside_commit_leaves_no_change_without_its_event),
         TEST(an_unwritable_directory_is_an_error_that_names_it),
         TEST(altering_a_topics_table_is_refused_and_changes_nothing),
         TEST(no_statement_stays_open_behind_a_call),
