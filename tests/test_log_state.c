@@ -20,7 +20,7 @@
 #define SEGMENT_10 "00000000000000000010.log"
 #define INDEX_10   "00000000000000000010.index"
 
-enum { DESCRIPTION = 4096 };
+enum { DESCRIPTION = 4096, LOOKS = 3 + 2 /* Directory and small files; segments. */ };
 
 /* Two segments, [0-9] and [10-19], batches of 100 bytes with one record, an index entry for every
  * second one; epochs 0 and 3. */
@@ -81,7 +81,7 @@ static void an_untouched_log_is_opened_by_stamps_alone(void **state)
 
     fill(t);
     stop(t, &known);
-    assert_int_equal(open_counting(t), 1 + 2);
+    assert_int_equal(open_counting(t), LOOKS);
     open_log(t);
     expect_log(t, 0, 0, 20);
     expect_epochs(t, "0:0 3:12");
@@ -149,7 +149,7 @@ static void a_changed_log_file_is_seen(void **state)
             fill(t);
             stop(t, &known);
             damage(t, names[i], way);
-            assert_true(open_counting(t) > 1 + 2);
+            assert_true(open_counting(t) > LOOKS);
             open_log(t);
             describe_log(t->log, by_state, sizeof by_state);
             close_log(t);
@@ -194,7 +194,7 @@ static void a_changed_directory_is_seen(void **state)
             file_write(t, "00000000000000000000.log.deleted", "x", 1);
             break;
         }
-        assert_true(open_counting(t) > 1 + 2);
+        assert_true(open_counting(t) > LOOKS);
         t->load.state = known.bytes;
         open_log(t);
         assert_int_equal(expect_all_readable(t), way == 0 ? 10 : 20);
@@ -202,6 +202,44 @@ static void a_changed_directory_is_seen(void **state)
         expect_epochs(t, way == 0 ? "0:0" : "0:0 3:12");
         close_log(t);
         hw_buffer_release(&known);
+        expect_ok(t, hw_store_remove_tree(t->store, &t->heap.allocator, LOG_DIRECTORY, &t->error));
+        t->load = (struct hw_log_load){.topic_id = t->load.topic_id};
+    }
+}
+
+/* Also where they are written in place, which the directory does not show. */
+static void a_changed_small_file_is_seen(void **state)
+{
+    static const char *const names[] = {"leader-epoch-checkpoint", "partition.metadata"};
+    struct test_log *t = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct hw_buffer known;
+        struct hw_buffer good;
+        struct hw_buffer made;
+        struct hw_file *file;
+
+        hw_buffer_init(&good, &hw_allocator_libc);
+        hw_buffer_init(&made, &hw_allocator_libc);
+        fill(t);
+        stop(t, &known);
+        file_read(t, names[i], &good);
+        expect_ok(t, hw_store_open(t->store,
+                                   i == 0 ? LOG_DIRECTORY "/leader-epoch-checkpoint"
+                                          : LOG_DIRECTORY "/partition.metadata",
+                                   HW_OPEN_EXISTING, &file, &t->error));
+        expect_ok(t, hw_file_write_at(file, 0, "garbage", 7, &t->error));
+        hw_file_close(file);
+        open_log(t);
+        assert_true(t->recovery.detail[0] != '\0');
+        expect_epochs(t, "0:0 3:12");
+        file_read(t, names[i], &made);
+        assert_int_equal(made.size, good.size);
+        assert_memory_equal(made.bytes, good.bytes, good.size);
+        close_log(t);
+        hw_buffer_release(&known);
+        hw_buffer_release(&good);
+        hw_buffer_release(&made);
         expect_ok(t, hw_store_remove_tree(t->store, &t->heap.allocator, LOG_DIRECTORY, &t->error));
         t->load = (struct hw_log_load){.topic_id = t->load.topic_id};
     }
@@ -225,7 +263,7 @@ static void a_changed_index_is_made_again_when_it_is_used(void **state)
             stop(t, &known);
             file_read(t, names[i], &good);
             damage(t, names[i], way);
-            assert_int_equal(open_counting(t), 1 + 2);
+            assert_int_equal(open_counting(t), LOOKS);
             open_log(t);
             assert_int_equal(expect_all_readable(t), 20);
             expect_ok(t, hw_log_clean_stop(t->log, &t->error));
@@ -299,7 +337,7 @@ static void a_damaged_state_is_survived(void **state)
     stop(t, &known);
     for (size_t size = 0; size < known.size; size++) {
         t->load.state_size = size;
-        assert_true(open_counting(t) > 1 + 2);
+        assert_true(open_counting(t) > LOOKS);
     }
     t->load.state_size = known.size;
     for (size_t at = 0; at < known.size; at++) {
@@ -307,7 +345,7 @@ static void a_damaged_state_is_survived(void **state)
 
         for (int mask = 0; mask < 3; mask++) {
             known.bytes[at] ^= masks[mask];
-            assert_true(open_counting(t) >= 1 + 2);
+            assert_true(open_counting(t) >= LOOKS);
             known.bytes[at] ^= masks[mask];
         }
     }
@@ -373,7 +411,7 @@ static void every_call_may_fail(void **state)
         status = hw_log_open(&t->heap.allocator, store, LOG_DIRECTORY, &t->config, &t->load, 0,
                              &t->log, &t->recovery, &t->error);
         assert_true(status == HW_OK || status == HW_IO);
-        assert_true((status == HW_OK) == (fail_at == 1 + 2));
+        assert_true((status == HW_OK) == (fail_at == LOOKS));
     }
     hw_log_close(t->log);
     t->log = NULL;
@@ -411,6 +449,7 @@ int main(void)
         CASE(another_topic_id_is_seen),
         CASE(a_changed_log_file_is_seen),
         CASE(a_changed_directory_is_seen),
+        CASE(a_changed_small_file_is_seen),
         CASE(a_changed_index_is_made_again_when_it_is_used),
         CASE(an_empty_index_that_grew_is_made_again),
         CASE(the_next_roll_is_the_same),

@@ -123,10 +123,11 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
 
 /*
  * After a clean stop: append to `out` what the files hold, for the next opening. It then needs to
- * look at no more than the stamps of the directory and of each .log, and reads files when they are
- * used. `now_ns` is the time of the store, as a file has it that was written after the stop.
- * Appends nothing where the stop was not clean, or so short a while ago that a later change could
- * have the same stamp. Errors: HW_IO, HW_NO_MEMORY (nothing appended).
+ * look at no more than the stamps of the directory, of partition.metadata, of the epochs and of
+ * each .log, and reads files when they are used. `now_ns` is the time of the store, as a file has
+ * it that was written after the stop. Appends nothing where the stop was not clean, or so short a
+ * while ago that a later change could have the same stamp. Errors: HW_IO, HW_NO_MEMORY (nothing
+ * appended).
  */
 enum hw_status hw_log_save_state(struct hw_log *log, const struct hw_uuid *topic_id, int64_t now_ns,
                                  struct hw_buffer *out, struct hw_error *error);

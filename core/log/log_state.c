@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a log knows after a clean stop, as bytes: the next opening takes it over, where the stamps
- * of the files say that nobody has touched them since. That is a look at the directory and one at
- * each .log, in place of listing and reading. What does not fit is no error: the log is then opened
- * from its files, with the same outcome.
+ * of the files say that nobody has touched them since. That is a look at the directory, at the two
+ * small files and at each .log, in place of listing and reading. What does not fit is no error: the
+ * log is then opened from its files, with the same outcome.
  *
  *     topic id   16       segment   base, next, size, stamp of the .log, timestamps, both indexes
  *     stamp       8       snapshot  its offset
@@ -22,11 +22,27 @@
 
 enum { INDEX_SIZE = 4 + 8 + 4, SEGMENT_SIZE = 7 * 8 + 2 * INDEX_SIZE, EPOCH_SIZE = 4 + 8 };
 
+/* The directory, and the two small files in it, which may be written in place, as one. */
 static enum hw_status look_at_directory(const struct hw_log *log, struct hw_path_look *look,
                                         struct hw_error *error)
 {
+    static const char *const names[] = {"partition.metadata", "leader-epoch-checkpoint"};
     enum hw_status status = hw_store_look(log->owner.store, log->owner.directory, look, error);
 
+    for (size_t i = 0; status == HW_OK && i < sizeof names / sizeof names[0]; i++) {
+        char path[HW_PATH_MAX];
+        struct hw_path_look file = {.exists = false};
+
+        status = hw_path_format(path, error, "%s/%s", log->owner.directory, names[i]);
+        if (status == HW_OK) {
+            status = hw_store_look(log->owner.store, path, &file, error);
+        }
+        if (status == HW_OK && file.exists) {
+            look->stamp = look->stamp * UINT64_C(0x9e3779b97f4a7c15) + file.stamp;
+            look->changed_ns =
+                file.changed_ns > look->changed_ns ? file.changed_ns : look->changed_ns;
+        }
+    }
     look->exists = status == HW_OK && look->is_directory;
     return status;
 }
