@@ -285,7 +285,7 @@ static void compare(struct twins *w)
     size_t seen = 0;
 
     while (hw_journal_at(journal, seen) != NULL &&
-           hw_journal_at(journal, seen)->event.seq < w->next_seq) {
+           hw_journal_at(journal, seen)->seq < w->next_seq) {
         seen++;
     }
     compare_rows(w, next_event, seen);

@@ -325,13 +325,15 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
     for (int32_t i = 0; i < partition->replica_count; i++) {
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
-            char number[HW_JOURNAL_NUMBER_SIZE];
 
             is_any_acknowledged |= answer == HW_KAFKA_NONE;
             hw_cluster_answer(cluster, topic, partition, id, answer);
-            hw_journal_add_words(&cluster->journal, event,
-                                 (const char *const[]){hw_journal_number(number, id), ": ",
-                                                       hw_kafka_error_name(answer), NULL});
+            if (answer == HW_KAFKA_NONE) {
+                hw_journal_add_number(&cluster->journal, event, "", id, ": NONE");
+            } else {
+                hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
+                               hw_kafka_error_name(answer));
+            }
         }
     }
     return is_any_acknowledged;

@@ -485,6 +485,8 @@ struct hw_segment_row {
 bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_segment_row *row);
 
+enum { HW_CLUSTER_DETAIL_SIZE = 240 };
+
 /* One event of the journal, from the oldest kept one on. Numbers that do not apply are -1. */
 struct hw_journal_view {
     int64_t seq;
@@ -498,7 +500,7 @@ struct hw_journal_view {
     hw_offset_t offset;
     hw_offset_t end_offset;
     hw_offset_t high_watermark;
-    const char *detail;
+    char detail[HW_CLUSTER_DETAIL_SIZE];
 };
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view);

@@ -4,6 +4,8 @@
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
+#include <assert.h>
+
 bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position *position,
                             struct hw_broker_view *view)
 {
@@ -343,17 +345,16 @@ bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_positio
     return false;
 }
 
+static_assert((int)HW_CLUSTER_DETAIL_SIZE == (int)HW_EVENT_DETAIL_SIZE, "one size for details");
+
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view)
 {
-    const struct hw_journal_entry *entry = hw_journal_at(&cluster->journal, position->item);
-    const struct hw_event *event;
+    const struct hw_event *event = hw_journal_at(&cluster->journal, position->item);
 
-    if (entry == NULL) {
+    if (event == NULL) {
         return false;
     }
-    event = &entry->event;
-    position->item++;
     *view =
         (struct hw_journal_view){.seq = event->seq,
                                  .time_ms = event->time_ms,
@@ -365,8 +366,9 @@ bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position 
                                  .leader_epoch = event->leader_epoch,
                                  .offset = event->offset,
                                  .end_offset = event->end_offset,
-                                 .high_watermark = event->high_watermark,
-                                 .detail = entry->detail};
+                                 .high_watermark = event->high_watermark};
+    hw_journal_detail(&cluster->journal, position->item, view->detail);
+    position->item++;
     return true;
 }
 

@@ -127,14 +127,16 @@ static struct why_history history_of(const struct why *why, hw_epoch_t epoch)
 {
     const struct hw_journal *journal = &why->cluster->journal;
     struct why_history history = {.shown_ms = HW_TIME_NEVER};
-    const struct hw_journal_entry *entry;
+    const struct hw_event *event;
 
-    for (size_t i = 0; (entry = hw_journal_at(journal, i)) != NULL; i++) {
-        const struct hw_event *event = &entry->event;
+    for (size_t i = 0; (event = hw_journal_at(journal, i)) != NULL; i++) {
+        if (event->kind == HW_EVENT_TOPIC && event->topic == why->partition->journal_topic) {
+            char detail[HW_EVENT_DETAIL_SIZE];
 
-        if (event->kind == HW_EVENT_TOPIC && event->topic == why->partition->journal_topic &&
-            strcmp(entry->detail, "deleted") == 0) {
-            history = (struct why_history){.shown_ms = HW_TIME_NEVER}; /* Another topic's. */
+            hw_journal_detail(journal, i, detail);
+            if (strcmp(detail, "deleted") == 0) {
+                history = (struct why_history){.shown_ms = HW_TIME_NEVER}; /* Another topic's. */
+            }
         }
         history_take(why, event, epoch, &history);
     }

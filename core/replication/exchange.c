@@ -144,20 +144,12 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
 void hw_exchange_note_request(struct hw_journal *journal, struct hw_event event,
                               hw_epoch_t last_fetched_epoch)
 {
-    char number[HW_JOURNAL_NUMBER_SIZE];
-
-    hw_journal_add_words(journal, event,
-                         (const char *const[]){"last fetched epoch ",
-                                               hw_journal_number(number, last_fetched_epoch),
-                                               NULL});
+    hw_journal_add_number(journal, event, "last fetched epoch ", last_fetched_epoch, "");
 }
 
 void hw_exchange_note_bytes(struct hw_journal *journal, struct hw_event event, int64_t bytes)
 {
-    char number[HW_JOURNAL_NUMBER_SIZE];
-
-    hw_journal_add_words(journal, event,
-                         (const char *const[]){hw_journal_number(number, bytes), " bytes", NULL});
+    hw_journal_add_number(journal, event, "", bytes, " bytes");
 }
 
 static void exchange_note_request(const struct hw_replica *follower,

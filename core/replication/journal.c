@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/replication/journal.h"
 
+#include "core/base/assert.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +21,7 @@ void hw_journal_release(struct hw_journal *journal)
     }
     hw_free(journal->allocator, journal->topics, journal->topic_capacity * sizeof *journal->topics);
     hw_free(journal->allocator, journal->entries, journal->capacity * sizeof *journal->entries);
+    hw_free(journal->allocator, journal->texts, journal->text_capacity * sizeof *journal->texts);
     hw_journal_init(journal, journal->allocator, journal->now_ms);
 }
 
@@ -73,37 +77,49 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
                              .high_watermark = HW_OFFSET_NONE};
 }
 
-/* Where the next event goes; NULL if there is no memory. */
-static struct hw_journal_entry *journal_slot(struct hw_journal *journal)
+static enum hw_status journal_reserve(struct hw_journal *journal)
 {
     struct hw_error unused;
-    size_t oldest = journal->oldest;
+    enum hw_status status =
+        hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity,
+                         journal->count + 1, sizeof *journal->entries, &unused);
 
-    if (journal->count < HW_JOURNAL_EVENTS_MAX) {
-        if (hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity,
-                             journal->count + 1, sizeof *journal->entries, &unused) != HW_OK) {
-            return NULL;
-        }
-        return &journal->entries[journal->count++];
-    }
-    journal->oldest = (oldest + 1) % HW_JOURNAL_EVENTS_MAX;
-    return &journal->entries[oldest];
+    return status == HW_OK ? hw_array_reserve(journal->allocator, (void **)&journal->texts,
+                                              &journal->text_capacity, journal->count + 1,
+                                              sizeof *journal->texts, &unused)
+                           : status;
 }
 
-/* The numbers of the next event. NULL if there is no memory for it; else its text is to be written.
- */
+/* Note the event; its detail is to be filled in. NULL if there is no memory for it. */
 static struct hw_journal_entry *journal_put(struct hw_journal *journal,
                                             const struct hw_event *event)
 {
     int64_t seq = journal->next_seq++;
-    struct hw_journal_entry *entry = journal_slot(journal);
+    struct hw_journal_entry *entry;
+
+    if (journal->count == HW_JOURNAL_EVENTS_MAX) {
+        entry = &journal->entries[journal->oldest];
+        journal->oldest = (journal->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
+    } else if (journal_reserve(journal) == HW_OK) {
+        entry = &journal->entries[journal->count++];
+    } else {
+        return NULL;
+    }
+    entry->event = *event;
+    entry->event.seq = seq;
+    return entry;
+}
+
+void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
+                           int64_t number, const char *after)
+{
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
 
     if (entry != NULL) {
-        entry->event = *event;
-        entry->event.seq = seq;
-        entry->detail[0] = '\0';
+        entry->before = before;
+        entry->number = number;
+        entry->after = after;
     }
-    return entry;
 }
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
@@ -111,52 +127,41 @@ void hw_journal_add(struct hw_journal *journal, struct hw_event event, const cha
     struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
     va_list args;
 
-    if (entry != NULL && detail != NULL) {
+    if (entry == NULL) {
+        return;
+    }
+    entry->before = detail == NULL ? "" : NULL;
+    entry->after = NULL;
+    if (detail != NULL) {
         va_start(args, detail);
-        (void)vsnprintf(entry->detail, sizeof entry->detail, detail, args);
+        (void)vsnprintf(journal->texts[entry - journal->entries], HW_EVENT_DETAIL_SIZE, detail,
+                        args);
         va_end(args);
     }
 }
 
-void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
-                          const char *const *words)
+static size_t journal_place(const struct hw_journal *journal, size_t index)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
-    size_t at = 0;
-
-    if (entry == NULL) {
-        return;
-    }
-    for (; *words != NULL; words++) {
-        size_t room = sizeof entry->detail - 1 - at;
-        size_t size = strlen(*words);
-
-        size = size < room ? size : room;
-        memcpy(entry->detail + at, *words, size);
-        at += size;
-    }
-    entry->detail[at] = '\0';
+    return (journal->oldest + index) % HW_JOURNAL_EVENTS_MAX;
 }
 
-const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number)
+const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)
 {
-    char *first = text + HW_JOURNAL_NUMBER_SIZE - 1;
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-
-    *first = '\0';
-    do {
-        *--first = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0) {
-        *--first = '-';
-    }
-    return first;
+    return index >= journal->count ? NULL : &journal->entries[journal_place(journal, index)].event;
 }
 
-const struct hw_journal_entry *hw_journal_at(const struct hw_journal *journal, size_t index)
+void hw_journal_detail(const struct hw_journal *journal, size_t index,
+                       char text[HW_EVENT_DETAIL_SIZE])
 {
-    return index >= journal->count
-               ? NULL
-               : &journal->entries[(journal->oldest + index) % HW_JOURNAL_EVENTS_MAX];
+    size_t place = journal_place(journal, index);
+    const struct hw_journal_entry *entry = &journal->entries[place];
+
+    HW_ASSERT(index < journal->count);
+    if (entry->after != NULL) {
+        (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s%" PRId64 "%s", entry->before, entry->number,
+                       entry->after);
+    } else {
+        (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s",
+                       entry->before != NULL ? entry->before : journal->texts[place]);
+    }
 }

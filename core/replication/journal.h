@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What has happened, as a ring of the last few thousand events. Everything that moves writes one
- * line of numbers here; nothing reads it but the table hw_journal and why(). An event costs a copy
- * of its numbers: its text is written where it is kept.
+ * line of numbers here; nothing reads it but the table hw_journal and why(). An event of which
+ * there are many costs a copy of its numbers: its text is made when somebody reads it.
  *
  * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
  */
@@ -12,11 +12,7 @@
 #include "core/base/memory.h"
 #include "core/base/types.h"
 
-enum {
-    HW_JOURNAL_EVENTS_MAX = 4096,
-    HW_EVENT_DETAIL_SIZE = 240,
-    HW_JOURNAL_NUMBER_SIZE = 21 /* The smallest int64 and a NUL. */
-};
+enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240 };
 
 #define HW_EVENT_MAP(X)                                                                            \
     X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \
@@ -58,17 +54,23 @@ struct hw_event {
     hw_offset_t high_watermark;
 };
 
+/* Its detail is "<before><number><after>"; with `after` NULL only `before`; with that NULL too, a
+ * text of its own. */
 struct hw_journal_entry {
     struct hw_event event;
-    char detail[HW_EVENT_DETAIL_SIZE]; /* May be empty. */
+    const char *before; /* Both are static. */
+    const char *after;
+    int64_t number;
 };
 
 struct hw_journal {
     const struct hw_allocator *allocator;
-    const hw_time_ms_t *now_ms;       /* The cluster's clock; borrowed. */
-    struct hw_journal_entry *entries; /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
+    const hw_time_ms_t *now_ms;          /* The cluster's clock; borrowed. */
+    struct hw_journal_entry *entries;    /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
+    char (*texts)[HW_EVENT_DETAIL_SIZE]; /* Of those entries that have one. */
     size_t count;
     size_t capacity;
+    size_t text_capacity;
     size_t oldest; /* Where the ring begins. */
     int64_t next_seq;
     char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
@@ -96,15 +98,17 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the detail made of words, of which the last is followed by NULL, for events of
- * which there are many: printf would take longer than what they tell of. */
-void hw_journal_add_words(struct hw_journal *journal, struct hw_event event,
-                          const char *const *words);
+/* The same with the detail "<before><number><after>", or `before` alone where `after` is NULL, for
+ * events of which there are many. Both texts have to be static. */
+void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
+                           int64_t number, const char *after);
 
-/* The number in decimal, somewhere in `text`, as a word for that. */
-const char *hw_journal_number(char text[HW_JOURNAL_NUMBER_SIZE], int64_t number);
+/* The event at place `index`, from the oldest kept one on; NULL behind the last. */
+const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);
 
-/* The event at place `index`, from the oldest kept one on, with its text; NULL behind the last. */
-const struct hw_journal_entry *hw_journal_at(const struct hw_journal *journal, size_t index);
+/* Its detail, which may be empty and is cut off where `text` ends. There has to be such an event.
+ */
+void hw_journal_detail(const struct hw_journal *journal, size_t index,
+                       char text[HW_EVENT_DETAIL_SIZE]);
 
 #endif /* HW_REPLICATION_JOURNAL_H */

@@ -161,12 +161,11 @@ static void append_note(struct hw_replica *replica, int32_t acks,
 
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    hw_journal_add_words(replica->journal, event,
-                         (const char *const[]){"acks=",
-                                               acks == -1  ? "all"
-                                               : acks == 0 ? "0"
-                                                           : "1",
-                                               NULL});
+    hw_journal_add_number(replica->journal, event,
+                          acks == -1  ? "acks=all"
+                          : acks == 0 ? "acks=0"
+                                      : "acks=1",
+                          0, NULL);
     replica->changes++;
 }
 
