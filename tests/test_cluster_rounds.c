@@ -8,6 +8,7 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/random.h"
+#include "core/cluster/stage.h"
 #include "core/replication/idle_fetch.h"
 #include "tests/support_topics.h"
 
@@ -167,6 +168,7 @@ struct twins {
     int64_t next_seq; /* Of the journal: what was before it was compared. */
     int64_t idle;     /* Partitions in rounds to which nothing happened. */
     int64_t busy;
+    int64_t remembered; /* Idle ones, of which that was known from the last round. */
     uint64_t seed;
     int step;
 };
@@ -258,6 +260,38 @@ static bool next_ack(const struct hw_cluster *cluster, struct hw_position *posit
     return true;
 }
 
+/* What no row shows: the follower's side, and what a leader knows of the others. */
+static bool next_state(const struct hw_cluster *cluster, struct hw_position *position, char *row)
+{
+    const struct hw_topic *topic = cluster->topics[0];
+    size_t place = position->item++;
+    const struct hw_partition *partition = &topic->partitions[place / BROKERS % PARTITIONS];
+    const struct hw_replica *replica =
+        hw_partition_find(partition, (hw_broker_id_t)(place % BROKERS) + 1);
+    int size;
+
+    row[0] = '\0';
+    if (place >= (size_t)PARTITIONS * BROKERS || replica == NULL) {
+        return place < (size_t)PARTITIONS * BROKERS;
+    }
+    size = snprintf(row, ROW_SIZE,
+                    "%s on %d: told %d waits %d until %" PRId64 " for %" PRId64 " delayed %" PRId64
+                    " first %d isr change %d;",
+                    partition->name, replica->broker, replica->partition_epoch,
+                    replica->fetch.is_request_waiting, replica->fetch.wait_until_ms,
+                    replica->fetch.request.fetch_offset, replica->fetch.delay_until_ms,
+                    replica->fetch.is_first, (int)replica->isr_change);
+    for (int32_t i = 0; i < replica->remote_count; i++) {
+        const struct hw_remote_replica *remote = &replica->remotes[i];
+
+        size += snprintf(row + size, ROW_SIZE - (size_t)size,
+                         " %d: start %" PRId64 " epoch %" PRId64 " leader's end %" PRId64 ";",
+                         remote->broker, remote->log_start, (int64_t)remote->broker_epoch,
+                         remote->last_fetch_leader_log_end);
+    }
+    return true;
+}
+
 typedef bool next_row(const struct hw_cluster *cluster, struct hw_position *position, char *row);
 
 static void compare_rows(const struct twins *w, next_row *next, size_t from)
@@ -292,6 +326,7 @@ static void compare(struct twins *w)
     compare_rows(w, next_replica, 0);
     compare_rows(w, next_partition, 0);
     compare_rows(w, next_ack, 0);
+    compare_rows(w, next_state, 0);
     w->next_seq = journal->next_seq;
     hw_cluster_check(w->ours.cluster);
 }
@@ -301,18 +336,12 @@ static void compare(struct twins *w)
 static void count_idle(struct twins *w)
 {
     struct hw_cluster *cluster = w->ours.cluster;
-    struct hw_step step = hw_cluster_step(cluster);
 
     for (int32_t p = 0; p < PARTITIONS; p++) {
-        struct hw_partition *partition = &cluster->topics[0]->partitions[p];
-        struct hw_replica *leader = hw_idle_fetch_leader(partition, &step);
-        struct hw_idle_fetch fetch;
-        bool is_idle = leader != NULL;
+        struct hw_partition partition = cluster->topics[0]->partitions[p];
+        bool is_idle = cluster->links.count == 0 && hw_idle_find(&partition, cluster->now_ms);
 
-        for (int32_t r = 0; is_idle && r < partition->replica_count; r++) {
-            is_idle = partition->replicas[r] == leader ||
-                      hw_idle_fetch_find(partition, &step, leader, partition->replicas[r], &fetch);
-        }
+        w->remembered += is_idle && cluster->topics[0]->partitions[p].idle.is_known;
         w->idle += is_idle;
         w->busy += !is_idle;
     }
@@ -391,7 +420,7 @@ static int64_t give(struct test_topics *t, uint64_t order, int64_t a, int64_t b,
     return status == HW_OK ? result : -(int64_t)status;
 }
 
-static void story(uint64_t seed, int64_t *idle, int64_t *busy)
+static void story(uint64_t seed, int64_t *idle, int64_t *busy, int64_t *remembered)
 {
     static const char *const configs[] = {"leader.replication.throttled.replicas", "3:2,3:3", NULL};
     struct twins w = {.seed = seed, .next_seq = 0};
@@ -421,6 +450,7 @@ static void story(uint64_t seed, int64_t *idle, int64_t *busy)
     test_topics_close(&w.plain);
     *idle += w.idle;
     *busy += w.busy;
+    *remembered += w.remembered;
 }
 
 static void an_idle_round_is_a_plain_round(void **state)
@@ -428,19 +458,22 @@ static void an_idle_round_is_a_plain_round(void **state)
     uint64_t first = test_topics_number("HW_SEED", 1);
     int64_t idle = 0;
     int64_t busy = 0;
+    int64_t remembered = 0;
 
     (void)state;
     for (uint64_t seed = first; seed < first + STORIES; seed++) {
-        story(seed, &idle, &busy);
+        story(seed, &idle, &busy, &remembered);
     }
-    /* Both happen often: else this compares nothing. */
+    /* All happen often: else this compares nothing. */
     assert_true(idle > STORIES * STEPS / 20);
     assert_true(busy > STORIES * STEPS / 20);
+    assert_true(remembered > STORIES * STEPS / 40);
 }
 
-static void append(struct test_topics *t)
+static void append_to(struct test_topics *t, int64_t partition)
 {
     struct hw_produce produce = {.topic = "orders",
+                                 .partition = partition,
                                  .acks = 1,
                                  .leader_epoch = HW_EPOCH_NONE,
                                  .record = {.timestamp = HW_TIMESTAMP_CLOCK,
@@ -450,6 +483,11 @@ static void append(struct test_topics *t)
     struct hw_produced produced;
 
     assert_int_equal(hw_cluster_produce(t->cluster, &produce, &produced, &t->error), HW_OK);
+}
+
+static void append(struct test_topics *t)
+{
+    append_to(t, 0);
 }
 
 static void a_round(struct test_topics *t, int64_t expected)
@@ -506,12 +544,91 @@ static void a_round_reads_what_is_in_the_file(void **state)
     test_topics_close(&t);
 }
 
+static bool is_waiting(const struct hw_partition *partition, int follower)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        if (partition->replicas[i] != leader && follower-- == 0) {
+            return partition->replicas[i]->fetch.is_request_waiting;
+        }
+    }
+    fail_msg("no such follower");
+    return false;
+}
+
+/* A follower has been answered for the first partition, which is idle; the last one's leader cannot
+ * read. */
+static void after_a_failed_round_who_was_answered_does_not_wait(void **state)
+{
+    struct test_topics t;
+    struct hw_partition *partitions;
+    int64_t records;
+
+    (void)state;
+    test_topics_open(&t, 3);
+    (void)test_topics_create(&t, "orders", 4, 3, NULL);
+    partitions = t.cluster->topics[0]->partitions;
+    assert_int_equal(partitions[0].record.leader, partitions[3].record.leader);
+    a_round(&t, 0);
+    a_round(&t, 0);
+    assert_true(partitions[0].idle.is_known);
+    append_to(&t, 3);
+    t.faults.fail_at = t.faults.calls;
+    assert_int_equal(hw_cluster_fetch_round(t.cluster, "orders", -1, &records, &t.error), HW_IO);
+    t.faults.fail_at = -1;
+    assert_false(is_waiting(&partitions[0], 0));
+    assert_true(is_waiting(&partitions[0], 1));
+    hw_cluster_check(t.cluster);
+    a_round(&t, 2);
+    assert_true(is_waiting(&partitions[0], 0));
+    test_topics_close(&t);
+}
+
+/* Its rows were in the leader's log when the transaction was undone, and stay there. */
+static void rows_that_could_not_be_taken_back_are_replicated(void **state)
+{
+    struct test_topics t;
+    struct hw_stage *stage;
+    struct hw_produce produce = {.topic = "orders",
+                                 .acks = 1,
+                                 .leader_epoch = HW_EPOCH_NONE,
+                                 .record = {.timestamp = HW_TIMESTAMP_CLOCK,
+                                            .key_size = -1,
+                                            .value = (const uint8_t *)"value",
+                                            .value_size = 5}};
+    struct hw_produced produced;
+
+    (void)state;
+    test_topics_open(&t, 3);
+    (void)test_topics_create(&t, "orders", 1, 3, NULL);
+    append(&t);
+    a_round(&t, 2);
+    a_round(&t, 0);
+    a_round(&t, 0);
+    assert_true(t.cluster->topics[0]->partitions[0].idle.is_known);
+    assert_int_equal(hw_stage_create(t.cluster, &stage, &t.error), HW_OK);
+    assert_int_equal(hw_stage_add(stage, &produce, &produced, &t.error), HW_OK);
+    assert_int_equal(hw_stage_prepare(stage, &t.error), HW_OK);
+    t.faults.fail_at = t.faults.calls;
+    t.faults.fail_on = true;
+    hw_stage_rollback(stage);
+    t.faults.fail_at = -1;
+    t.faults.fail_on = false;
+    hw_stage_destroy(stage);
+    hw_cluster_check(t.cluster);
+    a_round(&t, 2);
+    test_topics_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_round_is_a_plain_round),
         cmocka_unit_test(a_round_reads_once_for_all_followers),
         cmocka_unit_test(a_round_reads_what_is_in_the_file),
+        cmocka_unit_test(after_a_failed_round_who_was_answered_does_not_wait),
+        cmocka_unit_test(rows_that_could_not_be_taken_back_are_replicated),
     };
 
     return cmocka_run_group_tests_name("cluster_rounds", tests, NULL, NULL);

@@ -20,11 +20,10 @@ struct request {
 /* One replica in a round. */
 struct turn {
     struct hw_partition *partition;
-    struct hw_replica *replica;
-    struct turn *next; /* Of the same broker, in order of the partitions. */
-    size_t place;      /* Of the partition. */
-    bool is_idle;      /* `idle` tells all: nothing happens to the partition. */
-    struct hw_idle_fetch idle;
+    struct hw_idle_fetch *idle; /* Of an idle partition: */
+    struct hw_replica *replica; /* NULL then. */
+    struct turn *next;          /* Of the same broker, in order of the partitions. */
+    size_t place;               /* Of the partition. */
 };
 
 /* What one follower does in a round, and what there is to do in all of it. */
@@ -55,64 +54,44 @@ static void round_add_turn(struct round *round, int32_t broker, struct turn *tur
     round->brokers[broker].last = turn;
 }
 
-/* Turns of the followers of a partition to which nothing happens. Returns whether it is one. */
-static bool round_fill_idle(const struct round *round, const struct hw_partition *partition,
-                            struct turn *turns, size_t *count)
-{
-    struct hw_replica *leader = hw_idle_fetch_leader(partition, round->step);
-
-    *count = 0;
-    for (int32_t i = 0; leader != NULL && i < partition->replica_count; i++) {
-        if (partition->replicas[i] == leader) {
-            continue;
-        }
-        turns[*count].replica = partition->replicas[i];
-        if (!hw_idle_fetch_find(partition, round->step, leader, partition->replicas[i],
-                                &turns[*count].idle)) {
-            return false;
-        }
-        *count += 1;
-    }
-    return leader != NULL;
-}
-
 /* The partition takes part: as an idle one, or with all its replicas, who are told what they have
  * missed. */
 static enum hw_status round_plan_partition(struct round *round, struct hw_partition *partition,
                                            size_t place, struct hw_error *error)
 {
     const struct hw_metadata *brokers = &round->step->controller->metadata;
-    struct turn *turns = &round->turns[round->count];
-    size_t count;
-    bool is_idle = round_fill_idle(round, partition, turns, &count);
+    bool is_idle = round->step->links->count == 0 && hw_idle_find(partition, round->step->now_ms);
+    int32_t count = is_idle ? partition->idle.count : partition->replica_count;
     enum hw_status status = HW_OK;
     int32_t broker = 0;
 
     if (!is_idle) {
+        partition->is_settled = false; /* It will be, which touches it. */
         status = hw_exchange_tell_late(partition, round->step, error);
-        partition->is_settled = false;
-        for (count = 0; count < (size_t)partition->replica_count; count++) {
-            turns[count].replica = partition->replicas[count];
-            if (partition->replicas[count]->role == HW_ROLE_LEADER) {
-                hw_replica_keep_reads(partition->replicas[count], true);
-            }
-        }
     }
     /* Replicas and registrations are in order of the brokers' ids. */
-    for (size_t i = 0; i < count; i++) {
-        turns[i].partition = partition;
-        turns[i].place = place;
-        turns[i].is_idle = is_idle;
-        while (broker < brokers->count &&
-               brokers->registrations[broker].id < turns[i].replica->broker) {
+    for (int32_t i = 0; i < count; i++) {
+        struct turn *turn = &round->turns[round->count++];
+        hw_broker_id_t id;
+
+        *turn = (struct turn){.partition = partition, .place = place};
+        if (is_idle) {
+            turn->idle = &partition->idle.fetches[i];
+            id = turn->idle->broker;
+        } else {
+            turn->replica = partition->replicas[i];
+            id = partition->brokers[i];
+            if (turn->replica->role == HW_ROLE_LEADER) {
+                hw_replica_keep_reads(turn->replica, true);
+            }
+        }
+        while (broker < brokers->count && brokers->registrations[broker].id < id) {
             broker++;
         }
-        if (broker < brokers->count &&
-            brokers->registrations[broker].id == turns[i].replica->broker) {
-            round_add_turn(round, broker, &turns[i]);
+        if (broker < brokers->count && brokers->registrations[broker].id == id) {
+            round_add_turn(round, broker, turn);
         }
     }
-    round->count += count;
     return status;
 }
 
@@ -123,7 +102,7 @@ static enum hw_status round_plan(struct round *round, struct hw_partition *const
 
     for (size_t i = 0; i < count; i++) {
         round->capacity += (size_t)partitions[i]->replica_count;
-        if (partitions[i]->replica_count > 0) {
+        if (round->allocator == NULL && partitions[i]->replica_count > 0) {
             round->allocator = partitions[i]->replicas[0]->allocator;
         }
     }
@@ -146,10 +125,12 @@ static void round_end(struct round *round, enum hw_status status)
     for (size_t i = 0; i < round->count; i++) {
         const struct turn *turn = &round->turns[i];
 
-        if (!turn->is_idle && turn->replica->kept.is_wanted) {
-            hw_replica_keep_reads(turn->replica, false);
-        } else if (turn->is_idle && status != HW_OK) {
-            hw_idle_fetch_end(&round->turns[i].idle);
+        if (turn->idle == NULL) {
+            if (turn->replica->kept.is_wanted) {
+                hw_replica_keep_reads(turn->replica, false);
+            }
+        } else if (status != HW_OK && turn->partition->idle.is_known) {
+            hw_idle_end(turn->partition);
         }
     }
     if (round->turns != NULL) {
@@ -198,9 +179,9 @@ static enum hw_status round_send(const struct round *round, int32_t broker, stru
 
     for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
          turn = turn->next) {
-        if (turn->is_idle) {
-            if (!turn->idle.is_waiting) {
-                hw_idle_fetch_send(&turn->idle, turn->partition, round->step);
+        if (turn->idle != NULL) {
+            if (!turn->idle->is_waiting) {
+                hw_idle_fetch_send(turn->partition, turn->idle, round->step->now_ms);
             }
         } else if (!turn->replica->fetch.is_request_waiting) {
             status = hw_exchange_send(turn->partition, round->step, turn->replica, error);
@@ -234,13 +215,27 @@ static void round_gather(struct round *round, int32_t broker)
 {
     round->request_count = 0;
     for (struct turn *turn = round->brokers[broker].first; turn != NULL; turn = turn->next) {
-        if (turn->is_idle) {
-            round_note_request(round, turn->idle.event.peer, turn->idle.max_bytes,
-                               turn->idle.min_bytes, turn->idle.wait_until_ms, 0, false);
+        if (turn->idle != NULL) {
+            const struct hw_idle *idle = &turn->partition->idle;
+
+            round_note_request(round, idle->event.peer, idle->max_bytes, idle->min_bytes,
+                               turn->idle->wait_until_ms, 0, false);
         } else if (turn->replica->fetch.is_request_waiting) {
             round_gather_one(round, turn);
         }
     }
+}
+
+/* Had the leader records for this request, which it did not send? */
+static bool round_has_more(const struct hw_partition *partition, const struct hw_step *step,
+                           const struct hw_replica *follower,
+                           const struct hw_fetch_request *request)
+{
+    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
+    int64_t bytes = 0;
+
+    return leader != NULL &&
+           (hw_replica_is_fetch_ready(leader, step->now_ms, request, &bytes) || bytes > 0);
 }
 
 /* Answer one partition of a request, within what the partitions before it have left. */
@@ -249,10 +244,6 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
                                        int64_t *records, struct hw_error *error)
 {
     struct hw_fetch_request one = follower->fetch.request;
-    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
-    int64_t bytes = 0;
-    bool has_more = leader != NULL &&
-                    (hw_replica_is_fetch_ready(leader, step->now_ms, &one, &bytes) || bytes > 0);
     size_t size = 0;
     enum hw_status status;
 
@@ -261,8 +252,8 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
     status = hw_exchange_answer(partition, step, follower, &one, &size, records, error);
     request->bytes_left =
         size < (size_t)request->bytes_left ? request->bytes_left - (int32_t)size : 0;
-    follower->fetch.is_first =
-        size == 0 && has_more && request->has_data && !request->has_next_first;
+    follower->fetch.is_first = size == 0 && request->has_data && !request->has_next_first &&
+                               round_has_more(partition, step, follower, &follower->fetch.request);
     request->has_next_first = request->has_next_first || follower->fetch.is_first;
     request->has_data = request->has_data || size > 0;
     return status;
@@ -278,18 +269,19 @@ static enum hw_status round_answer_turn(struct round *round, int32_t broker, int
          turn = turn->next) {
         struct request *request;
 
-        if (turn->is_idle ? !turn->idle.is_waiting : !turn->replica->fetch.is_request_waiting) {
+        if (turn->idle != NULL ? !turn->idle->is_waiting
+                               : !turn->replica->fetch.is_request_waiting) {
             continue;
         }
-        request =
-            round_request(round, turn->is_idle ? turn->idle.event.peer : turn->replica->leader);
+        request = round_request(round, turn->idle != NULL ? turn->partition->idle.event.peer
+                                                          : turn->replica->leader);
         HW_ASSERT(request != NULL);
         if ((turn->place < request->first) != (part == 1) ||
             !(request->is_due || request->available == 0)) {
             continue;
         }
-        if (turn->is_idle) {
-            hw_idle_fetch_answer(&turn->idle);
+        if (turn->idle != NULL) {
+            hw_idle_fetch_answer(turn->partition, turn->idle, round->step->now_ms);
         } else {
             status = round_answer_one(turn->partition, round->step, turn->replica, request, records,
                                       error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/replication/idle_fetch.h"
 
+#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/replication/exchange.h"
 
@@ -9,39 +10,33 @@ static bool nobody_waits(const struct hw_replica *replica)
     return replica->waiting_head == replica->waiting_count;
 }
 
-struct hw_replica *hw_idle_fetch_leader(const struct hw_partition *partition,
-                                        const struct hw_step *step)
+/* The leader, where all replicas are told of it; NULL: something may happen. */
+static struct hw_replica *quiet_leader(const struct hw_partition *partition)
 {
-    struct hw_replica *leader = NULL;
+    struct hw_replica *leader = hw_partition_leader(partition);
 
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        struct hw_replica *replica = partition->replicas[i];
-
-        if (replica->partition_epoch < partition->record.partition_epoch ||
-            (replica->role == HW_ROLE_LEADER && leader != NULL)) {
+        if (partition->replicas[i]->partition_epoch < partition->record.partition_epoch) {
             return NULL;
         }
-        leader = replica->role == HW_ROLE_LEADER ? replica : leader;
     }
-    return leader != NULL && step->links->count == 0 && leader->isr_change == HW_ISR_COMMITTED &&
-                   nobody_waits(leader) && !leader->throttles_as_leader
+    return leader != NULL && leader->isr_change == HW_ISR_COMMITTED && nobody_waits(leader) &&
+                   !leader->throttles_as_leader
                ? leader
                : NULL;
 }
 
-/* It has all that the leader has, and has been told all that the leader would tell it now. */
+/* It has all that the leader has, and has been told all that the leader would tell it now. That it
+ * follows this leader, in this epoch, is in the record that it was told. */
 static bool is_up_to_date(const struct hw_replica *leader, const struct hw_replica *follower)
 {
     const struct hw_fetch_state *fetch = &follower->fetch;
 
-    return follower->role == HW_ROLE_FOLLOWER && follower->leader == leader->broker &&
-           follower->leader_epoch == leader->leader_epoch && nobody_waits(follower) &&
-           !follower->throttles_as_follower && fetch->phase == HW_PHASE_FETCHING &&
-           fetch->lag >= 0 && fetch->delay_until_ms == HW_TIME_NEVER && !fetch->is_first &&
-           fetch->fetch_offset == hw_log_end(leader->log) &&
-           fetch->fetch_offset == hw_log_end(follower->log) &&
+    return fetch->fetch_offset == hw_log_end(leader->log) &&
            hw_log_high_watermark(follower->log) == hw_log_high_watermark(leader->log) &&
-           hw_log_start(follower->log) >= hw_log_start(leader->log);
+           hw_log_start(follower->log) >= hw_log_start(leader->log) && fetch->lag >= 0 &&
+           fetch->delay_until_ms == HW_TIME_NEVER && !fetch->is_first &&
+           !follower->throttles_as_follower;
 }
 
 /* The leader would learn nothing from the request but its time, and refuse nothing. */
@@ -53,90 +48,151 @@ static bool is_known(struct hw_replica *leader, const struct hw_remote_replica *
     int64_t bytes;
 
     return remote->log_end == request->fetch_offset && remote->log_start == request->log_start &&
-           remote->last_fetch_leader_log_end >= request->fetch_offset &&
-           remote->has_fetched_epoch && remote->broker_epoch == request->replica_epoch &&
-           registration != NULL && registration->epoch <= request->replica_epoch &&
+           remote->broker_epoch == request->replica_epoch && registration != NULL &&
+           registration->epoch <= request->replica_epoch &&
            hw_broker_list_contains(&leader->isr, request->replica_id) &&
            !hw_replica_is_fetch_ready(leader, now_ms, request, &bytes);
 }
 
-/* What can differ between two requests of one follower at the same offset. */
-static bool is_same(const struct hw_fetch_request *a, const struct hw_fetch_request *b)
-{
-    return a->fetch_offset == b->fetch_offset && a->replica_epoch == b->replica_epoch &&
-           a->current_leader_epoch == b->current_leader_epoch &&
-           a->last_fetched_epoch == b->last_fetched_epoch && a->log_start == b->log_start &&
-           a->partition_max_bytes == b->partition_max_bytes && a->max_bytes == b->max_bytes &&
-           a->min_bytes == b->min_bytes && a->max_wait_ms == b->max_wait_ms;
-}
-
-bool hw_idle_fetch_find(const struct hw_partition *partition, const struct hw_step *step,
-                        struct hw_replica *leader, struct hw_replica *follower,
-                        struct hw_idle_fetch *fetch)
+/* Whether this follower's next answer and request change nothing. Fills *fetch, and *request with
+ * what it asks. What waits at the leader is such a request: the leader knows what it said, and its
+ * byte limits are set anew before they count. */
+static bool is_idle(const struct hw_partition *partition, struct hw_replica *leader,
+                    struct hw_replica *follower, hw_time_ms_t now_ms, struct hw_idle_fetch *fetch,
+                    struct hw_fetch_request *request)
 {
     const struct hw_fetch_state *state = &follower->fetch;
     const struct hw_registration *own = hw_metadata_find(follower->metadata, follower->broker);
     struct hw_remote_replica *remote = hw_replica_find_remote(leader, follower->broker);
-    struct hw_fetch_request request;
+    bool is_current;
 
     if (own == NULL || remote == NULL || !is_up_to_date(leader, follower) ||
         !hw_replica_build_fetch(follower, own->epoch, partition->settings,
-                                partition->variant->sends_epochs, &request) ||
-        !is_known(leader, remote, &request, step->now_ms) ||
-        (state->is_request_waiting && !is_same(&state->request, &request))) {
+                                partition->variant->sends_epochs, request) ||
+        !is_known(leader, remote, request, now_ms) ||
+        (state->is_request_waiting && state->request.max_wait_ms != request->max_wait_ms)) {
         return false;
     }
-    fetch->follower = follower;
-    fetch->remote = remote;
-    fetch->journal = follower->journal;
-    fetch->event = hw_replica_event(follower, HW_EVENT_FETCH_REQUEST);
-    fetch->event.peer = leader->broker;
-    fetch->event.offset = request.fetch_offset;
-    fetch->last_fetched_epoch = request.last_fetched_epoch;
-    fetch->max_bytes = request.max_bytes;
-    fetch->min_bytes = request.min_bytes;
-    fetch->wait_until_ms = state->wait_until_ms;
-    fetch->is_waiting = state->is_request_waiting;
-    fetch->is_current =
-        fetch->is_waiting && state->wait_until_ms == step->now_ms + request.max_wait_ms &&
-        remote->last_fetch_ms == step->now_ms && remote->last_caught_up_ms >= step->now_ms;
+    is_current = state->is_request_waiting && state->wait_until_ms == now_ms + request->max_wait_ms;
+    *fetch = (struct hw_idle_fetch){.follower = follower,
+                                    .remote = remote,
+                                    .broker = follower->broker,
+                                    .last_fetched_epoch = request->last_fetched_epoch,
+                                    .wait_until_ms = state->wait_until_ms,
+                                    .current_ms = is_current ? now_ms : HW_TIME_NEVER,
+                                    .is_waiting = state->is_request_waiting};
     return true;
 }
 
-void hw_idle_fetch_send(struct hw_idle_fetch *fetch, const struct hw_partition *partition,
-                        const struct hw_step *step)
+static bool find(const struct hw_partition *partition, hw_time_ms_t now_ms, struct hw_idle *idle)
+{
+    struct hw_replica *leader = quiet_leader(partition);
+    struct hw_fetch_request request = {0};
+
+    idle->count = 0;
+    for (int32_t i = 0; leader != NULL && i < partition->replica_count; i++) {
+        struct hw_replica *follower = partition->replicas[i];
+
+        if (follower == leader) {
+            continue;
+        }
+        if (!is_idle(partition, leader, follower, now_ms, &idle->fetches[idle->count], &request)) {
+            return false;
+        }
+        idle->count++;
+    }
+    if (leader == NULL) {
+        return false;
+    }
+    idle->max_bytes = request.max_bytes;
+    idle->min_bytes = request.min_bytes;
+    idle->journal = leader->journal;
+    idle->event = hw_replica_event(leader, HW_EVENT_FETCH_REQUEST);
+    idle->event.peer = leader->broker;
+    idle->event.offset = hw_log_end(leader->log);
+    return true;
+}
+
+bool hw_idle_find(struct hw_partition *partition, hw_time_ms_t now_ms)
+{
+    if (!partition->idle.is_known) {
+        partition->idle.is_known = find(partition, now_ms, &partition->idle);
+    }
+    return partition->idle.is_known;
+}
+
+void hw_idle_check(const struct hw_partition *partition, hw_time_ms_t now_ms)
+{
+    const struct hw_idle *known = &partition->idle;
+    struct hw_idle found;
+
+    if (!known->is_known) {
+        return;
+    }
+    HW_ASSERT(find(partition, now_ms, &found));
+    HW_ASSERT(found.count == known->count && found.journal == known->journal);
+    HW_ASSERT(found.count == 0 ||
+              (found.max_bytes == known->max_bytes && found.min_bytes == known->min_bytes));
+    HW_ASSERT(found.event.offset == known->event.offset &&
+              found.event.high_watermark == known->event.high_watermark &&
+              found.event.leader_epoch == known->event.leader_epoch &&
+              found.event.peer == known->event.peer);
+    for (int32_t i = 0; i < found.count; i++) {
+        const struct hw_idle_fetch *a = &found.fetches[i];
+        const struct hw_idle_fetch *b = &known->fetches[i];
+
+        HW_ASSERT(a->follower == b->follower && a->remote == b->remote && a->broker == b->broker);
+        HW_ASSERT(a->last_fetched_epoch == b->last_fetched_epoch &&
+                  a->wait_until_ms == b->wait_until_ms && a->is_waiting == b->is_waiting);
+        HW_ASSERT(a->current_ms == now_ms || b->current_ms != now_ms);
+    }
+}
+
+void hw_idle_fetch_send(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+                        hw_time_ms_t now_ms)
 {
     struct hw_fetch_state *state = &fetch->follower->fetch;
+    struct hw_event event = partition->idle.event;
 
-    hw_exchange_note_request(fetch->journal, fetch->event, fetch->last_fetched_epoch);
+    event.time_ms = now_ms;
+    event.broker = fetch->broker;
+    hw_exchange_note_request(partition->idle.journal, event, fetch->last_fetched_epoch);
     fetch->is_waiting = true;
-    if (fetch->is_current) {
+    if (fetch->current_ms == now_ms) {
         return;
     }
     if (!state->is_request_waiting) {
         const struct hw_registration *own =
-            hw_metadata_find(fetch->follower->metadata, fetch->follower->broker);
+            hw_metadata_find(fetch->follower->metadata, fetch->broker);
 
         (void)hw_replica_build_fetch(fetch->follower, own->epoch, partition->settings,
                                      partition->variant->sends_epochs, &state->request);
         state->is_request_waiting = true;
     }
-    state->wait_until_ms = step->now_ms + state->request.max_wait_ms;
-    hw_remote_replica_note_fetch(fetch->remote, step->now_ms, step->now_ms);
+    state->wait_until_ms = now_ms + state->request.max_wait_ms;
+    hw_remote_replica_note_fetch(fetch->remote, now_ms, now_ms);
     fetch->wait_until_ms = state->wait_until_ms;
-    fetch->is_current = true;
+    fetch->current_ms = now_ms;
 }
 
-void hw_idle_fetch_answer(struct hw_idle_fetch *fetch)
+void hw_idle_fetch_answer(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+                          hw_time_ms_t now_ms)
 {
-    struct hw_event event = fetch->event;
+    struct hw_event event = partition->idle.event;
 
     event.kind = HW_EVENT_FETCH_RESPONSE;
-    hw_exchange_note_bytes(fetch->journal, event, 0);
+    event.time_ms = now_ms;
+    event.broker = fetch->broker;
+    hw_exchange_note_bytes(partition->idle.journal, event, 0);
     fetch->is_waiting = false;
 }
 
-void hw_idle_fetch_end(struct hw_idle_fetch *fetch)
+void hw_idle_end(struct hw_partition *partition)
 {
-    fetch->follower->fetch.is_request_waiting = fetch->is_waiting;
+    for (int32_t i = 0; i < partition->idle.count; i++) {
+        struct hw_idle_fetch *fetch = &partition->idle.fetches[i];
+
+        fetch->follower->fetch.is_request_waiting = fetch->is_waiting;
+    }
+    hw_partition_touch(partition);
 }

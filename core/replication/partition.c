@@ -19,7 +19,7 @@ bool hw_links_connected(const struct hw_links *links, hw_broker_id_t a, hw_broke
 struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_broker_id_t id)
 {
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        if (partition->replicas[i]->broker == id) {
+        if (partition->brokers[i] == id) {
             return partition->replicas[i];
         }
     }
@@ -31,12 +31,15 @@ void hw_partition_attach(struct hw_partition *partition, struct hw_replica *repl
     int32_t at = partition->replica_count;
 
     HW_ASSERT(partition->replica_count < HW_REPLICAS_MAX);
-    while (at > 0 && partition->replicas[at - 1]->broker > replica->broker) {
+    while (at > 0 && partition->brokers[at - 1] > replica->broker) {
+        partition->brokers[at] = partition->brokers[at - 1];
         partition->replicas[at] = partition->replicas[at - 1];
         at--;
     }
+    partition->brokers[at] = replica->broker;
     partition->replicas[at] = replica;
     partition->replica_count++;
+    hw_partition_touch(partition);
 }
 
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
@@ -44,11 +47,18 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
     int32_t kept = 0;
 
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        if (partition->replicas[i]->broker != id) {
+        if (partition->brokers[i] != id) {
+            partition->brokers[kept] = partition->brokers[i];
             partition->replicas[kept++] = partition->replicas[i];
         }
     }
     partition->replica_count = kept;
+    hw_partition_touch(partition);
+}
+
+void hw_partition_touch(struct hw_partition *partition)
+{
+    partition->idle.is_known = false;
 }
 
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition)
