@@ -76,7 +76,7 @@ enum hw_status hw_segment_seek_before(struct hw_segment_scan *scan, int64_t end,
         return status;
     }
     status = confirmed_position(scan, count - back + 1, position, error);
-    if (*position >= end) {
+    if (status == HW_OK && *position >= end) {
         *position = 0; /* The positions are not sorted. */
     }
     return status;
@@ -102,12 +102,13 @@ static enum hw_status time_entry_below(struct hw_segment_scan *scan, hw_time_ms_
     *found = status == HW_OK && entry->value >= 0 && entry->key >= 0;
     if (*found && count > 1) {
         status = hw_index_file_get(&scan->times, count - 2, &neighbour, error);
-        *found = neighbour.key < entry->key && neighbour.value <= entry->value;
+        *found = status == HW_OK && neighbour.key < entry->key && neighbour.value <= entry->value;
     }
     if (status == HW_OK && *found && count < scan->times.slots) {
         status = hw_index_file_get(&scan->times, count, &neighbour, error);
-        *found = hw_index_entry_is_zero(HW_INDEX_TIME, count, neighbour) ||
-                 (neighbour.key > entry->key && neighbour.value >= entry->value);
+        *found =
+            status == HW_OK && (hw_index_entry_is_zero(HW_INDEX_TIME, count, neighbour) ||
+                                (neighbour.key > entry->key && neighbour.value >= entry->value));
     }
     return status;
 }
