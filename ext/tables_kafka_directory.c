@@ -50,7 +50,7 @@ enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *r
     for (int i = 0; status == HW_OK && i < CHECKPOINT_COUNT; i++) {
         char path[HW_PATH_MAX];
 
-        status = hw_path_format(path, error, "%s/%s", fill->path, checkpoints[i]);
+        status = hw_path_join(path, fill->path, checkpoints[i], error);
         if (status == HW_OK) {
             status = add_checkpoint(fill, path, rows, error);
         }
@@ -91,7 +91,7 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
                                          error);
     }
     if (status == HW_OK) {
-        status = hw_path_format(path, error, "%s/.kafka_cleanshutdown", root);
+        status = hw_path_join(path, root, ".kafka_cleanshutdown", error);
     }
     return status == HW_OK ? hw_store_exists(fill->store, path, &directory->is_clean, error)
                            : status;

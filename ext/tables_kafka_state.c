@@ -69,10 +69,9 @@ enum hw_status fill_kafka_epochs(struct kafka_fill *fill, struct ext_rows *rows,
     struct hw_checkpoint_scan scan;
     hw_offset_t end = HW_OFFSET_NONE;
     char path[HW_PATH_MAX];
-    enum hw_status status =
-        fill->file != NULL
-            ? hw_path_format(path, error, "%s", fill->file)
-            : hw_path_format(path, error, "%s/leader-epoch-checkpoint", fill->partition->path);
+    enum hw_status status = fill->file != NULL ? hw_path_format(path, error, "%s", fill->file)
+                                               : hw_path_join(path, fill->partition->path,
+                                                              "leader-epoch-checkpoint", error);
 
     hw_checkpoint_scan_init(&scan, &ext_allocator);
     if (status == HW_OK) {
@@ -159,7 +158,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
 
         if (hw_kafka_segment_name_parse(names.names[i], &offset, &suffix) &&
             strcmp(suffix, ".snapshot") == 0) {
-            status = hw_path_format(path, error, "%s/%s", fill->partition->path, names.names[i]);
+            status = hw_path_join(path, fill->partition->path, names.names[i], error);
             if (status == HW_OK) {
                 status = add_snapshot(fill, path, offset, rows, error);
             }

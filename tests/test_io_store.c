@@ -760,9 +760,36 @@ static int run_over(const char *name, enum store_kind kind)
     return _cmocka_run_group_tests(name, tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
 
+/* A path is as long as may be, or refused; never cut. */
+static void paths_are_joined_as_far_as_there_is_room(void **state)
+{
+    char name[HW_PATH_MAX];
+    char path[HW_PATH_MAX];
+    struct hw_error error;
+
+    (void)state;
+    assert_ok(hw_path_join(path, "a/b", "c", &error));
+    assert_string_equal(path, "a/b/c");
+    memset(name, 'n', sizeof name);
+    name[HW_PATH_MAX - 3] = '\0';
+    assert_ok(hw_path_join(path, "d", name, &error));
+    assert_int_equal(strlen(path), HW_PATH_MAX - 1);
+    assert_string_equal(path + 2, name);
+    assert_int_equal(hw_path_join(path, "dd", name, &error), HW_MISUSE);
+    assert_non_null(strstr(error.message, "'dd/nnn"));
+}
+
+static int run_over_none(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_are_joined_as_far_as_there_is_room)};
+
+    return cmocka_run_group_tests_name("io_store: none", tests, NULL, NULL);
+}
+
 int main(void)
 {
-    return run_over("io_store: memory", MEMORY) + run_over("io_store: posix", POSIX) +
+    return run_over_none() + run_over("io_store: memory", MEMORY) +
+           run_over("io_store: posix", POSIX) +
            run_over("io_store: posix, one descriptor", POSIX_ONE_DESCRIPTOR) +
            run_over("io_store: faulty over memory", FAULTY_MEMORY) +
            run_over("io_store: faulty over posix", FAULTY_POSIX);

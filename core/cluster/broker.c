@@ -96,7 +96,7 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
                                       const struct hw_partition *partition, char path[HW_PATH_MAX],
                                       struct hw_error *error)
 {
-    return hw_path_format(path, error, "%s/%s", broker->dir, partition->name);
+    return hw_path_join(path, broker->dir, partition->name, error);
 }
 
 /* ------------------------------------------------------------------------------------- starting */
@@ -304,7 +304,7 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
     }
     if (status == HW_OK) {
         hw_broker_states_save(cluster, broker);
-        status = hw_path_format(marker, error, "%s/%s", broker->dir, hw_broker_clean_marker);
+        status = hw_path_join(marker, broker->dir, hw_broker_clean_marker, error);
     }
     if (status == HW_OK) {
         status =

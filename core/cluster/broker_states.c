@@ -80,7 +80,7 @@ enum hw_status hw_broker_states_load(struct hw_broker_states *states, struct hw_
 {
     char path[HW_PATH_MAX];
     struct hw_error ignored;
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, states_name);
+    enum hw_status status = hw_path_join(path, broker->dir, states_name, error);
 
     if (status == HW_OK) {
         status = hw_store_read_whole(store, path, STATES_SIZE_MAX, &states->bytes, error);
@@ -154,7 +154,7 @@ static enum hw_status states_open(struct hw_store *store, const struct hw_broker
 {
     struct hw_path_look look;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, states_name);
+    enum hw_status status = hw_path_join(path, broker->dir, states_name, error);
 
     if (status == HW_OK) {
         status = hw_store_open(store, path, HW_OPEN_TRUNCATE, file, error);

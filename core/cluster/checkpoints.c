@@ -45,7 +45,7 @@ static enum hw_status checkpoint_read(struct hw_store *store, const struct hw_br
                                       struct hw_offset_checkpoint *checkpoint,
                                       struct hw_error *error)
 {
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, kind->file);
+    enum hw_status status = hw_path_join(path, broker->dir, kind->file, error);
 
     if (status == HW_OK) {
         status = hw_offset_checkpoint_read(store, path, checkpoint, error);
@@ -80,7 +80,7 @@ enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
         status = checkpoint_read(cluster->store, broker, &kinds[i], path, read[i], error);
     }
     if (status == HW_OK) {
-        status = hw_path_format(path, error, "%s/%s", broker->dir, hw_broker_clean_marker);
+        status = hw_path_join(path, broker->dir, hw_broker_clean_marker, error);
     }
     if (status == HW_OK) {
         status = hw_store_exists(cluster->store, path, &checkpoints->was_clean, error);
@@ -128,7 +128,7 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_bro
 {
     struct hw_offset_checkpoint checkpoint;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", broker->dir, kind->file);
+    enum hw_status status = hw_path_join(path, broker->dir, kind->file, error);
 
     hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
     if (status == HW_OK) {

@@ -123,7 +123,7 @@ void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topi
 static enum hw_status cluster_lock(struct hw_cluster *cluster, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/.lock", cluster->directory);
+    enum hw_status status = hw_path_join(path, cluster->directory, ".lock", error);
 
     return status == HW_OK ? hw_store_lock(cluster->store, path, &cluster->lock, error) : status;
 }
@@ -131,7 +131,7 @@ static enum hw_status cluster_lock(struct hw_cluster *cluster, struct hw_error *
 static enum hw_status cluster_open_shown(struct hw_cluster *cluster, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/high-watermarks", cluster->directory);
+    enum hw_status status = hw_path_join(path, cluster->directory, "high-watermarks", error);
 
     return status == HW_OK ? hw_shown_file_open(&cluster->shown, cluster->store, path, error)
                            : status;
@@ -163,7 +163,7 @@ enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
     struct hw_cluster *made = NULL;
     char path[HW_PATH_MAX];
     bool exists = false;
-    enum hw_status status = hw_path_format(path, error, "%s/cluster.state", options->directory);
+    enum hw_status status = hw_path_join(path, options->directory, "cluster.state", error);
 
     *cluster = NULL;
     if (status == HW_OK) {
@@ -263,7 +263,7 @@ static enum hw_status cluster_refuse_lost_state(const struct hw_cluster *cluster
 static enum hw_status cluster_forget_shown(struct hw_cluster *cluster, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/high-watermarks", cluster->directory);
+    enum hw_status status = hw_path_join(path, cluster->directory, "high-watermarks", error);
 
     if (status == HW_OK) {
         status = hw_store_remove(cluster->store, path, error);

@@ -33,7 +33,7 @@ enum { CAUSES = sizeof cause_words / sizeof cause_words[0] };
 static enum hw_status loss_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
                                      struct hw_error *error)
 {
-    return hw_path_format(path, error, "%s/losses", cluster->directory);
+    return hw_path_join(path, cluster->directory, "losses", error);
 }
 
 /* -------------------------------------------------------------------------------------- writing */

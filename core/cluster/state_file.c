@@ -28,7 +28,7 @@ const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS] = {"recovered
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
                                   struct hw_error *error)
 {
-    return hw_path_format(path, error, "%s/cluster.state", cluster->directory);
+    return hw_path_join(path, cluster->directory, "cluster.state", error);
 }
 
 static enum hw_status append_escaped(struct hw_buffer *out, const char *text,

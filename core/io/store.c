@@ -386,6 +386,22 @@ enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, co
     return HW_OK;
 }
 
+enum hw_status hw_path_join(char path[HW_PATH_MAX], const char *directory, const char *name,
+                            struct hw_error *error)
+{
+    size_t directory_size = strlen(directory);
+    size_t name_size = strlen(name);
+
+    if (directory_size + 1 + name_size >= HW_PATH_MAX) {
+        return hw_error_set(error, HW_MISUSE, "the path '%.300s/%.300s' has %zu bytes, at most %d",
+                            directory, name, directory_size + 1 + name_size, HW_PATH_MAX - 1);
+    }
+    memcpy(path, directory, directory_size);
+    path[directory_size] = '/';
+    memcpy(path + directory_size + 1, name, name_size + 1);
+    return HW_OK;
+}
+
 const char *hw_path_below(const char *path, const char *directory)
 {
     size_t length = strlen(directory);

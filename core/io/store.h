@@ -205,6 +205,10 @@ enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,
 enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, const char *format,
                               ...) __attribute__((format(printf, 3, 4)));
 
+/* The same for "directory/name", which is not `path`. */
+enum hw_status hw_path_join(char path[HW_PATH_MAX], const char *directory, const char *name,
+                            struct hw_error *error);
+
 /*
  * What follows `directory` in `path`: "/b" for "a/b" in "a", "" for "a" in "a", NULL for "ab" in
  * "a". Slashes at the end of `directory` do not

@@ -48,7 +48,7 @@ static enum hw_status remove_name(const struct hw_segment_owner *owner, const ch
                                   struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", owner->directory, name);
+    enum hw_status status = hw_path_join(path, owner->directory, name, error);
 
     return status == HW_OK ? hw_store_remove(owner->store, path, error) : status;
 }
@@ -131,7 +131,7 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
         if (!prefix_parse(name, &offset) || !hw_name_ends_with(name, ".swap")) {
             continue;
         }
-        status = hw_path_format(from, error, "%s/%s", owner->directory, name);
+        status = hw_path_join(from, owner->directory, name, error);
         if (status == HW_OK) {
             status = hw_path_format(to, error, "%s/%.*s", owner->directory,
                                     (int)(strlen(name) - strlen(".swap")), name);

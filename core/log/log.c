@@ -185,7 +185,7 @@ enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_
     bool sync = log->has_epoch_file || epochs->count != 1 || epochs->entries[0].start_offset != 0;
     char path[HW_PATH_MAX];
     enum hw_status status =
-        hw_path_format(path, error, "%s/leader-epoch-checkpoint", log->owner.directory);
+        hw_path_join(path, log->owner.directory, "leader-epoch-checkpoint", error);
 
     if (status == HW_OK) {
         log->has_epoch_file = true;
@@ -285,7 +285,7 @@ static enum hw_status sync_names(struct hw_log *log, struct hw_error *error)
 static enum hw_status sync_file(const struct hw_log *log, const char *name, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", log->owner.directory, name);
+    enum hw_status status = hw_path_join(path, log->owner.directory, name, error);
 
     return status == HW_OK ? hw_store_sync_file(log->owner.store, log->owner.allocator, path, error)
                            : status;

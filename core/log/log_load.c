@@ -59,8 +59,7 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
     struct hw_uuid found;
     char found_text[HW_UUID_TEXT_SIZE];
     char expected_text[HW_UUID_TEXT_SIZE];
-    enum hw_status status =
-        hw_path_format(path, error, "%s/partition.metadata", log->owner.directory);
+    enum hw_status status = hw_path_join(path, log->owner.directory, "partition.metadata", error);
 
     if (status != HW_OK || hw_uuid_is_zero(expected)) {
         return status;
@@ -90,7 +89,7 @@ static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
     struct hw_log *log = loader->log;
     char path[HW_PATH_MAX];
     enum hw_status status =
-        hw_path_format(path, error, "%s/leader-epoch-checkpoint", log->owner.directory);
+        hw_path_join(path, log->owner.directory, "leader-epoch-checkpoint", error);
 
     if (status == HW_OK) {
         status = hw_epoch_checkpoint_read(log->owner.store, path, &log->epochs, error);

@@ -33,7 +33,7 @@ static enum hw_status look_at_directory(const struct hw_log *log, struct hw_path
         char path[HW_PATH_MAX];
         struct hw_path_look file = {.exists = false};
 
-        status = hw_path_format(path, error, "%s/%s", log->owner.directory, names[i]);
+        status = hw_path_join(path, log->owner.directory, names[i], error);
         if (status == HW_OK) {
             status = hw_store_look(log->owner.store, path, &file, error);
         }

@@ -74,7 +74,7 @@ enum hw_status hw_meta_properties_read(struct hw_meta_properties *properties,
     struct hw_checkpoint_span line;
     struct hw_buffer content;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/meta.properties", directory);
+    enum hw_status status = hw_path_join(path, directory, "meta.properties", error);
 
     *properties = (struct hw_meta_properties){.is_there = false};
     hw_buffer_init(&content, allocator);
@@ -98,7 +98,7 @@ enum hw_status hw_meta_properties_write(const struct hw_meta_properties *propert
 {
     char text[CONTENT_SIZE];
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/meta.properties", directory);
+    enum hw_status status = hw_path_join(path, directory, "meta.properties", error);
     int size = snprintf(text, sizeof text,
                         "#\n#highwater\ncluster.id=%s\ndirectory.id=%s\nnode.id=%s\nversion=%s\n",
                         properties->cluster_id, properties->directory_id, properties->node_id,

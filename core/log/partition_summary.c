@@ -21,7 +21,7 @@ static enum hw_status read_topic_id(struct hw_partition_summary *summary,
                                     const char *directory, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/partition.metadata", directory);
+    enum hw_status status = hw_path_join(path, directory, "partition.metadata", error);
 
     if (status == HW_OK) {
         status = hw_partition_metadata_read(store, path, allocator, &summary->topic_id, error);

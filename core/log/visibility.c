@@ -113,7 +113,7 @@ static enum hw_status take_snapshot(struct hw_visibility *view, const char *name
 {
     struct hw_snapshot_file snapshot;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%s", view->partition->path, name);
+    enum hw_status status = hw_path_join(path, view->partition->path, name, error);
 
     hw_snapshot_file_init(&snapshot, view->allocator);
     if (status == HW_OK) {
@@ -158,7 +158,7 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
 
         if (hw_kafka_segment_name_parse(names.names[i], &offset, &suffix) &&
             strcmp(suffix, ".txnindex") == 0) {
-            status = hw_path_format(path, error, "%s/%s", view->partition->path, names.names[i]);
+            status = hw_path_join(path, view->partition->path, names.names[i], error);
             if (status == HW_OK) {
                 status = take_index(view, path, *end, error);
             }
@@ -243,7 +243,7 @@ static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
         }
         has_index = has_index || strcmp(suffix, ".txnindex") == 0;
         if (strcmp(suffix, ".log") == 0) {
-            status = hw_path_format(path, error, "%s/%s", view->partition->path, names.names[i]);
+            status = hw_path_join(path, view->partition->path, names.names[i], error);
             if (status == HW_OK) {
                 status = hw_store_add_file_size(view->store, path, &log_bytes, error);
             }
