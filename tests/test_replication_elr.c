@@ -243,7 +243,8 @@ static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
 }
 
 /* The minimum was lowered while nobody led. From the election on the high watermark moves, and who
- * is not in the ISR does not have all below it any more. Semantics: 0.6 invariants 4 and 8, R6.11 */
+ * is not in the ISR does not have all below it any more. Semantics: 0.6 invariants 4 and 8, R6.11
+ */
 static void a_leader_that_is_enough_alone_leaves_nobody_in_the_elr(void **state)
 {
     struct test_controller *t = *state;
