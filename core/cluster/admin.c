@@ -5,6 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+static void admin_keep_earlier(hw_time_ms_t *next, hw_time_ms_t before)
+{
+    *next = before < *next ? before : *next;
+}
+
 /* Everything that is derived from the configuration, anew. */
 static void admin_apply_configs(struct hw_cluster *cluster)
 {
@@ -22,13 +27,9 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     }
     hw_cluster_schedule(cluster);
     /* A longer period starts after what was due already; a shorter one counts from now. */
-    cluster->next_isr_check_ms =
-        isr_check < cluster->next_isr_check_ms ? isr_check : cluster->next_isr_check_ms;
-    cluster->next_checkpoint_ms =
-        checkpoint < cluster->next_checkpoint_ms ? checkpoint : cluster->next_checkpoint_ms;
-    if (log_starts < cluster->next_log_start_checkpoint_ms) {
-        cluster->next_log_start_checkpoint_ms = log_starts;
-    }
+    admin_keep_earlier(&cluster->next_isr_check_ms, isr_check);
+    admin_keep_earlier(&cluster->next_checkpoint_ms, checkpoint);
+    admin_keep_earlier(&cluster->next_log_start_checkpoint_ms, log_starts);
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
         for (int32_t p = 0; variant != before && p < cluster->topics[t]->partition_count; p++) {

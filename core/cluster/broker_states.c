@@ -39,40 +39,40 @@ void hw_broker_states_release(struct hw_broker_states *states)
 /* --------------------------------------------------------------------------------------- reading
  */
 
-/* Note where the state of each log begins. Returns false if the bytes are not what they should be;
- * what was noted by then is good. */
-static bool states_index(struct hw_broker_states *states, enum hw_status *status,
-                         struct hw_error *error)
+/* Note where the state of each log begins, as far as the bytes are what they should be. Errors:
+ * HW_NO_MEMORY. */
+static enum hw_status states_index(struct hw_broker_states *states, struct hw_error *error)
 {
     const uint8_t *bytes = states->bytes.bytes;
     size_t size = states->bytes.size;
     size_t at = HEAD_SIZE;
+    enum hw_status status = HW_OK;
 
     if (size < HEAD_SIZE || hw_get_u32(bytes) != STATES_MAGIC ||
         hw_get_u32(bytes + 4) != STATES_VERSION ||
         hw_get_u32(bytes + 8) != hw_crc32c(bytes + HEAD_SIZE, size - HEAD_SIZE)) {
-        return false;
+        return HW_OK;
     }
-    while (*status == HW_OK && size - at > 2) {
+    while (status == HW_OK && size - at > 2) {
         size_t topic_size = hw_get_u16(bytes + at);
         char topic[HW_TOPIC_NAME_MAX + 1];
         int32_t partition;
 
         if (topic_size > HW_TOPIC_NAME_MAX || size - at < 2 + topic_size + 8) {
-            return false;
+            break;
         }
         memcpy(topic, bytes + at + 2, topic_size);
         topic[topic_size] = '\0';
         at += 2 + topic_size;
         partition = hw_get_i32(bytes + at);
         if (partition < 0 || size - at - 8 < hw_get_u32(bytes + at + 4)) {
-            return false;
+            break;
         }
-        *status =
+        status =
             hw_offset_checkpoint_set(&states->places, topic, partition, (int64_t)at + 4, error);
         at += 8 + hw_get_u32(bytes + at + 4);
     }
-    return true;
+    return status;
 }
 
 enum hw_status hw_broker_states_load(struct hw_broker_states *states, struct hw_store *store,
@@ -86,7 +86,7 @@ enum hw_status hw_broker_states_load(struct hw_broker_states *states, struct hw_
         status = hw_store_read_whole(store, path, STATES_SIZE_MAX, &states->bytes, error);
     }
     if (status == HW_OK) {
-        (void)states_index(states, &status, error);
+        status = states_index(states, error);
         /* It says how things were at the stop, and is of no more use once they go on. */
         (void)hw_store_remove(store, path, &ignored);
     }

@@ -290,7 +290,7 @@ static enum hw_status rewrite_unsynced(struct hw_segment *segment, struct hw_err
     return status;
 }
 
-static bool segment_is_synced(const struct hw_segment *segment)
+bool hw_segment_is_synced(const struct hw_segment *segment)
 {
     return segment->synced_bytes == segment->size_bytes && !segment->cut_is_unsynced;
 }
@@ -299,7 +299,7 @@ enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *erro
 {
     enum hw_status status = HW_OK;
 
-    if (segment_is_synced(segment)) {
+    if (hw_segment_is_synced(segment)) {
         return HW_OK;
     }
     if (segment->sync_has_failed) {

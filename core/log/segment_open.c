@@ -214,9 +214,8 @@ enum hw_status hw_segment_save(struct hw_segment *segment, struct hw_segment_sta
 {
     enum hw_status status = HW_OK;
 
-    *is_complete = segment->synced_bytes == segment->size_bytes && !segment->tail_is_dirty &&
-                   !segment->cut_is_unsynced && index_is_written(&segment->offsets) &&
-                   index_is_written(&segment->times);
+    *is_complete = hw_segment_is_synced(segment) && !segment->tail_is_dirty &&
+                   index_is_written(&segment->offsets) && index_is_written(&segment->times);
     *state = (struct hw_segment_state){.base_offset = segment->base_offset,
                                        .next_offset = segment->next_offset,
                                        .size_bytes = segment->size_bytes,
