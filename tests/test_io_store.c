@@ -331,6 +331,37 @@ static void a_look_tells_what_a_path_is(void **state)
     assert_false(look_at(t, "a/b").exists);
 }
 
+static bool is_same_look(const struct hw_path_look *a, const struct hw_path_look *b)
+{
+    return a->exists == b->exists && a->is_directory == b->is_directory &&
+           a->size_bytes == b->size_bytes && a->stamp == b->stamp;
+}
+
+static void a_look_from_a_lookout_is_the_same(void **state)
+{
+    static const char *const names[] = {"d/file", "d//file", "d/x", "d/file/x", "d", "d/", "a"};
+    struct test_store *t = *state;
+    struct hw_lookout lookout;
+    struct hw_path_look plain;
+    struct hw_path_look look;
+    struct hw_error error;
+
+    make_directory_d(t);
+    write_text(t->store, at(t, 0, "d/file"), "hello");
+    write_text(t->store, at(t, 0, "a"), "hi");
+    assert_ok(hw_store_open_lookout(t->store, at(t, 1, "d"), &lookout, &error));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_ok(hw_store_look(t->store, at(t, 0, names[i]), &plain, &error));
+        assert_ok(hw_lookout_look(&lookout, at(t, 0, names[i]), &look, &error));
+        if (!is_same_look(&plain, &look)) {
+            fail_msg("another look at %s", names[i]);
+        }
+        assert_int_equal(look.exists, i != 2 && i != 3);
+    }
+    hw_lookout_close(&lookout);
+    hw_lookout_close(&lookout);
+}
+
 /* What was changed has another stamp, and what was not has the same, whoever reads it. */
 static void a_stamp_changes_with_what_it_is_of(void **state)
 {
@@ -740,6 +771,7 @@ static int run_over(const char *name, enum store_kind kind)
         CASE(directories_are_made_once),
         CASE(exists_knows_files_and_directories),
         CASE(a_look_tells_what_a_path_is),
+        CASE(a_look_from_a_lookout_is_the_same),
         CASE(a_stamp_changes_with_what_it_is_of),
         CASE(only_an_existing_directory_can_be_synced),
         CASE(a_renamed_file_stays_open_under_its_new_name),

@@ -104,11 +104,12 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
 static void broker_note_recovery(const struct hw_replica *replica,
                                  const struct hw_log_recovery *recovery)
 {
-    struct hw_event event = hw_replica_event(replica, HW_EVENT_RECOVERY);
+    struct hw_event event;
 
     if (!recovery->recovered && recovery->detail[0] == '\0') {
         return;
     }
+    event = hw_replica_event(replica, HW_EVENT_RECOVERY);
     event.offset = recovery->cut_at;
     event.end_offset = hw_log_end(replica->log);
     if (recovery->detail[0] != '\0') {
@@ -121,7 +122,7 @@ static void broker_note_recovery(const struct hw_replica *replica,
 
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_topic *topic, struct hw_partition *partition,
-                                      const struct hw_broker_checkpoints *checkpoints,
+                                      struct hw_broker_checkpoints *checkpoints,
                                       struct hw_error *error)
 {
     int32_t index = partition->number;

@@ -28,12 +28,14 @@ void hw_broker_states_init(struct hw_broker_states *states, const struct hw_allo
 {
     hw_buffer_init(&states->bytes, allocator);
     hw_offset_checkpoint_init(&states->places, allocator);
+    states->lookout = (struct hw_lookout){.store = NULL};
 }
 
 void hw_broker_states_release(struct hw_broker_states *states)
 {
     hw_buffer_release(&states->bytes);
     hw_offset_checkpoint_release(&states->places);
+    hw_lookout_close(&states->lookout);
 }
 
 /* --------------------------------------------------------------------------------------- reading
@@ -89,18 +91,21 @@ enum hw_status hw_broker_states_load(struct hw_broker_states *states, struct hw_
         status = states_index(states, error);
         /* It says how things were at the stop, and is of no more use once they go on. */
         (void)hw_store_remove(store, path, &ignored);
+        /* Without it every file is looked at from the root. */
+        (void)hw_store_open_lookout(store, broker->dir, &states->lookout, &ignored);
     }
     return status == HW_NO_MEMORY ? status : HW_OK;
 }
 
-void hw_broker_states_find(const struct hw_broker_states *states, const char *topic,
-                           int32_t partition, struct hw_log_load *load)
+void hw_broker_states_find(struct hw_broker_states *states, const char *topic, int32_t partition,
+                           struct hw_log_load *load)
 {
     int64_t at = hw_offset_checkpoint_get(&states->places, topic, partition, -1);
 
     if (at >= 0) {
         load->state = states->bytes.bytes + at + 4;
         load->state_size = hw_get_u32(states->bytes.bytes + at);
+        load->lookout = states->lookout.store == NULL ? NULL : &states->lookout;
     }
 }
 

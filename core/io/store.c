@@ -76,6 +76,42 @@ enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw
     return store->methods->look(store, path, look, error);
 }
 
+enum hw_status hw_store_open_lookout(struct hw_store *store, const char *directory,
+                                     struct hw_lookout *lookout, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *lookout = (struct hw_lookout){.directory = directory, .directory_size = strlen(directory)};
+    if (store->methods->open_lookout != NULL) {
+        status = store->methods->open_lookout(store, directory, &lookout->handle, error);
+    }
+    lookout->store = status == HW_OK ? store : NULL;
+    return status;
+}
+
+enum hw_status hw_lookout_look(const struct hw_lookout *lookout, const char *path,
+                               struct hw_path_look *look, struct hw_error *error)
+{
+    struct hw_store *store = lookout->store;
+    size_t size = lookout->directory_size;
+
+    if (store->methods->look_from == NULL || strncmp(path, lookout->directory, size) != 0 ||
+        path[size] != '/' || path[size + 1] == '/' || path[size + 1] == '\0') {
+        return hw_store_look(store, path, look, error);
+    }
+    return store->methods->look_from(store, lookout->handle, path, path + size + 1, look, error);
+}
+
+void hw_lookout_close(struct hw_lookout *lookout)
+{
+    struct hw_store *store = lookout->store;
+
+    if (store != NULL && store->methods->close_lookout != NULL) {
+        store->methods->close_lookout(store, lookout->handle);
+    }
+    lookout->store = NULL;
+}
+
 bool hw_path_look_is_settled(const struct hw_path_look *look, int64_t now_ns)
 {
     /* Whole seconds: of a file system that knows no others, or only even ones. */

@@ -195,12 +195,17 @@ bool hw_offset_checkpoint_remove(struct hw_offset_checkpoint *checkpoint, const 
     return kept < count;
 }
 
-hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoint,
-                                     const char *topic, int32_t partition, hw_offset_t missing)
+hw_offset_t hw_offset_checkpoint_get(struct hw_offset_checkpoint *checkpoint, const char *topic,
+                                     int32_t partition, hw_offset_t missing)
 {
-    bool found;
-    size_t at = find_partition(checkpoint, topic, partition, &found);
+    size_t at = checkpoint->next;
+    bool found = at < checkpoint->count &&
+                 compare_partition(&checkpoint->entries[at], topic, partition) == 0;
 
+    if (!found) {
+        at = find_partition(checkpoint, topic, partition, &found);
+    }
+    checkpoint->next = found ? at + 1 : at;
     return found ? checkpoint->entries[at].offset : missing;
 }
 

@@ -26,6 +26,22 @@ bool hw_segment_name_parse(const char *name, const char *suffix, hw_offset_t *ba
     return true;
 }
 
+enum hw_status hw_segment_name_path(char path[HW_PATH_MAX], const char *directory,
+                                    hw_offset_t offset, const char *suffix, struct hw_error *error)
+{
+    enum { DIGITS = 20, SUFFIX_SIZE_MAX = 20 };
+    char name[DIGITS + SUFFIX_SIZE_MAX];
+    size_t suffix_size = strlen(suffix) + 1;
+
+    HW_ASSERT(offset >= 0 && suffix_size <= SUFFIX_SIZE_MAX);
+    for (int i = DIGITS - 1; i >= 0; i--) {
+        name[i] = (char)('0' + offset % 10);
+        offset /= 10;
+    }
+    memcpy(name + DIGITS, suffix, suffix_size);
+    return hw_path_join(path, directory, name, error);
+}
+
 /* Which names of the directory something is done with. */
 struct selection {
     const char *suffix; /* They end so; NULL: in any way but .swap. */

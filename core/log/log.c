@@ -233,14 +233,18 @@ enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct 
 {
     struct hw_epoch_cache next;
     bool changed;
-    enum hw_status status = hw_epoch_cache_copy(&next, &log->epochs, error);
+    enum hw_status status;
 
     HW_ASSERT(epoch >= 0);
 
+    if (hw_epoch_cache_is_noted(&log->epochs, epoch, hw_log_end(log))) {
+        return HW_OK;
+    }
+    status = hw_epoch_cache_copy(&next, &log->epochs, error);
     if (status == HW_OK) {
         status = hw_epoch_cache_assign(&next, epoch, hw_log_end(log), &changed, error);
     }
-    if (status == HW_OK && changed) {
+    if (status == HW_OK) {
         status = hw_log_store_epochs(log, &next, error);
         if (status == HW_IO) {
             epochs_swap(log, &next);

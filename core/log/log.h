@@ -74,6 +74,7 @@ struct hw_log_load {
     /* With `clean`: what hw_log_save_state() said at that stop; NULL if that is not known. */
     const uint8_t *state;
     size_t state_size;
+    const struct hw_lookout *lookout; /* For looking at its files; NULL: there is none. */
 };
 
 /* What opening a log found and did. */

@@ -23,15 +23,13 @@
 #include "core/log/log_internal.h"
 #include "core/log/snapshot_file.h"
 
-#include <inttypes.h>
-
 /* A snapshot without producers: version 1, checksum, count 0. */
 static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
 
 static enum hw_status snapshot_path(const struct hw_log *log, hw_offset_t offset,
                                     char path[HW_PATH_MAX], struct hw_error *error)
 {
-    return hw_path_format(path, error, "%s/%020" PRId64 ".snapshot", log->owner.directory, offset);
+    return hw_segment_name_path(path, log->owner.directory, offset, ".snapshot", error);
 }
 
 static hw_offset_t newest(const struct hw_log *log)

@@ -16,18 +16,25 @@
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 #include "core/base/uuid.h"
+#include "core/log/directory.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { INDEX_SIZE = 4 + 8 + 4, SEGMENT_SIZE = 7 * 8 + 2 * INDEX_SIZE, EPOCH_SIZE = 4 + 8 };
 
+static enum hw_status look(const struct hw_log *log, const struct hw_lookout *lookout,
+                           const char *path, struct hw_path_look *found, struct hw_error *error)
+{
+    return lookout == NULL ? hw_store_look(log->owner.store, path, found, error)
+                           : hw_lookout_look(lookout, path, found, error);
+}
+
 /* The directory, and the two small files in it, which may be written in place, as one. */
-static enum hw_status look_at_directory(const struct hw_log *log, struct hw_path_look *look,
-                                        struct hw_error *error)
+static enum hw_status look_at_directory(const struct hw_log *log, const struct hw_lookout *lookout,
+                                        struct hw_path_look *found, struct hw_error *error)
 {
     static const char *const names[] = {"partition.metadata", "leader-epoch-checkpoint"};
-    enum hw_status status = hw_store_look(log->owner.store, log->owner.directory, look, error);
+    enum hw_status status = look(log, lookout, log->owner.directory, found, error);
 
     for (size_t i = 0; status == HW_OK && i < sizeof names / sizeof names[0]; i++) {
         char path[HW_PATH_MAX];
@@ -35,33 +42,33 @@ static enum hw_status look_at_directory(const struct hw_log *log, struct hw_path
 
         status = hw_path_join(path, log->owner.directory, names[i], error);
         if (status == HW_OK) {
-            status = hw_store_look(log->owner.store, path, &file, error);
+            status = look(log, lookout, path, &file, error);
         }
         if (status == HW_OK && file.exists) {
-            look->stamp = look->stamp * UINT64_C(0x9e3779b97f4a7c15) + file.stamp;
-            look->changed_ns =
-                file.changed_ns > look->changed_ns ? file.changed_ns : look->changed_ns;
+            found->stamp = found->stamp * UINT64_C(0x9e3779b97f4a7c15) + file.stamp;
+            found->changed_ns =
+                file.changed_ns > found->changed_ns ? file.changed_ns : found->changed_ns;
         }
     }
-    look->exists = status == HW_OK && look->is_directory;
+    found->exists = status == HW_OK && found->is_directory;
     return status;
 }
 
 /* One that is no file of that size does not exist. */
-static enum hw_status look_at_segment(const struct hw_log *log,
+static enum hw_status look_at_segment(const struct hw_log *log, const struct hw_lookout *lookout,
                                       const struct hw_segment_state *state,
-                                      struct hw_path_look *look, struct hw_error *error)
+                                      struct hw_path_look *found, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_format(path, error, "%s/%020" PRId64 ".log",
-                                           log->owner.directory, state->base_offset);
+    enum hw_status status =
+        hw_segment_name_path(path, log->owner.directory, state->base_offset, ".log", error);
 
-    *look = (struct hw_path_look){.exists = false};
+    *found = (struct hw_path_look){.exists = false};
     if (status == HW_OK) {
-        status = hw_store_look(log->owner.store, path, look, error);
+        status = look(log, lookout, path, found, error);
     }
-    look->exists = status == HW_OK && look->exists && !look->is_directory &&
-                   look->size_bytes == state->size_bytes;
+    found->exists = status == HW_OK && found->exists && !found->is_directory &&
+                    found->size_bytes == state->size_bytes;
     return status;
 }
 
@@ -79,13 +86,13 @@ static enum hw_status append_segment(struct hw_log *log, size_t i, int64_t now_n
                                      struct hw_error *error)
 {
     struct hw_segment_state state;
-    struct hw_path_look look;
+    struct hw_path_look found;
     uint8_t bytes[SEGMENT_SIZE];
     enum hw_status status = hw_segment_save(log->segments[i], &state, is_complete, error);
 
     if (status == HW_OK && *is_complete) {
-        status = look_at_segment(log, &state, &look, error);
-        *is_complete = hw_path_look_is_settled(&look, now_ns);
+        status = look_at_segment(log, NULL, &state, &found, error);
+        *is_complete = hw_path_look_is_settled(&found, now_ns);
     }
     if (status != HW_OK || !*is_complete) {
         return status;
@@ -93,7 +100,7 @@ static enum hw_status append_segment(struct hw_log *log, size_t i, int64_t now_n
     hw_put_i64(bytes, state.base_offset);
     hw_put_i64(bytes + 8, state.next_offset);
     hw_put_i64(bytes + 16, state.size_bytes);
-    hw_put_u64(bytes + 24, look.stamp);
+    hw_put_u64(bytes + 24, found.stamp);
     hw_put_i64(bytes + 32, state.rolling_timestamp);
     hw_put_i64(bytes + 40, state.max_timestamp);
     hw_put_i64(bytes + 48, state.max_timestamp_offset);
@@ -137,15 +144,15 @@ enum hw_status hw_log_save_state(struct hw_log *log, const struct hw_uuid *topic
                                  struct hw_buffer *out, struct hw_error *error)
 {
     size_t size_before = out->size;
-    struct hw_path_look look;
-    enum hw_status status = look_at_directory(log, &look, error);
-    bool is_complete = log->epochs_are_on_disk && hw_path_look_is_settled(&look, now_ns);
+    struct hw_path_look found;
+    enum hw_status status = look_at_directory(log, NULL, &found, error);
+    bool is_complete = log->epochs_are_on_disk && hw_path_look_is_settled(&found, now_ns);
 
     if (status == HW_OK && is_complete) {
         status = hw_buffer_append(out, topic_id->bytes, sizeof topic_id->bytes, error);
     }
     if (status == HW_OK && is_complete) {
-        status = append_number(out, look.stamp, 8, error);
+        status = append_number(out, found.stamp, 8, error);
     }
     if (status == HW_OK && is_complete) {
         status = append_number(out, log->count, 4, error);
@@ -206,13 +213,14 @@ static struct hw_index_state get_index(const uint8_t *bytes)
 }
 
 /* Put one more segment behind those of the log, if its file is still the same. */
-static enum hw_status restore_segment(struct hw_log *log, hw_time_ms_t now_ms,
-                                      struct state_reader *reader, struct hw_error *error)
+static enum hw_status restore_segment(struct hw_log *log, const struct hw_lookout *lookout,
+                                      hw_time_ms_t now_ms, struct state_reader *reader,
+                                      struct hw_error *error)
 {
     const uint8_t *bytes = take(reader, SEGMENT_SIZE);
     struct hw_segment_state state;
     struct hw_segment *segment;
-    struct hw_path_look look;
+    struct hw_path_look found;
     enum hw_status status;
 
     HW_ASSERT(bytes != NULL);
@@ -231,8 +239,8 @@ static enum hw_status restore_segment(struct hw_log *log, hw_time_ms_t now_ms,
     if (!reader->is_good) {
         return HW_OK;
     }
-    status = look_at_segment(log, &state, &look, error);
-    reader->is_good = look.exists && look.stamp == hw_get_u64(bytes + 24);
+    status = look_at_segment(log, lookout, &state, &found, error);
+    reader->is_good = found.exists && found.stamp == hw_get_u64(bytes + 24);
     if (!reader->is_good) {
         return status;
     }
@@ -255,8 +263,13 @@ static enum hw_status restore_snapshots(struct hw_log *log, struct state_reader 
     size_t count = take_count(reader, 8);
     enum hw_status status = HW_OK;
 
-    for (size_t i = 0; status == HW_OK && i < count; i++) {
-        status = hw_log_add_snapshot(log, hw_get_i64(take(reader, 8)), error);
+    for (size_t i = 0; status == HW_OK && reader->is_good && i < count; i++) {
+        hw_offset_t offset = hw_get_i64(take(reader, 8));
+
+        reader->is_good = offset >= 0 && offset <= hw_log_end(log);
+        if (reader->is_good) {
+            status = hw_log_add_snapshot(log, offset, error);
+        }
     }
     return status;
 }
@@ -298,18 +311,18 @@ enum hw_status hw_log_restore_state(struct hw_log *log, const struct hw_log_load
     const uint8_t *topic_id = take(&reader, sizeof load->topic_id.bytes);
     const uint8_t *stamp = take(&reader, 8);
     size_t count = take_count(&reader, SEGMENT_SIZE);
-    struct hw_path_look look;
+    struct hw_path_look found;
     enum hw_status status = HW_OK;
 
     reader.is_good =
         count > 0 && (hw_uuid_is_zero(&load->topic_id) ||
                       memcmp(topic_id, load->topic_id.bytes, sizeof load->topic_id.bytes) == 0);
     if (reader.is_good) {
-        status = look_at_directory(log, &look, error);
-        reader.is_good = look.exists && look.stamp == hw_get_u64(stamp);
+        status = look_at_directory(log, load->lookout, &found, error);
+        reader.is_good = found.exists && found.stamp == hw_get_u64(stamp);
     }
     for (size_t i = 0; status == HW_OK && reader.is_good && i < count; i++) {
-        status = restore_segment(log, now_ms, &reader, error);
+        status = restore_segment(log, load->lookout, now_ms, &reader, error);
     }
     if (status == HW_OK && reader.is_good) {
         status = restore_snapshots(log, &reader, error);

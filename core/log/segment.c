@@ -3,16 +3,15 @@
 #include "core/log/segment_internal.h"
 
 #include "core/base/assert.h"
-
-#include <inttypes.h>
+#include "core/log/directory.h"
 
 enum { REWRITE_SIZE = 256 * 1024 };
 
 enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
                                char path[HW_PATH_MAX], struct hw_error *error)
 {
-    return hw_path_format(path, error, "%s/%020" PRId64 "%s", segment->owner->directory,
-                          segment->base_offset, suffix);
+    return hw_segment_name_path(path, segment->owner->directory, segment->base_offset, suffix,
+                                error);
 }
 
 hw_offset_t hw_segment_base_offset(const struct hw_segment *segment)

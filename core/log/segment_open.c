@@ -233,10 +233,10 @@ enum hw_status hw_segment_save(struct hw_segment *segment, struct hw_segment_sta
 
 bool hw_segment_state_is_valid(const struct hw_segment_state *state)
 {
-    int64_t span = state->next_offset - state->base_offset;
+    bool is_range = state->base_offset >= 0 && state->next_offset >= state->base_offset;
+    int64_t span = is_range ? state->next_offset - state->base_offset : 0;
 
-    return state->base_offset >= 0 && state->next_offset >= state->base_offset &&
-           state->size_bytes >= 0 && state->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX &&
+    return is_range && state->size_bytes >= 0 && state->size_bytes <= HW_SEGMENT_SIZE_BYTES_MAX &&
            state->offsets.count >= 0 && state->times.count >= 0 &&
            (state->offsets.count == 0 ||
             (state->offsets.last.key >= 0 && state->offsets.last.key < span &&
