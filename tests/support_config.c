@@ -7,6 +7,19 @@
 
 #include <cmocka.h>
 
+struct hw_log_config test_log_config(void)
+{
+    return (struct hw_log_config){.segment_bytes = 1073741824,
+                                  .segment_ms = 604800000,
+                                  .index_interval_bytes = 4096,
+                                  .segment_index_bytes = 10485760,
+                                  .max_message_bytes = 1048588,
+                                  .flush_messages = INT64_MAX,
+                                  .log_append_time = false,
+                                  .retention_ms = 604800000,
+                                  .retention_bytes = -1};
+}
+
 int test_config_setup(void **state)
 {
     static struct test_config config;

@@ -13,6 +13,9 @@ struct test_config {
     struct hw_error error;
 };
 
+/* Kafka's defaults for a log. */
+struct hw_log_config test_log_config(void);
+
 /* cmocka set-up and tear-down. The tear-down fails on a leak. */
 int test_config_setup(void **state);
 int test_config_teardown(void **state);

@@ -3,6 +3,7 @@
 
 #include "core/io/memory_store.h"
 #include "core/record/compressed_batch.h"
+#include "tests/support_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@ int test_log_setup(void **state)
 {
     static struct test_log log;
 
-    log = (struct test_log){.config = hw_log_config_default(),
+    log = (struct test_log){.config = test_log_config(),
                             .load = {.topic_id = {{1, 2, 3, 4, 5, 6, 7, 8, 9}}}};
     test_heap_init(&log.heap, -1);
     *state = &log;

@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/io/memory_store.h"
+#include "tests/support_config.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -63,7 +64,7 @@ int test_replicas_setup(void **state)
         assert_int_equal(hw_controller_register(&t->controller, id), id);
     }
     t->settings = settings_default();
-    t->log_config = hw_log_config_default();
+    t->log_config = test_log_config();
     (void)snprintf(t->partition.name, sizeof t->partition.name, "orders-0");
     t->partition.topic_id.bytes[0] = 7;
     t->partition.settings = &t->settings;

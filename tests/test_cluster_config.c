@@ -429,12 +429,11 @@ static void the_compression_type_names_the_codec_of_the_log(void **state)
     }
 }
 
-/* What nobody set is what the log itself takes for Kafka's defaults. */
-static void the_defaults_are_those_of_the_log(void **state)
+static void the_defaults_of_a_log_are_kafkas(void **state)
 {
     struct test_config *t = *state;
     struct hw_log_config ours = hw_config_log(&t->cluster, &t->topic);
-    struct hw_log_config logs = hw_log_config_default();
+    struct hw_log_config logs = test_log_config();
 
     assert_int_equal(ours.segment_bytes, logs.segment_bytes);
     assert_int_equal(ours.segment_ms, logs.segment_ms);
@@ -520,7 +519,7 @@ int main(void)
         TEST(every_field_of_the_layers_below_comes_from_its_setting),
         TEST(every_field_of_the_log_comes_from_its_setting),
         TEST(the_compression_type_names_the_codec_of_the_log),
-        TEST(the_defaults_are_those_of_the_log),
+        TEST(the_defaults_of_a_log_are_kafkas),
         TEST(the_cleanup_policy_says_what_records_need),
         TEST(values_are_read_with_their_types),
         TEST(a_lack_of_memory_changes_nothing),

@@ -2,6 +2,7 @@
 /* What stands in a broker's directory, and what does a cluster make of one that another wrote? */
 #include "core/base/uuid.h"
 #include "core/log/meta_properties.h"
+#include "tests/support_config.h"
 #include "tests/support_topics.h"
 
 #include <setjmp.h>
@@ -219,7 +220,7 @@ static void a_failed_write_is_made_up_for(void **state)
 static void write_epochs(struct test_topics *t, const char *directory, hw_offset_t end,
                          const hw_epoch_t *epochs, size_t count)
 {
-    struct hw_log_config config = hw_log_config_default();
+    struct hw_log_config config = test_log_config();
     struct hw_log_load load = {.clean = true};
     struct hw_log_recovery recovery;
     struct hw_log_append_info info;

@@ -13,17 +13,3 @@ const char *hw_kafka_error_name(enum hw_kafka_error error)
     }
     return "UNKNOWN_ERROR_NUMBER";
 }
-
-bool hw_kafka_error_from_number(int number, enum hw_kafka_error *error)
-{
-    switch (number) {
-#define HW_KAFKA_ERROR_CASE(NAME, NUMBER)                                                          \
-    case NUMBER:                                                                                   \
-        *error = HW_KAFKA_##NAME;                                                                  \
-        return true;
-        HW_KAFKA_ERROR_MAP(HW_KAFKA_ERROR_CASE)
-#undef HW_KAFKA_ERROR_CASE
-    default:
-        return false;
-    }
-}

@@ -7,8 +7,6 @@
 #ifndef HW_BASE_KAFKA_ERROR_H
 #define HW_BASE_KAFKA_ERROR_H
 
-#include <stdbool.h>
-
 #define HW_KAFKA_ERROR_MAP(X)                                                                      \
     X(NONE, 0)                                                                                     \
     X(UNKNOWN_SERVER_ERROR, -1)                                                                    \
@@ -83,11 +81,5 @@ enum hw_kafka_error {
 
 /* Kafka's name of the error ("NOT_ENOUGH_REPLICAS"). Never NULL; static storage. */
 const char *hw_kafka_error_name(enum hw_kafka_error error);
-
-/*
- * The error with Kafka's number `number`, into *error. Returns false, and leaves *error, if there
- * is none. For numbers that come from outside, where a cast would make an invalid enum value.
- */
-bool hw_kafka_error_from_number(int number, enum hw_kafka_error *error);
 
 #endif /* HW_BASE_KAFKA_ERROR_H */

@@ -10,25 +10,13 @@
 const char *hw_status_name(enum hw_status status)
 {
     switch (status) {
-#define HW_STATUS_CASE(NAME, TEXT)                                                                 \
+#define HW_STATUS_CASE(NAME)                                                                       \
     case NAME:                                                                                     \
         return #NAME;
         HW_STATUS_MAP(HW_STATUS_CASE)
 #undef HW_STATUS_CASE
     }
     return "HW_STATUS_UNKNOWN";
-}
-
-const char *hw_status_text(enum hw_status status)
-{
-    switch (status) {
-#define HW_STATUS_CASE(NAME, TEXT)                                                                 \
-    case NAME:                                                                                     \
-        return TEXT;
-        HW_STATUS_MAP(HW_STATUS_CASE)
-#undef HW_STATUS_CASE
-    }
-    return "unknown status";
 }
 
 /*

@@ -14,17 +14,17 @@
 #include "core/base/kafka_error.h"
 
 #define HW_STATUS_MAP(X)                                                                           \
-    X(HW_OK, "ok")                                                                                 \
-    X(HW_NO_MEMORY, "out of memory")                                                               \
-    X(HW_IO, "input or output failed")                                                             \
-    X(HW_NOT_FOUND, "no such file or directory")                                                   \
-    X(HW_BUSY, "in use by somebody else")                                                          \
-    X(HW_CORRUPT, "the bytes are not what they should be")                                         \
-    X(HW_MISUSE, "the call is not allowed or an argument is invalid")                              \
-    X(HW_REFUSED, "refused with a Kafka error")
+    X(HW_OK)                                                                                       \
+    X(HW_NO_MEMORY)                                                                                \
+    X(HW_IO)                                                                                       \
+    X(HW_NOT_FOUND) /* No such file or directory. */                                               \
+    X(HW_BUSY)      /* In use by somebody else. */                                                 \
+    X(HW_CORRUPT)   /* The bytes are not what they should be. */                                   \
+    X(HW_MISUSE)    /* The call is not allowed, or an argument is invalid. */                      \
+    X(HW_REFUSED)   /* With a Kafka error. */
 
 enum hw_status {
-#define HW_STATUS_ENUM(NAME, TEXT) NAME,
+#define HW_STATUS_ENUM(NAME) NAME,
     HW_STATUS_MAP(HW_STATUS_ENUM)
 #undef HW_STATUS_ENUM
 };
@@ -44,9 +44,6 @@ struct hw_error {
 
 /* Name of the code as in the source ("HW_NO_MEMORY"). Never NULL; static storage. */
 const char *hw_status_name(enum hw_status status);
-
-/* One sentence about the code. Never NULL; static storage. */
-const char *hw_status_text(enum hw_status status);
 
 /*
  * Fill in `error` and return `status`, so that a failing path is one line:

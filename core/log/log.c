@@ -7,19 +7,6 @@
 
 #include <string.h>
 
-struct hw_log_config hw_log_config_default(void)
-{
-    return (struct hw_log_config){.segment_bytes = 1073741824,
-                                  .segment_ms = 604800000,
-                                  .index_interval_bytes = 4096,
-                                  .segment_index_bytes = 10485760,
-                                  .max_message_bytes = 1048588,
-                                  .flush_messages = INT64_MAX,
-                                  .log_append_time = false,
-                                  .retention_ms = 604800000,
-                                  .retention_bytes = -1};
-}
-
 void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config)
 {
     log->owner.config = *config;

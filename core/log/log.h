@@ -59,9 +59,6 @@ struct hw_log_config {
     int64_t retention_bytes; /* -1: no limit. */
 };
 
-/* Kafka's defaults. */
-struct hw_log_config hw_log_config_default(void);
-
 /* What a broker knows of a log before it opens it: its checkpoints. */
 struct hw_log_load {
     struct hw_uuid topic_id;    /* Written to partition.metadata of a new directory. */

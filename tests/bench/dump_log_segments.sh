@@ -3,8 +3,9 @@
 #
 # The tables over Kafka's files against Kafka's own DumpLogSegments, on one segment and in one run:
 # how many records there are (it prints a line for each batch, of which awk adds up the counts), the
-# batches (the same lines), the records (--print-data-log). Lists are printed, counted, not kept. Ours, Kafka's, ours, Kafka's, ... after one warm-up of
-# each; the medians of the ratios are printed, by processor time and by the clock.
+# bytes of all values (--deep-iteration, whose lines awk adds up), the batches (its lines), the
+# records (--print-data-log). Lists are printed, counted, not kept. Ours, Kafka's, ours, Kafka's, ...
+# after one warm-up of each; the medians of the ratios are printed, by processor time and by the clock.
 #
 # usage: tests/bench/dump_log_segments.sh [--build DIR]
 #
@@ -45,6 +46,11 @@ our_count() { sql :memory: "SELECT count(*) FROM kafka_log('$segment')"; }
 kafka_count() {
     kafka | awk '/^baseOffset/ { for (i = 1; i < NF; i++) if ($i == "count:") n += $(i + 1) } END { print n }'
 }
+our_sizes() { sql :memory: "SELECT sum(length(value)) FROM kafka_log('$segment')"; }
+kafka_sizes() {
+    kafka --deep-iteration |
+        awk '{ for (i = 1; i < NF; i++) if ($i == "valueSize:") n += $(i + 1) } END { print n }'
+}
 our_batches() { sql :memory: "SELECT * FROM kafka_batches('$segment')"; }
 our_records() {
     sql :memory: "SELECT \"offset\", timestamp, leader_epoch, codec, key, value, headers, crc_ok
@@ -78,6 +84,8 @@ compare() {
 }
 
 [ "$(our_count)" = "$(kafka_count)" ] || echo 'they do not agree on the number of records'
+[ "$(our_sizes)" = "$(kafka_sizes)" ] || echo 'they do not agree on the bytes of the values'
 compare count
+compare sizes
 compare batches
 compare records
