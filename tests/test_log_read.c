@@ -255,6 +255,8 @@ static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
 {
     static const hw_time_ms_t times[] = {100, 300, 200, -1, 300, 500, 400, 600};
     struct test_log *t = *state;
+    hw_offset_t offset;
+    hw_time_ms_t found;
     bool changed;
     bool rolled;
 
@@ -279,8 +281,15 @@ static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
     expect_time(t, 301, 5, HW_OFFSET_NONE, HW_TIMESTAMP_NONE);
 
     expect_ok(t, hw_log_maybe_increment_log_start(t->log, 2, &changed, &t->error));
-    expect_time(t, 300, 8, 4, 300);
     expect_time(t, 150, 8, 2, 200);
+    expect_time(t, 301, 8, 5, 500);
+    /* The first segment had it, in a record that is deleted: Kafka looks no further. */
+    expect_time(t, 300, 8, HW_OFFSET_NONE, HW_TIMESTAMP_NONE);
+    expect_ok(t, hw_log_first_not_older(t->log, 300, 8, &offset, &found, &t->error));
+    assert_int_equal(offset, 4);
+    assert_int_equal(found, 300);
+    expect_ok(t, hw_log_first_not_older(t->log, 300, 4, &offset, &found, &t->error));
+    assert_int_equal(offset, HW_OFFSET_NONE);
 }
 
 /* Semantics: R10.10 */

@@ -209,8 +209,7 @@ enum hw_status hw_reader_offset_for_timestamp(struct hw_cluster *cluster,
     if (status != HW_OK || first == end) {
         return status;
     }
-    status =
-        hw_log_offset_for_timestamp(place.replica->log, timestamp, end, offset, &unused, error);
+    status = hw_log_first_not_older(place.replica->log, timestamp, end, offset, &unused, error);
     /* Timestamps need not grow: one below the bounds says nothing of those within. */
     if (status == HW_OK && *offset != HW_OFFSET_NONE && *offset < first) {
         *offset = HW_OFFSET_NONE;

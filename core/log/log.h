@@ -251,7 +251,14 @@ int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t
 /*
  * The first record at or after log_start with timestamp >= `timestamp` and offset below `bound`:
  * HW_OFFSET_NONE if there is none. Through the time index. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
- * Source: UnifiedLog.fetchOffsetByTimestamp (R10.10).
+ */
+enum hw_status hw_log_first_not_older(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
+                                      hw_offset_t *offset, hw_time_ms_t *found_timestamp,
+                                      struct hw_error *error);
+
+/*
+ * The same as Kafka answers it: from the first segment that has such a timestamp, and if only
+ * deleted records of it have, there is none. Source: UnifiedLog.fetchOffsetByTimestamp (R10.10).
  */
 enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
                                            hw_offset_t bound, hw_offset_t *offset,

@@ -159,9 +159,10 @@ static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t ti
     return status;
 }
 
-enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
-                                           hw_offset_t bound, hw_offset_t *offset,
-                                           hw_time_ms_t *found_timestamp, struct hw_error *error)
+/* With `first_only` no segment behind the first one that has such a timestamp is looked at. */
+static enum hw_status search_segments(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
+                                      bool first_only, hw_offset_t *offset,
+                                      hw_time_ms_t *found_timestamp, struct hw_error *error)
 {
     struct hw_buffer buffers[2]; /* A batch, and its records if they are compressed. */
     enum hw_status status = HW_OK;
@@ -185,15 +186,29 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
         if (status != HW_OK) {
             break;
         }
-        if (found) {
-            if (record.offset < bound) {
-                *offset = record.offset;
-                *found_timestamp = record.timestamp;
-            }
+        if (found && record.offset < bound) {
+            *offset = record.offset;
+            *found_timestamp = record.timestamp;
+        }
+        if (found || first_only) {
             break;
         }
     }
     hw_buffer_release(&buffers[0]);
     hw_buffer_release(&buffers[1]);
     return status;
+}
+
+enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
+                                           hw_offset_t bound, hw_offset_t *offset,
+                                           hw_time_ms_t *found_timestamp, struct hw_error *error)
+{
+    return search_segments(log, timestamp, bound, true, offset, found_timestamp, error);
+}
+
+enum hw_status hw_log_first_not_older(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
+                                      hw_offset_t *offset, hw_time_ms_t *found_timestamp,
+                                      struct hw_error *error)
+{
+    return search_segments(log, timestamp, bound, false, offset, found_timestamp, error);
 }
