@@ -7,8 +7,11 @@
 -- over the last seconds, is above the limit.
 --
 --   1 MB/s   it gains 9 MB each second, and joins after little more than 2 s
---   10 MB/s  it stays as far behind as it was, for ever: the limit has to be above what is written
+--   10 MB/s  it never comes nearer: the limit has to be above what is written
 --   20 MB/s  it falls behind ever more
+--
+-- It gains a little less than the limit: an answer ends where replica.fetch.max.bytes falls, and the
+-- part of a batch at its end counts, though the follower throws it away.
 --
 -- In the ISR nobody is throttled: the limit slows moves down, never the replicas that count.
 .load ./highwater

@@ -108,18 +108,18 @@ static void plain_answer(struct hw_partition *partition, const struct hw_step *s
     int64_t bytes = 0;
     bool has_more = leader != NULL &&
                     (hw_replica_is_fetch_ready(leader, step->now_ms, &one, &bytes) || bytes > 0);
-    size_t size = 0;
+    int64_t size_bytes = 0;
 
     one.max_bytes = request->bytes_left;
     one.has_data = request->has_data;
-    assert_int_equal(hw_exchange_answer(partition, step, follower, &one, &size, records, &error),
-                     HW_OK);
+    assert_int_equal(
+        hw_exchange_answer(partition, step, follower, &one, &size_bytes, records, &error), HW_OK);
     request->bytes_left =
-        size < (size_t)request->bytes_left ? request->bytes_left - (int32_t)size : 0;
+        size_bytes < request->bytes_left ? request->bytes_left - (int32_t)size_bytes : 0;
     follower->fetch.is_first =
-        size == 0 && has_more && request->has_data && !request->has_next_first;
+        size_bytes == 0 && has_more && request->has_data && !request->has_next_first;
     request->has_next_first = request->has_next_first || follower->fetch.is_first;
-    request->has_data = request->has_data || size > 0;
+    request->has_data = request->has_data || size_bytes > 0;
 }
 
 static enum hw_status plain_round(struct hw_partition *const *partitions, size_t count,

@@ -329,6 +329,44 @@ static void an_answer_has_whole_batches_within_the_smaller_limit(void **state)
     expect_answer(t, "hw 0 start 0 records 0");
 }
 
+/* Semantics: R2.14, R2.15 */
+static void the_part_of_a_batch_that_a_limit_cuts_off_counts(void **state)
+{
+    struct test_replicas *t = *state;
+    struct hw_fetch_request request;
+    int64_t one;
+    bool rolled;
+
+    lead(t, 1, 0, "[1,2]", "[1,2]");
+    append(t, 1);
+    append(t, 1);
+    assert_int_equal(hw_log_roll(log_of(t, 1), 0, &rolled, &t->error), HW_OK);
+    append(t, 1);
+    request = fetch_request(t, 2, 0);
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records 0 1");
+    one = (int64_t)t->response.records.size / 2;
+    assert_int_equal(t->response.size_bytes, 2 * one);
+
+    request.partition_max_bytes = (int32_t)(2 * one - 1);
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records 0");
+    assert_int_equal(t->response.size_bytes, 2 * one - 1);
+    request.partition_max_bytes = 1;
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records 0");
+    assert_int_equal(t->response.size_bytes, one);
+    /* A read ends with its segment, so nothing of the next one is cut off. */
+    request.partition_max_bytes = (int32_t)(2 * one + 1);
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records 0 1");
+    assert_int_equal(t->response.size_bytes, 2 * one);
+    request = fetch_request(t, 2, 3);
+    send(t, &request);
+    expect_answer(t, "hw 0 start 0 records none");
+    assert_int_equal(t->response.size_bytes, 0);
+}
+
 /* Row: C041. Semantics: R2.16 */
 static void a_fetch_in_a_gap_begins_behind_it(void **state)
 {
@@ -418,6 +456,7 @@ int main(void)
         TEST(nothing_is_read_where_the_first_batch_does_not_fit),
         TEST(the_first_batch_may_pass_both_limits),
         TEST(an_answer_has_whole_batches_within_the_smaller_limit),
+        TEST(the_part_of_a_batch_that_a_limit_cuts_off_counts),
         TEST(a_fetch_in_a_gap_begins_behind_it),
         TEST(at_least_one_batch_comes_whatever_the_limit),
         TEST(a_time_is_found_at_the_first_record_that_is_not_older),

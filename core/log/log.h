@@ -248,6 +248,11 @@ enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t ma
  * for min bytes of a waiting fetch. 0 where there are none, or they cannot be found. */
 int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t bound);
 
+/* What hw_log_read() has left out of the segment that it read `size_bytes` of for this offset and
+ * bound. Less than 0 where the places cannot be found. */
+int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                               size_t size_bytes);
+
 /*
  * The first record at or after log_start with timestamp >= `timestamp` and offset below `bound`:
  * HW_OFFSET_NONE if there is none. Through the time index. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.

@@ -109,6 +109,20 @@ int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t
     return size_bytes > 0 ? size_bytes : 0;
 }
 
+int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                               size_t size_bytes)
+{
+    for (size_t i = hw_log_floor_segment(log, offset); i < log->count; i++) {
+        int64_t segment_size = hw_segment_size_bytes(log->segments[i]);
+        int64_t position = position_of(log, i, offset);
+
+        if (position < segment_size) {
+            return position_of(log, i, bound) - position - (int64_t)size_bytes;
+        }
+    }
+    return 0;
+}
+
 /* The first record of the batch at `position` with at least this timestamp and offset. */
 static enum hw_status search_batch(struct hw_segment *segment, const struct hw_batch *batch,
                                    int64_t position, hw_time_ms_t timestamp, hw_offset_t from,

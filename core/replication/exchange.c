@@ -187,7 +187,7 @@ static void exchange_note_response(const struct hw_replica *follower,
 static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_replica *follower,
                                        const struct hw_fetch_request *request,
-                                       enum hw_fetch_attempt attempt, size_t *size,
+                                       enum hw_fetch_attempt attempt, int64_t *size_bytes,
                                        int64_t *records, struct hw_error *error)
 {
     struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
@@ -196,7 +196,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     int64_t appended = 0;
     enum hw_status status;
 
-    *size = 0;
+    *size_bytes = 0;
     if (attempt != HW_FETCH_ANSWER) {
         exchange_note_request(follower, request);
     }
@@ -214,7 +214,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         exchange_note_response(follower, request, &response);
         status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request,
                                         &response, &appended, &out_of_range, error);
-        *size = response.records.size;
+        *size_bytes = response.size_bytes;
         *records += appended;
     }
     hw_fetch_response_release(&response);
@@ -232,24 +232,24 @@ enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_
 {
     struct hw_fetch_request request;
     bool ready;
-    size_t size;
+    int64_t size_bytes;
     int64_t records = 0;
     enum hw_status status = exchange_prepare(partition, step, follower, &request, &ready, error);
 
     if (status == HW_OK && ready) {
-        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE, &size,
-                                  &records, error);
+        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE,
+                                  &size_bytes, &records, error);
     }
     return status;
 }
 
 enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
                                   struct hw_replica *follower,
-                                  const struct hw_fetch_request *request, size_t *size,
+                                  const struct hw_fetch_request *request, int64_t *size_bytes,
                                   int64_t *records, struct hw_error *error)
 {
-    return exchange_deliver(partition, step, follower, request, HW_FETCH_ANSWER, size, records,
-                            error);
+    return exchange_deliver(partition, step, follower, request, HW_FETCH_ANSWER, size_bytes,
+                            records, error);
 }
 
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
@@ -258,7 +258,7 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
 {
     struct hw_fetch_request request;
     bool ready = false;
-    size_t size;
+    int64_t size_bytes;
     enum hw_status status = hw_exchange_tell_late(partition, step, error);
 
     *records = 0;
@@ -266,8 +266,8 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
         status = exchange_prepare(partition, step, follower, &request, &ready, error);
     }
     if (status == HW_OK && ready) {
-        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE, &size,
-                                  records, error);
+        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE,
+                                  &size_bytes, records, error);
     }
     return status;
 }

@@ -32,14 +32,14 @@ struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition
 /*
  * The two halves of a poll in a round: the follower sends its next request, which the leader
  * receives and keeps, if it is not delayed by throttling; and the leader answers a request that has
- * waited, as `request` has it now. *size: bytes of batches in the answer; what was appended is
- * added to *records. Errors: HW_NO_MEMORY, HW_IO.
+ * waited, as `request` has it now. *size_bytes: what the answer takes of the limits; what was
+ * appended is added to *records. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *follower, struct hw_error *error);
 enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
                                   struct hw_replica *follower,
-                                  const struct hw_fetch_request *request, size_t *size,
+                                  const struct hw_fetch_request *request, int64_t *size_bytes,
                                   int64_t *records, struct hw_error *error);
 
 /* Note a fetch, and an answer without error that has `bytes` of batches; `event` has the numbers.

@@ -244,18 +244,18 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
                                        int64_t *records, struct hw_error *error)
 {
     struct hw_fetch_request one = follower->fetch.request;
-    size_t size = 0;
+    int64_t size_bytes = 0;
     enum hw_status status;
 
     one.max_bytes = request->bytes_left;
     one.has_data = request->has_data;
-    status = hw_exchange_answer(partition, step, follower, &one, &size, records, error);
+    status = hw_exchange_answer(partition, step, follower, &one, &size_bytes, records, error);
     request->bytes_left =
-        size < (size_t)request->bytes_left ? request->bytes_left - (int32_t)size : 0;
-    follower->fetch.is_first = size == 0 && request->has_data && !request->has_next_first &&
+        size_bytes < request->bytes_left ? request->bytes_left - (int32_t)size_bytes : 0;
+    follower->fetch.is_first = size_bytes == 0 && request->has_data && !request->has_next_first &&
                                round_has_more(partition, step, follower, &follower->fetch.request);
     request->has_next_first = request->has_next_first || follower->fetch.is_first;
-    request->has_data = request->has_data || size > 0;
+    request->has_data = request->has_data || size_bytes > 0;
     return status;
 }
 
@@ -345,14 +345,14 @@ static enum hw_status round_expire_one(struct hw_partition *partition, const str
     struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     int64_t bytes = 0;
     int64_t records = 0;
-    size_t size;
+    int64_t size_bytes;
 
     follower->fetch.wait_until_ms = HW_TIME_NEVER;
     if (leader == NULL || hw_replica_is_fetch_ready(leader, step->now_ms, &request, &bytes) ||
         bytes > 0) {
         return HW_OK;
     }
-    return hw_exchange_answer(partition, step, follower, &request, &size, &records, error);
+    return hw_exchange_answer(partition, step, follower, &request, &size_bytes, &records, error);
 }
 
 enum hw_status hw_fetch_round_expire(struct hw_partition *partition, const struct hw_step *step,

@@ -168,7 +168,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     }
     replica->changes += log_start_changed ? 1 : 0;
     if (replica->throttles_as_follower && replica->quotas != NULL) {
-        hw_quota_record(&replica->quotas->follower, (int64_t)response->records.size, now_ms);
+        hw_quota_record(&replica->quotas->follower, response->size_bytes, now_ms);
     }
     if (lag_changes) {
         replica->fetch.lag = response->high_watermark > replica->fetch.fetch_offset

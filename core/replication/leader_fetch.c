@@ -105,6 +105,17 @@ static enum hw_status fetch_read_kept(struct hw_replica *replica, hw_offset_t of
     return status;
 }
 
+/* R2.15: a limit that falls into a batch is used up by its part. */
+static int64_t fetch_size_bytes(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                                size_t limit, size_t read)
+{
+    int64_t following =
+        read > 0 && read < limit ? hw_log_bytes_following(log, offset, bound, read) : 0;
+    int64_t left = (int64_t)limit - (int64_t)read;
+
+    return following <= 0 ? (int64_t)read : (int64_t)read + (following < left ? following : left);
+}
+
 /* R2.14 to R2.16. Followers read to the log end, consumers to the high watermark. */
 static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_fetch_request *request,
@@ -113,8 +124,10 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
 {
     hw_offset_t bound =
         is_follower_request(request) ? hw_log_end(replica->log) : response->high_watermark;
-    int32_t limit = request->partition_max_bytes < request->max_bytes ? request->partition_max_bytes
-                                                                      : request->max_bytes;
+    int32_t smaller = request->partition_max_bytes < request->max_bytes
+                          ? request->partition_max_bytes
+                          : request->max_bytes;
+    size_t limit = smaller < 0 ? 0 : (size_t)smaller;
     enum hw_status status;
 
     if (request->fetch_offset < response->log_start ||
@@ -127,17 +140,18 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         return HW_OK;
     }
     if (replica->kept.is_wanted && is_follower_request(request)) {
-        status = fetch_read_kept(replica, request->fetch_offset, limit < 0 ? 0 : (size_t)limit,
-                                 !request->has_data, response, error);
+        status = fetch_read_kept(replica, request->fetch_offset, limit, !request->has_data,
+                                 response, error);
     } else {
-        status =
-            hw_log_read(replica->log, request->fetch_offset, bound, limit < 0 ? 0 : (size_t)limit,
-                        !request->has_data, &response->records, error);
+        status = hw_log_read(replica->log, request->fetch_offset, bound, limit, !request->has_data,
+                             &response->records, error);
     }
     if (status == HW_REFUSED) {
         response->error = error->kafka_error;
         return HW_OK;
     }
+    response->size_bytes =
+        fetch_size_bytes(replica->log, request->fetch_offset, bound, limit, response->records.size);
     return status;
 }
 
@@ -216,6 +230,7 @@ static void response_fail(struct hw_fetch_response *response, enum hw_kafka_erro
     response->last_stable = HW_OFFSET_NONE;
     response->log_start = HW_OFFSET_NONE;
     response->records.size = 0;
+    response->size_bytes = 0;
 }
 
 enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
@@ -257,7 +272,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
      * one counts before the next one of the same round is asked about (R8.5). */
     if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL &&
         is_follower_request(request)) {
-        hw_quota_record(&replica->quotas->leader, (int64_t)response->records.size, now_ms);
+        hw_quota_record(&replica->quotas->leader, response->size_bytes, now_ms);
     }
     return HW_OK;
 }

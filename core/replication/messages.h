@@ -36,6 +36,9 @@ struct hw_fetch_response {
     hw_epoch_t leader_epoch;
     struct hw_buffer records; /* Whole batches; the response owns them, */
     bool records_are_kept;    /* unless the leader keeps them: hw_replica_keep_reads(). */
+    /* What limits and quotas count. A limit cuts where it falls: a part of one more batch comes
+     * along, which the receiver drops (R2.15) and which is not in `records`. */
+    int64_t size_bytes;
 };
 
 /* Proposal of a leader to change the ISR. */
