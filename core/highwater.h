@@ -16,6 +16,7 @@
 #include "core/base/memory.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
+#include "core/base/utf8.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/config.h"

@@ -104,79 +104,6 @@ enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uin
     return HW_OK;
 }
 
-/* Bytes of the well-formed UTF-8 character at `bytes`, or 0. Source: Unicode, table 3-7. */
-static size_t utf8_character_size(const uint8_t *bytes, size_t size)
-{
-    uint8_t first = bytes[0];
-    size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    uint8_t second_min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    uint8_t second_max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-
-    if (length == 1) {
-        return 1;
-    }
-    if (first < 0xc2 || first > 0xf4 || size < length || bytes[1] < second_min ||
-        bytes[1] > second_max) {
-        return 0;
-    }
-    for (size_t i = 2; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-/* Eight bytes: the result has top bits of bytes set unless all of them are characters of ASCII
- * other than NUL. The test of a zero byte may see one where there is none only if a byte has its
- * top bit set, so the answer is right. */
-static uint64_t not_ascii(const uint8_t *bytes)
-{
-    uint64_t word;
-
-    memcpy(&word, bytes, sizeof word);
-    return word | (word - UINT64_C(0x0101010101010101));
-}
-
-/* How many bytes from the first one on are known to be such characters, by eight at a time. */
-static size_t count_ascii(const uint8_t *bytes, size_t size)
-{
-    const uint64_t tops = UINT64_C(0x8080808080808080);
-    size_t at = 0;
-
-    for (; size - at >= 32; at += 32) {
-        if (((not_ascii(bytes + at) | not_ascii(bytes + at + 8) | not_ascii(bytes + at + 16) |
-              not_ascii(bytes + at + 24)) &
-             tops) != 0) {
-            break;
-        }
-    }
-    for (; size - at >= 8; at += 8) {
-        if ((not_ascii(bytes + at) & tops) != 0) {
-            return at;
-        }
-    }
-    /* The rest with some of those before it. */
-    return size >= 8 && (not_ascii(bytes + size - 8) & tops) == 0 ? size : at;
-}
-
-/* Whether the bytes can be TEXT: valid UTF-8 (no surrogates, no overlong forms) without NUL. */
-static bool bytes_are_text(const uint8_t *bytes, size_t size)
-{
-    size_t at = count_ascii(bytes, size);
-
-    while (at < size) {
-        size_t length = bytes[at] == 0 ? 0 : utf8_character_size(bytes + at, size - at);
-
-        if (length == 0) {
-            return false;
-        }
-        at += length;
-        at += count_ascii(bytes + at, size - at);
-    }
-    return true;
-}
-
 /* Key or value of a record. `headers` are behind both of them, so that there is a byte after the
  * last one; NULL: perhaps there is none. */
 static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size,
@@ -188,7 +115,7 @@ static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t
      * that owns the bytes moves on. */
     if (size < 0) {
         sqlite3_result_null(context);
-    } else if (!bytes_are_text(bytes, (size_t)size)) {
+    } else if (!hw_utf8_is_text(bytes, (size_t)size)) {
         sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
     } else if (headers != NULL && start[size] == '\0') {
         /* As it is behind the value of a record without headers. SQLite then copies the NUL along,
@@ -224,7 +151,7 @@ void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size)
 
     sqlite3_str_appendchar(json, 1, '"');
     for (size_t at = 0; at < size; at += length) {
-        length = utf8_character_size(bytes + at, size - at);
+        length = hw_utf8_character_size(bytes + at, size - at);
         if (length == 0) {
             sqlite3_str_appendall(json, "\xef\xbf\xbd");
             length = 1;
@@ -244,7 +171,7 @@ static void add_header_value(sqlite3_str *json, const struct hw_header *header)
 {
     if (header->value_size < 0) {
         sqlite3_str_appendall(json, "null");
-    } else if (bytes_are_text(header->value, (size_t)header->value_size)) {
+    } else if (hw_utf8_is_text(header->value, (size_t)header->value_size)) {
         ext_json_add_string(json, header->value, (size_t)header->value_size);
     } else {
         sqlite3_str_appendall(json, "{\"hex\":\"");

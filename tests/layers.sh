@@ -15,7 +15,7 @@ layers=(core/base core/io core/record core/log core/replication core/cluster cor
 # What the C library may be used for without asking the operating system anything.
 plain='assert|ctype|errno|float|inttypes|limits|math|setjmp|stdalign|stdarg|stdbool|stddef|stdint'
 plain+='|stdio|stdlib|stdnoreturn|string'
-# Instructions of a processor, for the one file that is written for it.
+# Instructions of a processor, for the files that are written for it.
 intrinsics='immintrin|nmmintrin|wmmintrin|arm_acle|arm_neon'
 codecs='zlib|lz4|lz4frame|lz4hc|snappy-c|zstd|zstd_errors'
 the_system_files='core/io/posix_*'
@@ -55,7 +55,7 @@ core_includes() {
             allowed="^($plain)\.h$"
             case $file in
             $the_system_files) allowed='^(sys/)?[a-z0-9_-]+\.h$' ;;
-            core/base/crc32c_*) allowed="^($plain|$intrinsics)\.h$" ;;
+            core/base/crc32c_* | core/base/utf8.c) allowed="^($plain|$intrinsics)\.h$" ;;
             core/record/*) allowed="^($plain|$codecs)\.h$" ;;
             esac
             if [[ ! $header =~ $allowed || $header == sqlite3*.h ]]; then

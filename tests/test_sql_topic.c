@@ -347,25 +347,25 @@ static void texts_of_every_size_are_texts_as_far_as_they_are(void **state)
     expect_sql(db,
                "CREATE VIRTUAL TABLE u USING highwater(partitions=1);"
                "CREATE TEMP TABLE sizes(n INTEGER PRIMARY KEY, v TEXT);"
-               "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 80)"
+               "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 140)"
                " INSERT INTO sizes SELECT n, replace(hex(zeroblob(n)), '00', 'v') FROM c;"
                "INSERT INTO u(key, value, headers) SELECT v, substr(v, 1, n % 3), '{}' FROM sizes;"
                "INSERT INTO u(key, value, headers)"
                " SELECT '', v, iif(n % 2, '{}', '{\"h\":\"x\"}') FROM sizes;"
                "INSERT INTO u(value) SELECT v || '\xc3\xbc' FROM sizes;"
                "SELECT count(*), sum(typeof(key) = 'text' AND typeof(value) = 'text'),"
-               " sum(\"offset\" = length(key)), sum(length(value)) FROM u WHERE \"offset\" < 81;"
-               "SELECT count(*), sum(\"offset\" - 81 = length(value)), sum(value = v)"
-               " FROM u JOIN sizes ON n = \"offset\" - 81 WHERE \"offset\" BETWEEN 81 AND 161;"
-               "SELECT count(*), sum(\"offset\" - 162 + 1 = length(value)),"
+               " sum(\"offset\" = length(key)), sum(length(value)) FROM u WHERE \"offset\" < 141;"
+               "SELECT count(*), sum(\"offset\" - 141 = length(value)), sum(value = v)"
+               " FROM u JOIN sizes ON n = \"offset\" - 141 WHERE \"offset\" BETWEEN 141 AND 281;"
+               "SELECT count(*), sum(\"offset\" - 282 + 1 = length(value)),"
                " sum(typeof(value) = 'text' AND value = v || '\xc3\xbc')"
-               " FROM u JOIN sizes ON n = \"offset\" - 162 WHERE \"offset\" >= 162;"
+               " FROM u JOIN sizes ON n = \"offset\" - 282 WHERE \"offset\" >= 282;"
                "INSERT INTO u(value) SELECT CAST(a.v || x'80' || b.v AS BLOB)"
-               " FROM sizes a, sizes b WHERE a.n + b.n < 75;"
+               " FROM sizes a, sizes b WHERE a.n + b.n < 136;"
                "INSERT INTO u(value) SELECT CAST(a.v || char(0) || b.v AS BLOB)"
-               " FROM sizes a, sizes b WHERE a.n + b.n < 75;"
-               "SELECT count(*), sum(typeof(value) = 'blob') FROM u WHERE \"offset\" >= 243",
-               "81|81|81|81\n81|81|81\n81|81|81\n5700|5700");
+               " FROM sizes a, sizes b WHERE a.n + b.n < 136;"
+               "SELECT count(*), sum(typeof(value) = 'blob') FROM u WHERE \"offset\" >= 423",
+               "141|141|141|141\n141|141|141\n141|141|141\n18632|18632");
 }
 
 /* Case: E-09 */
