@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Append a batch of one record whose encoding is `bytes` (with its length), well-formed or not. */
-static struct hw_batch raw_batch(struct hw_buffer *buffer, const void *bytes, size_t size)
+/* Append a batch of records whose encoding is `bytes` (with their lengths), well-formed or not. */
+static struct hw_batch raw_batch(struct hw_buffer *buffer, const void *bytes, size_t size,
+                                 int record_count)
 {
     struct hw_batch batch = {.base_offset = 10,
                              .batch_length =
@@ -43,7 +45,7 @@ static struct hw_batch raw_batch(struct hw_buffer *buffer, const void *bytes, si
                              .producer_id = -1,
                              .producer_epoch = -1,
                              .base_sequence = -1,
-                             .record_count = 1};
+                             .record_count = record_count};
     struct hw_error error;
 
     buffer->size = 0;
@@ -212,7 +214,8 @@ static void every_change_of_one_byte_is_harmless(void **state)
     assert_true(corrupt > 256);
 }
 
-/* One record's encoding at a time: what is wrong with it, or nothing. */
+/* One record's encoding at a time: what is wrong with it, or nothing. By itself, and with another
+ * one behind it. */
 static void each_rule_of_a_record_is_checked(void **state)
 {
     static const struct {
@@ -223,10 +226,8 @@ static void each_rule_of_a_record_is_checked(void **state)
         {"well-formed", "0c000000010100", NULL},
         {"overlong varints", "8e8000 00 8000 00 01 01 00", NULL},
         {"any negative size is null", "0c000000030500", NULL},
-        {"nothing", "", "does not end within"},
         {"empty", "00", "is empty"},
         {"negative length", "01 000000010100", "does not end within"},
-        {"length past the end", "0e000000010100", "does not end within"},
         {"length never ends", "8080808080", "does not end within"},
         {"timestamp cut off", "0200", "timestamp or offset"},
         {"offset cut off", "040000", "timestamp or offset"},
@@ -246,12 +247,20 @@ static void each_rule_of_a_record_is_checked(void **state)
         {"header name past the end", "1000000001 01 02 06 68", "headers"},
         {"header value past the end", "1200000001 01 02 02 68 04", "headers"},
         {"bytes behind the headers", "0e0000000101 00 00", "longer than its contents"},
+        {"nothing", "", "does not end within"}, /* These are so at the end of a batch only. */
+        {"length past the end", "0e000000010100", "does not end within"},
         {"bytes behind the last record", "0c000000010100 00", "more bytes follow"},
     };
+    enum { COUNT = sizeof cases / sizeof *cases, FOLLOWED_COUNT = COUNT - 3 };
+    static const uint8_t next[] = "\x2c\0\0\2\1\x20"
+                                  "0123456789abcdef";
     struct hw_buffer *buffer = *state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint8_t bytes[32];
+    for (int i = 0; i < COUNT + FOLLOWED_COUNT; i++) {
+        bool is_followed = i >= COUNT;
+        const char *what = cases[is_followed ? i - COUNT : i].what;
+        const char *message = cases[is_followed ? i - COUNT : i].message;
+        uint8_t bytes[64];
         size_t size = 0;
         struct hw_record_iterator iterator;
         struct hw_record record;
@@ -259,8 +268,9 @@ static void each_rule_of_a_record_is_checked(void **state)
         enum hw_status status;
         struct hw_batch batch;
         bool found;
+        char place[64];
 
-        for (const char *at = cases[i].bytes; *at != 0; at++) {
+        for (const char *at = cases[is_followed ? i - COUNT : i].bytes; *at != 0; at++) {
             if (*at != ' ') {
                 char digits[3] = {at[0], at[1], 0};
 
@@ -268,21 +278,86 @@ static void each_rule_of_a_record_is_checked(void **state)
                 at++;
             }
         }
-        batch = raw_batch(buffer, bytes, size);
+        if (is_followed) {
+            memcpy(bytes + size, next, sizeof next);
+            size += sizeof next;
+        }
+        batch = raw_batch(buffer, bytes, size, is_followed ? 2 : 1);
         assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
         status = hw_record_iterator_next(&iterator, &record, &found, &error);
-        if (status != (cases[i].message == NULL ? HW_OK : HW_CORRUPT)) {
-            fail_msg("%s: %s", cases[i].what, hw_status_name(status));
+        if (status != (message == NULL ? HW_OK : HW_CORRUPT)) {
+            fail_msg("%s: %s", what, hw_status_name(status));
         }
         assert_int_equal(found, status == HW_OK);
-        if (cases[i].message != NULL) {
-            if (strstr(error.message, cases[i].message) == NULL ||
-                strstr(error.message, "record 1 of 1 in the batch at offset 10") == NULL) {
-                fail_msg("%s: %s", cases[i].what, error.message);
-            }
-            expect_end(&iterator);
+        (void)snprintf(place, sizeof place, "record 1 of %d in the batch at offset 10",
+                       is_followed ? 2 : 1);
+        if (message != NULL &&
+            (strstr(error.message, message) == NULL || strstr(error.message, place) == NULL)) {
+            fail_msg("%s: %s", what, error.message);
         }
+        if (message == NULL && is_followed) {
+            expect_record(&iterator, test_record(11, 1000, NULL, "0123456789abcdef"));
+        }
+        expect_end(&iterator);
     }
+}
+
+/* Reading ahead stops in front of a record that is not as most are, of offsets that are not wanted
+ * or not in order, and of damage; each of them is then read by itself, or not. */
+static void reading_ahead_stops_where_it_has_to(void **state)
+{
+    enum { COUNT = 7, ALL = 10 };
+    struct hw_buffer *buffer = *state;
+    struct hw_buffer headers;
+    struct hw_record records[COUNT];
+    struct hw_record read[ALL];
+    struct hw_record_iterator iterator;
+    struct hw_batch batch;
+    struct hw_error error;
+    uint8_t *record;
+    bool found;
+
+    hw_buffer_init(&headers, &hw_allocator_libc);
+    test_add_header(&headers, "name", "value");
+    for (int i = 0; i < COUNT; i++) {
+        records[i] = test_record(100 + 2 * i, 5000 + i, i % 2 == 0 ? NULL : "key", "some value");
+    }
+    records[3].header_count = 1;
+    records[3].headers = headers.bytes;
+    records[3].headers_size = (int32_t)headers.size;
+    records[6].value_size = -1;
+    test_build_batch(buffer, records, COUNT);
+    hw_buffer_release(&headers);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+
+    assert_int_equal(hw_record_iterator_take(&iterator, -1, INT64_MAX - 1, read, 0), 0);
+    assert_int_equal(hw_record_iterator_take(&iterator, 100, INT64_MAX - 1, read, ALL), 0);
+    assert_int_equal(hw_record_iterator_take(&iterator, -1, 99, read, ALL), 0);
+    assert_int_equal(hw_record_iterator_take(&iterator, 99, 100, read, ALL), 1);
+    assert_int_equal(hw_record_iterator_take(&iterator, 100, INT64_MAX - 1, read + 1, ALL), 2);
+    for (int i = 0; i < 3; i++) {
+        assert_true(test_record_equal(&read[i], &records[i]));
+        assert_int_equal(read[i].key_size, records[i].key_size);
+    }
+    assert_int_equal(hw_record_iterator_next(&iterator, &read[0], &found, &error), HW_OK);
+    assert_true(found && read[0].header_count == 1 && read[0].offset == 106);
+
+    /* The offset that comes next is not above that of the one before it. */
+    record = buffer->bytes + (iterator.at - buffer->bytes);
+    assert_int_equal(record[3], 2 * 8);
+    record[3] = 2 * 6;
+    assert_int_equal(hw_record_iterator_take(&iterator, 106, INT64_MAX - 1, read, ALL), 0);
+    record[3] = 2 * 8;
+    /* The one behind it says that its value is longer. */
+    assert_int_equal(hw_record_iterator_take(&iterator, 106, INT64_MAX - 1, read, 1), 1);
+    assert_true(test_record_equal(&read[0], &records[4]));
+    record = buffer->bytes + (iterator.at - buffer->bytes);
+    assert_int_equal(record[8], 2 * 10);
+    record[8] = 2 * 11;
+    assert_int_equal(hw_record_iterator_take(&iterator, 108, INT64_MAX - 1, read, ALL), 0);
+    assert_int_equal(hw_record_iterator_next(&iterator, &read[0], &found, &error), HW_CORRUPT);
+    assert_int_equal(hw_record_iterator_take(&iterator, 108, INT64_MAX - 1, read, ALL), 0);
 }
 
 /* Case: E-08. Null and empty, in key and in value, are four different things. */
@@ -436,7 +511,7 @@ static void an_offset_that_overflows_is_corrupt(void **state)
     struct hw_error error;
     bool found;
 
-    batch = raw_batch(buffer, bytes, sizeof bytes);
+    batch = raw_batch(buffer, bytes, sizeof bytes, 1);
     hw_batch_set_base_offset(buffer->bytes, INT64_MAX - 2);
     batch = test_parse(buffer->bytes, buffer->size);
     assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
@@ -465,6 +540,7 @@ int main(void)
         TEST(every_truncation_of_the_record_area_is_corrupt),
         TEST(every_change_of_one_byte_is_harmless),
         TEST(each_rule_of_a_record_is_checked),
+        TEST(reading_ahead_stops_where_it_has_to),
         TEST(null_and_empty_are_different),
         TEST(keys_values_and_headers_are_bytes_in_order),
         TEST(offsets_and_timestamps_reach_their_bounds),

@@ -158,6 +158,15 @@ enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
                                        struct hw_record *record, bool *found,
                                        struct hw_error *error);
 
+/*
+ * Read ahead: at most `max` of the next records, each with an offset above `after` and above that
+ * of the one before it, and at most `last`. Returns how many they are. It stops before any other
+ * record, before one that takes more than a glance, and before what is damaged:
+ * hw_record_iterator_next() then goes on from there. 0 <= after + 1, last < 2^63-1.
+ */
+size_t hw_record_iterator_take(struct hw_record_iterator *iterator, hw_offset_t after,
+                               hw_offset_t last, struct hw_record *records, size_t max);
+
 /* Step over the next record: its offset into *offset. Of what is in it, nothing behind that is
  * looked at. Errors: as hw_record_iterator_next(). */
 enum hw_status hw_record_iterator_skip(struct hw_record_iterator *iterator, hw_offset_t *offset,
