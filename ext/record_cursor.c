@@ -37,6 +37,8 @@ void record_cursor_reset(struct record_cursor *cursor)
     cursor->is_reading = false;
     cursor->bounds_count = cursor->bounds_next = 0;
     cursor->run_first = cursor->run_end = 0;
+    cursor->record = &cursor->row.record;
+    cursor->ahead = cursor->ahead_end = NULL;
     cursor->is_at_end = true;
 }
 
@@ -252,6 +254,10 @@ static enum hw_status step_buffered(struct record_cursor *cursor, bool *stepped,
     enum hw_status status =
         hw_reader_next_buffered(cursor->reader, &cursor->row, stepped, &is_reader_at_end, error);
 
+    if (status == HW_OK && *stepped && cursor->scan.mode != HW_READ_LOG) {
+        hw_reader_take_ahead(cursor->reader, &cursor->ahead, &cursor->ahead_end);
+    }
+    cursor->record = &cursor->row.record;
     if (is_reader_at_end && cursor->bounds_next == cursor->bounds_count) {
         cursor->is_at_end = true;
         *stepped = true;
@@ -292,6 +298,10 @@ int record_cursor_next(sqlite3_vtab_cursor *base)
 {
     struct record_cursor *cursor = (struct record_cursor *)base;
 
+    if (cursor->ahead < cursor->ahead_end) {
+        cursor->record = cursor->ahead++;
+        return SQLITE_OK;
+    }
     if (cursor->run_first < cursor->run_end) {
         take_from_run(cursor);
         return SQLITE_OK;

@@ -32,6 +32,10 @@ struct record_cursor {
     struct hw_reader *reader; /* NULL: none was needed yet. Its memory outlives a scan. */
     bool is_reading;          /* The reader is on a partition. */
     struct hw_row row; /* The present row; of a count-only scan partition and offset alone. */
+    const struct hw_record *record; /* The present row's. */
+    const struct hw_record *ahead;  /* Those that come next, [ahead, ahead_end), have in all but
+                                       `record` the same row, sequence apart. */
+    const struct hw_record *ahead_end;
     bool is_at_end;
     bool is_one_offset;    /* The scan is of one: there is nothing behind its row. */
     hw_offset_t run_first; /* Of a count-only scan: offsets in [run_first, run_end) come next. */

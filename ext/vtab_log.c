@@ -123,22 +123,22 @@ static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         sqlite3_result_int(context, row->partition);
         break;
     case LOG_OFFSET:
-        sqlite3_result_int64(context, row->record.offset);
+        sqlite3_result_int64(context, cursor->record->offset);
         break;
     case LOG_LEADER_EPOCH:
         ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
         break;
     case LOG_TIMESTAMP:
-        sqlite3_result_int64(context, row->record.timestamp);
+        sqlite3_result_int64(context, cursor->record->timestamp);
         break;
     case LOG_KEY:
-        ext_result_key(context, &row->record);
+        ext_result_key(context, cursor->record);
         break;
     case LOG_VALUE:
-        ext_result_value(context, &row->record);
+        ext_result_value(context, cursor->record);
         break;
     case LOG_HEADERS:
-        ext_result_headers(context, &row->record);
+        ext_result_headers(context, cursor->record);
         break;
     case LOG_VISIBILITY:
         sqlite3_result_text(context, row->visibility, -1, SQLITE_TRANSIENT);
@@ -170,7 +170,7 @@ static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 
 static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    *rowid = ((const struct record_cursor *)base)->row.record.offset;
+    *rowid = ((const struct record_cursor *)base)->record->offset;
     return SQLITE_OK;
 }
 

@@ -406,19 +406,19 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         sqlite3_result_int(context, row->partition);
         break;
     case TOPIC_OFFSET:
-        sqlite3_result_int64(context, row->record.offset);
+        sqlite3_result_int64(context, cursor->record->offset);
         break;
     case TOPIC_TIMESTAMP:
-        sqlite3_result_int64(context, row->record.timestamp);
+        sqlite3_result_int64(context, cursor->record->timestamp);
         break;
     case TOPIC_KEY:
-        ext_result_key(context, &row->record);
+        ext_result_key(context, cursor->record);
         break;
     case TOPIC_VALUE:
-        ext_result_value(context, &row->record);
+        ext_result_value(context, cursor->record);
         break;
     case TOPIC_HEADERS:
-        ext_result_headers(context, &row->record);
+        ext_result_headers(context, cursor->record);
         break;
     case TOPIC_LEADER_EPOCH:
         ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
@@ -442,9 +442,9 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
 static int topic_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct hw_row *row = &((const struct record_cursor *)base)->row;
+    const struct record_cursor *cursor = (const struct record_cursor *)base;
 
-    *rowid = record_rowid(row->partition, row->record.offset);
+    *rowid = record_rowid(cursor->row.partition, cursor->record->offset);
     return SQLITE_OK;
 }
 

@@ -80,7 +80,8 @@ void hw_reader_stop(struct hw_reader *reader)
     reader->start_count = 0;
     reader->is_run = false;
     reader->is_iterating = false;
-    reader->record_count = 0;
+    reader->record_next = reader->record_count = 0;
+    reader->ahead = HW_READER_AHEAD_FIRST;
 }
 
 enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *cluster,

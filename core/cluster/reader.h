@@ -76,6 +76,14 @@ enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *
                                        bool *is_at_end, struct hw_error *error);
 
 /*
+ * After a row of a consumer: take the records of the same batch that come next and are in the
+ * reader's memory already, [*first, *end), borrowed as the row is. What else the row says, but for
+ * its sequence, is true of them too. The reader goes on behind them.
+ */
+void hw_reader_take_ahead(struct hw_reader *reader, const struct hw_record **first,
+                          const struct hw_record **end);
+
+/*
  * For a reader with count_only, in place of hw_reader_next(): the next offsets that have a row,
  * [*first, *end), or *found false at the end. With `descending` they are to be taken from the last
  * one down. Errors: as hw_reader_next().

@@ -5,9 +5,9 @@
  *
  *     log      ...[ batch ][ batch ][ batch ][ batch ]...
  *     chunk               [ batch ][ batch ]             read at once, forwards or backwards
- *     batch                        | records |           one at a time: a run of offsets, an
- *                                                        iterator, or a list to go through
- * backwards
+ *     batch                        | records |           one at a time: a run of offsets, or an
+ *     records                        | |                 iterator that reads some records ahead,
+ *                                                        backwards all of them
  */
 #ifndef HW_CLUSTER_READER_INTERNAL_H
 #define HW_CLUSTER_READER_INTERNAL_H
@@ -56,9 +56,11 @@ struct hw_reader {
     hw_offset_t last;     /* Of the batch. */
     struct hw_record_iterator iterator;
     struct hw_buffer plain;    /* Its records, if they are compressed. */
-    struct hw_record *records; /* Backwards: to be returned from the end. */
+    struct hw_record *records; /* Read ahead and not returned yet: [record_next, record_count). */
+    size_t record_next;
     size_t record_count;
     size_t record_capacity;
+    size_t ahead;     /* How many to read ahead next. */
     char control[12]; /* Text of a control record's type. */
 };
 
@@ -83,9 +85,12 @@ enum hw_status hw_reader_enter_first(struct hw_reader *reader, const struct hw_r
  */
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
 
-/* Decode the records of the batch that was entered whose offsets are in [low, high) into the list.
- * Errors: HW_CORRUPT, HW_NO_MEMORY. */
+/* Read all records of the batch that was entered ahead whose offsets are in [low, high). Errors:
+ * HW_CORRUPT, HW_NO_MEMORY. */
 enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error);
+
+/* How many records are read ahead at first: later more, since most who take a few take all. */
+enum { HW_READER_AHEAD_FIRST = 4 };
 
 /* Nothing more comes, and memory that an error left half filled is not looked at. */
 void hw_reader_stop(struct hw_reader *reader);

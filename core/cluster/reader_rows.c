@@ -8,7 +8,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { CONTROL_KEY_SIZE = 4 /* version and type, both int16. */ };
+enum {
+    CONTROL_KEY_SIZE = 4, /* version and type, both int16. */
+    READER_AHEAD_MAX = 64,
+    READER_AHEAD_GROWTH = 4
+};
 
 /* Name of a control record's type, from its key. Source: ControlRecordType. */
 static const char *control_type(struct hw_reader *reader, const struct hw_record *record)
@@ -99,56 +103,82 @@ static inline enum hw_status next_record(struct hw_reader *reader, struct hw_rec
     return HW_OK;
 }
 
+/*
+ * Read records behind those that were read ahead: several at once where they are as most are, any
+ * other one by itself. *found is false when there are no more.
+ */
+static enum hw_status read_ahead(struct hw_reader *reader, bool *found, struct hw_error *error)
+{
+    hw_offset_t below = reader->low - 1;
+    hw_offset_t after = reader->previous > below ? reader->previous : below;
+    size_t left = (size_t)reader->iterator.left;
+    size_t max = left < reader->ahead ? left : reader->ahead;
+    enum hw_status status =
+        hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
+                         reader->record_count + max, sizeof *reader->records, error);
+    struct hw_record *records;
+    size_t count;
+
+    *found = false;
+    if (status != HW_OK) {
+        return status;
+    }
+    records = reader->records + reader->record_count;
+    count = hw_record_iterator_take(&reader->iterator, after, reader->high - 1, records, max);
+    if (count > 0) {
+        reader->previous = records[count - 1].offset;
+        *found = true;
+    } else {
+        status = next_record(reader, records, found, error);
+        count = status == HW_OK && *found ? 1 : 0;
+    }
+    reader->record_count += count;
+    if (reader->ahead < READER_AHEAD_MAX) {
+        reader->ahead *= READER_AHEAD_GROWTH;
+    }
+    return status;
+}
+
 enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error)
 {
     bool found = true;
     enum hw_status status = HW_OK;
 
-    reader->record_count = 0;
+    reader->record_next = reader->record_count = 0;
     while (status == HW_OK && found) {
-        status =
-            hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
-                             reader->record_count + 1, sizeof *reader->records, error);
-        if (status == HW_OK) {
-            status = next_record(reader, &reader->records[reader->record_count], &found, error);
-        }
-        if (status == HW_OK && found) {
-            reader->record_count++;
-        }
+        status = read_ahead(reader, &found, error);
     }
     return status;
 }
 
-/* The same for what is not iterated over: a run of offsets, a list to be taken from its end, or a
- * batch that has no more rows. */
-static void take_row(struct hw_reader *reader, struct hw_row *row, bool *found)
+static void take_from_run(struct hw_reader *reader, struct hw_row *row)
 {
-    *found = reader->is_run || reader->record_count > 0;
-    if (reader->is_run) {
-        *row = (struct hw_row){.partition = (int32_t)reader->options.partition};
-        row->record.offset = reader->options.descending ? --reader->high : reader->low++;
-        reader->is_run = reader->low < reader->high;
-    } else if (reader->record_count > 0) {
-        row->record = reader->records[--reader->record_count];
-        fill_row(reader, row);
-    }
+    *row = (struct hw_row){.partition = (int32_t)reader->options.partition};
+    row->record.offset = reader->options.descending ? --reader->high : reader->low++;
+    reader->is_run = reader->low < reader->high;
 }
 
 /* The next row of the batch that was entered, or *found false when there are no more. */
-static inline enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row,
-                                           bool *found, struct hw_error *error)
+static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                    struct hw_error *error)
 {
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
-    if (!reader->is_iterating) {
-        take_row(reader, row, found);
+    if (reader->is_run) {
+        take_from_run(reader, row);
+        *found = true;
         return HW_OK;
     }
-    status = next_record(reader, &row->record, found, error);
+    *found = reader->record_next < reader->record_count;
+    if (!*found && reader->is_iterating) {
+        reader->record_next = reader->record_count = 0;
+        status = read_ahead(reader, found, error);
+        reader->is_iterating = status == HW_OK && *found;
+    }
     if (status == HW_OK && *found) {
+        row->record = reader->options.descending ? reader->records[--reader->record_count]
+                                                 : reader->records[reader->record_next++];
         fill_row(reader, row);
-    } else {
-        reader->is_iterating = false;
     }
     return status;
 }
@@ -198,6 +228,18 @@ enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *
     status = next_in_others(reader, row, found, hw_reader_enter_buffered, status, error);
     *is_at_end = !*found && reader->first >= reader->end;
     return status;
+}
+
+void hw_reader_take_ahead(struct hw_reader *reader, const struct hw_record **first,
+                          const struct hw_record **end)
+{
+    HW_ASSERT(reader->options.mode != HW_READ_LOG);
+    *first = *end = NULL;
+    if (!reader->options.descending && reader->record_next < reader->record_count) {
+        *first = reader->records + reader->record_next;
+        *end = reader->records + reader->record_count;
+        reader->record_next = reader->record_count;
+    }
 }
 
 enum hw_status hw_reader_next_run(struct hw_reader *reader, hw_offset_t *first, hw_offset_t *end,
