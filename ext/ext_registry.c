@@ -3,6 +3,7 @@
 #include "ext/ext_registry.h"
 
 #include <sqlite3ext.h>
+#include <stdatomic.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
@@ -12,10 +13,9 @@ static const char memory_directory[] = ":memory:";
 
 struct ext_cluster {
     struct ext_cluster *next;
-    int references; /* Guarded by the list's mutex. */
+    atomic_int references; /* Made from none, and taken to none, under the list's mutex only. */
     char *directory;
-    sqlite3_mutex *mutex;      /* NULL where SQLite was built without threads. */
-    sqlite3_mutex *list_mutex; /* The list's, at hand: each scan counts its reference. */
+    sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
     struct hw_store *store;
     struct hw_cluster *cluster;
 };
@@ -108,7 +108,7 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     if (made == NULL) {
         return hw_error_no_memory(error, "a cluster");
     }
-    *made = (struct ext_cluster){.references = 1, .list_mutex = list_mutex()};
+    *made = (struct ext_cluster){.references = 1};
     status = entry_fill(made, options, error);
     if (status != HW_OK) {
         entry_destroy(made);
@@ -142,38 +142,48 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
     if (found == NULL) {
         status = entry_create(options, cluster, error);
     } else {
-        found->references++;
+        ext_cluster_retain(found);
         *cluster = found;
     }
     leave(list_mutex());
     return status;
 }
 
+/* No mutex, since the caller's own reference is there: each scan and look-up counts one. */
 void ext_cluster_retain(struct ext_cluster *cluster)
 {
-    enter(cluster->list_mutex);
-    cluster->references++;
-    leave(cluster->list_mutex);
+    (void)atomic_fetch_add(&cluster->references, 1);
+}
+
+/* Let go of a reference that is not the last one. */
+static bool release_shared(struct ext_cluster *cluster)
+{
+    int references = atomic_load(&cluster->references);
+
+    while (references > 1) {
+        if (atomic_compare_exchange_weak(&cluster->references, &references, references - 1)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ext_cluster_release(struct ext_cluster *cluster)
 {
     struct ext_cluster **link = &clusters;
-    sqlite3_mutex *mutex;
 
-    if (cluster == NULL) {
+    if (cluster == NULL || release_shared(cluster)) {
         return;
     }
-    mutex = cluster->list_mutex;
-    enter(mutex);
-    if (--cluster->references == 0) {
+    enter(list_mutex());
+    if (atomic_fetch_sub(&cluster->references, 1) == 1) {
         while (*link != cluster) {
             link = &(*link)->next;
         }
         *link = cluster->next;
         entry_destroy(cluster);
     }
-    leave(mutex);
+    leave(list_mutex());
 }
 
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)

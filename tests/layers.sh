@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 layers=(core/base core/io core/record core/log core/replication core/cluster core)
 # What the C library may be used for without asking the operating system anything.
-plain='assert|ctype|errno|float|inttypes|limits|math|setjmp|stdalign|stdarg|stdbool|stddef|stdint'
+plain='assert|ctype|errno|float|inttypes|limits|math|setjmp|stdalign|stdarg|stdatomic|stdbool|stddef|stdint'
 plain+='|stdio|stdlib|stdnoreturn|string'
 # Instructions of a processor, for the files that are written for it.
 intrinsics='immintrin|nmmintrin|wmmintrin|arm_acle|arm_neon'
