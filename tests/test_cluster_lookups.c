@@ -97,6 +97,33 @@ static void the_cache_has_a_limit(void **state)
     assert_in_range(largest, 160, 186);
 }
 
+/* The memory that a batch was read into becomes the cache's, unless much of it would be wasted:
+ * then it is given back, so that the next batch is read into memory of its size. */
+static void the_cache_keeps_no_more_than_a_batch_needs(void **state)
+{
+    struct test_reader *f = *state;
+    struct hw_batch_cache *cache = &f->topics.cluster->batches;
+    const uint8_t *address;
+    struct hw_cached_batch *entry;
+    struct hw_buffer bytes;
+    struct hw_batch batch;
+    struct hw_error error;
+
+    append_plain(f, 1, 100);
+    hw_buffer_init(&bytes, f->topics.cluster->allocator);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(hw_buffer_reserve(&bytes, i == 0 ? 1 : 100000, &error));
+        assert_ok(hw_log_read(f->log, 0, 100, 1, true, &bytes, &error));
+        assert_int_equal(hw_batch_parse(bytes.bytes, bytes.size, &batch), HW_BATCH_OK);
+        address = bytes.bytes;
+        assert_ok(hw_batch_cache_add(cache, hw_batch_cache_new_content_id(cache), &bytes, &batch,
+                                     SIZE_MAX, &entry, &error));
+        assert_int_equal(entry->bytes.bytes == address, i == 0);
+        assert_int_equal(bytes.capacity, 0);
+        assert_true(entry->bytes.capacity < hw_batch_size_bytes(&batch) * 5 / 4);
+    }
+}
+
 static void without_memory_a_lookup_fails_and_the_next_does_not(void **state)
 {
     struct test_reader *f = *state;
@@ -268,6 +295,7 @@ int main(void)
         T(a_lookup_returns_the_rows_of_the_log_however_often),
         T(what_was_cut_off_is_not_found_again),
         T(the_cache_has_a_limit),
+        T(the_cache_keeps_no_more_than_a_batch_needs),
         T(without_memory_a_lookup_fails_and_the_next_does_not),
         T(a_reader_that_is_used_again_does_as_a_new_one),
         T(runs_of_offsets_are_those_that_have_rows),

@@ -360,6 +360,67 @@ static void reading_ahead_stops_where_it_has_to(void **state)
     assert_int_equal(hw_record_iterator_take(&iterator, 108, INT64_MAX - 1, read, ALL), 0);
 }
 
+/* Records are stepped over together as long as no offset is missing, to the same places as one by
+ * one, and not over one whose front is damaged or not as that of most. */
+static void stepping_over_a_dense_batch_stops_where_it_has_to(void **state)
+{
+    enum { COUNT = 40, LAST = 20 };
+    static char value[3000];
+    struct hw_buffer *buffer = *state;
+    struct hw_record records[COUNT];
+    uint32_t ends[COUNT];
+    uint32_t ends_quick[COUNT];
+    struct hw_record_iterator iterator;
+    struct hw_record_iterator quick;
+    struct hw_batch batch;
+    struct hw_error error;
+    hw_offset_t offset;
+    uint8_t front[2];
+    uint8_t *record;
+    bool found;
+
+    memset(value, 'v', sizeof value - 1);
+    for (int i = 0; i < COUNT; i++) {
+        records[i] = test_record(100 + i + (i > LAST), 5000 + i * i * 100, NULL,
+                                 value + i * 70 % (int)sizeof value);
+    }
+    test_build_batch(buffer, records, COUNT);
+    batch = test_parse(buffer->bytes, buffer->size);
+    assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_OK);
+    quick = iterator;
+    for (int i = 0; i <= LAST; i++) {
+        assert_int_equal(hw_record_iterator_skip(&iterator, &offset, &found, &error), HW_OK);
+        ends[i] = (uint32_t)(iterator.at - buffer->bytes);
+    }
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 0, buffer->bytes, ends_quick, 0), 0);
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 1, buffer->bytes, ends_quick, COUNT), 0);
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 0, buffer->bytes, ends_quick, 7), 7);
+
+    /* The next one ends before its offset does. */
+    record = buffer->bytes + ends_quick[6];
+    assert_true((record[0] & 0x80) != 0 && (record[1] & 0x80) == 0);
+    memcpy(front, record, sizeof front);
+    memcpy(record, "\x84", sizeof front); /* Two bytes, as a varint of two bytes. */
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 7, buffer->bytes, ends_quick, COUNT), 0);
+    memcpy(record, front, sizeof front);
+
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 7, buffer->bytes, ends_quick + 7, COUNT),
+                     LAST - 6);
+    assert_memory_equal(ends, ends_quick, (LAST + 1) * sizeof *ends);
+    assert_int_equal(quick.left, COUNT - LAST - 1);
+    assert_ptr_equal(quick.at, iterator.at);
+    assert_int_equal(
+        hw_record_iterator_skip_dense(&quick, LAST + 2, buffer->bytes, ends_quick, COUNT),
+        COUNT - LAST - 1);
+    assert_int_equal(quick.left, 0);
+
+    batch.record_count = 7; /* Then there are bytes behind the last one. */
+    assert_int_equal(hw_record_iterator_init(&quick, buffer->bytes, &batch, &error), HW_OK);
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 0, buffer->bytes, ends_quick, COUNT), 6);
+    quick.left = 0;
+    assert_int_equal(hw_record_iterator_skip_dense(&quick, 6, buffer->bytes, ends_quick, COUNT), 0);
+}
+
 /* Case: E-08. Null and empty, in key and in value, are four different things. */
 static void null_and_empty_are_different(void **state)
 {
@@ -541,6 +602,7 @@ int main(void)
         TEST(every_change_of_one_byte_is_harmless),
         TEST(each_rule_of_a_record_is_checked),
         TEST(reading_ahead_stops_where_it_has_to),
+        TEST(stepping_over_a_dense_batch_stops_where_it_has_to),
         TEST(null_and_empty_are_different),
         TEST(keys_values_and_headers_are_bytes_in_order),
         TEST(offsets_and_timestamps_reach_their_bounds),

@@ -94,17 +94,22 @@ static void make_room(struct hw_batch_cache *cache, size_t memory_bytes)
     }
 }
 
-/* Have the batch in the entry's own memory: that of `bytes`, if little of it would be wasted. */
+/* Have the batch in the entry's own memory: that of `bytes`, if little of it would be wasted. Where
+ * much would be, it is given back, so that it fits the next batch and need not be copied again. */
 static enum hw_status take_bytes(struct hw_cached_batch *entry, struct hw_buffer *bytes,
                                  size_t size_bytes, struct hw_error *error)
 {
+    enum hw_status status;
+
     if (bytes->allocator == entry->bytes.allocator &&
         bytes->capacity - size_bytes < size_bytes / 4) {
         entry->bytes = *bytes;
         hw_buffer_init(bytes, bytes->allocator);
         return HW_OK;
     }
-    return hw_buffer_append(&entry->bytes, bytes->bytes, size_bytes, error);
+    status = hw_buffer_append(&entry->bytes, bytes->bytes, size_bytes, error);
+    hw_buffer_release(bytes);
+    return status;
 }
 
 static enum hw_status entry_fill(struct hw_cached_batch *entry,
@@ -210,14 +215,21 @@ static enum hw_status know(struct hw_cached_batch *entry, int32_t count, bool *d
     walk.left = entry->start.left - entry->known_count;
     *dense = true;
     while (entry->known_count < count) {
-        hw_offset_t previous = entry->base_offset + entry->known_count - 1;
-        hw_offset_t expected = previous + 1;
-        enum hw_status status = step(entry, &walk, &previous, &found, error);
+        int32_t known = entry->known_count;
+        size_t stepped = hw_record_iterator_skip_dense(
+            &walk, known, area, &entry->positions[known + 1], (size_t)(count - known));
+        hw_offset_t previous = entry->base_offset + known - 1;
+        enum hw_status status;
 
+        if (stepped > 0) {
+            entry->known_count += (int32_t)stepped;
+            continue;
+        }
+        status = step(entry, &walk, &previous, &found, error);
         if (status != HW_OK) {
             return status;
         }
-        if (!found || previous != expected) {
+        if (!found || previous != entry->base_offset + known) {
             *dense = false;
             return HW_OK;
         }

@@ -59,8 +59,8 @@ struct hw_cached_batch *hw_batch_cache_find(struct hw_batch_cache *cache, uint64
                                             hw_offset_t offset);
 
 /*
- * Put a whole batch, whose checksum was checked, into the cache: `bytes` begin with it, and are
- * copied or taken over. Errors: HW_NO_MEMORY; those of
+ * Put a whole batch, whose checksum was checked, into the cache: `bytes` begin with it, are
+ * copied or taken over, and empty afterwards. Errors: HW_NO_MEMORY; those of
  * hw_record_iterator_open() with at most `plain_size_max` bytes.
  */
 enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content_id,

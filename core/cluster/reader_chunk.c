@@ -282,10 +282,12 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
     if (status != HW_OK) {
         return status;
     }
-    *found = hw_batch_cache_find(&reader->cluster->batches, hw_log_content_id(log),
-                                 reader->batch.base_offset);
+    if (reader->batch.base_offset > from) { /* It is behind a gap, in which `from` is. */
+        *found = hw_batch_cache_find(&reader->cluster->batches, hw_log_content_id(log),
+                                     reader->batch.base_offset);
+    }
     if (*found != NULL) {
-        return HW_OK; /* Behind a gap, in which `from` is. */
+        return HW_OK;
     }
     status = hw_batch_cache_add(&reader->cluster->batches, hw_log_content_id(log), &reader->chunk,
                                 &reader->batch, READER_PLAIN_BYTES_MAX, found, &inner);

@@ -158,6 +158,23 @@ static void take_from_run(struct hw_reader *reader, struct hw_row *row)
     reader->is_run = reader->low < reader->high;
 }
 
+/* The next record of a batch that is iterated over, when none is read ahead. */
+static enum hw_status iterate(struct hw_reader *reader, struct hw_record *record, bool *found,
+                              struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (reader->iterator.left <= 1) { /* As in a look-up: nothing could be read ahead. */
+        return next_record(reader, record, found, error);
+    }
+    reader->record_next = reader->record_count = 0;
+    status = read_ahead(reader, found, error);
+    if (status == HW_OK && *found) {
+        *record = reader->records[reader->record_next++];
+    }
+    return status;
+}
+
 /* The next row of the batch that was entered, or *found false when there are no more. */
 static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row, bool *found,
                                     struct hw_error *error)
@@ -170,14 +187,14 @@ static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row
         return HW_OK;
     }
     *found = reader->record_next < reader->record_count;
-    if (!*found && reader->is_iterating) {
-        reader->record_next = reader->record_count = 0;
-        status = read_ahead(reader, found, error);
+    if (*found) {
+        row->record = reader->options.descending ? reader->records[--reader->record_count]
+                                                 : reader->records[reader->record_next++];
+    } else if (reader->is_iterating) {
+        status = iterate(reader, &row->record, found, error);
         reader->is_iterating = status == HW_OK && *found;
     }
     if (status == HW_OK && *found) {
-        row->record = reader->options.descending ? reader->records[--reader->record_count]
-                                                 : reader->records[reader->record_next++];
         fill_row(reader, row);
     }
     return status;

@@ -173,6 +173,15 @@ enum hw_status hw_record_iterator_skip(struct hw_record_iterator *iterator, hw_o
                                        bool *found, struct hw_error *error);
 
 /*
+ * Step over at most `max` records whose offsets are `delta`, delta + 1, ... behind the batch's
+ * base, none of them behind its last one. Where each ends, counted from `origin`, goes to `ends`.
+ * Returns how many they are, and stops where hw_record_iterator_take() does:
+ * hw_record_iterator_skip() then goes on.
+ */
+size_t hw_record_iterator_skip_dense(struct hw_record_iterator *iterator, int32_t delta,
+                                     const uint8_t *origin, uint32_t *ends, size_t max);
+
+/*
  * Step through a record's headers: *cursor starts as record->headers and *left as header_count.
  * Returns false at the end. Iterating a record that hw_record_iterator_next() returned cannot fail,
  * since it has checked them.

@@ -258,6 +258,9 @@ static inline enum hw_status step_behind(struct hw_record_iterator *iterator, co
     return HW_OK;
 }
 
+/* The most bytes of a short varint. */
+enum { SHORT_SIZE = 3 };
+
 /* Take a varint of one byte to three; that many are there. Returns false if it is longer. */
 static inline bool read_short(const uint8_t **cursor, uint32_t *zigzag)
 {
@@ -288,13 +291,13 @@ __attribute__((always_inline)) static inline bool take_usual(struct hw_record_it
                                                              hw_offset_t after, hw_offset_t last,
                                                              struct hw_record *record)
 {
-    enum { SHORT = 3, FRONT = 1 + 4 * SHORT };
+    enum { FRONT = 1 + 4 * SHORT_SIZE };
     const struct hw_batch *batch = &iterator->batch;
     const uint8_t *at = iterator->at;
     const uint8_t *end;
     uint32_t zigzag;
 
-    if (iterator->end - at < FRONT + SHORT || !read_short(&at, &zigzag) || (zigzag & 1) != 0 ||
+    if (iterator->end - at < FRONT + SHORT_SIZE || !read_short(&at, &zigzag) || (zigzag & 1) != 0 ||
         zigzag >> 1 > (size_t)(iterator->end - at)) {
         return false;
     }
@@ -316,7 +319,7 @@ __attribute__((always_inline)) static inline bool take_usual(struct hw_record_it
     if ((zigzag & 1) == 0) {
         record->key = at;
         record->key_size = (int32_t)(zigzag >> 1);
-        if (zigzag >> 1 > (size_t)(iterator->end - at) - SHORT) {
+        if (zigzag >> 1 > (size_t)(iterator->end - at) - SHORT_SIZE) {
             return false;
         }
         at += zigzag >> 1;
@@ -389,6 +392,41 @@ enum hw_status hw_record_iterator_skip(struct hw_record_iterator *iterator, hw_o
     fault = take_front(&area, &iterator->batch, &body, &timestamp_delta, &offset_delta);
     *offset = iterator->batch.base_offset + (fault == NULL ? offset_delta : 0);
     return step_behind(iterator, area.at, fault, found, error);
+}
+
+/* Step over the next record if it has this offset delta and its front is as that of most. Returns
+ * false, and the iterator is as it was, if not. */
+static inline bool skip_usual(struct hw_record_iterator *iterator, uint32_t delta)
+{
+    const uint8_t *at = iterator->at;
+    const uint8_t *end;
+    uint32_t zigzag;
+
+    if (iterator->end - at < 1 + 3 * SHORT_SIZE || !read_short(&at, &zigzag) || (zigzag & 1) != 0 ||
+        zigzag >> 1 > (size_t)(iterator->end - at)) {
+        return false;
+    }
+    end = at + (zigzag >> 1);
+    at++; /* The attributes. */
+    if (!read_short(&at, &zigzag) || !read_short(&at, &zigzag) || zigzag != 2 * delta || at > end ||
+        (iterator->left == 1 && end != iterator->end)) {
+        return false;
+    }
+    iterator->at = end;
+    iterator->left--;
+    return true;
+}
+
+size_t hw_record_iterator_skip_dense(struct hw_record_iterator *iterator, int32_t delta,
+                                     const uint8_t *origin, uint32_t *ends, size_t max)
+{
+    size_t count = 0;
+
+    while (count < max && iterator->left > 0 &&
+           skip_usual(iterator, (uint32_t)delta + (uint32_t)count)) {
+        ends[count++] = (uint32_t)(iterator->at - origin);
+    }
+    return count;
 }
 
 /* One part of a header whose bounds are known to be right. */
