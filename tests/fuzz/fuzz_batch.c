@@ -114,6 +114,39 @@ static void write_end(struct fuzz *fuzz, size_t seed)
     compare(&plain, &packed);
 }
 
+/* To read and to step over records, together or one by one, comes to the same places. */
+static void compare_steps(const struct hw_record_iterator *start)
+{
+    struct hw_record_iterator one = *start;
+    struct hw_record_iterator dense = *start;
+    struct hw_record_iterator ahead = *start;
+    struct hw_record record;
+    struct hw_error error;
+    hw_offset_t offset;
+    uint32_t end;
+    bool found;
+    enum hw_status status;
+
+    while ((status = hw_record_iterator_skip(&one, &offset, &found, &error)) == HW_OK && found) {
+        int64_t delta = offset - start->batch.base_offset;
+
+        if (delta < 0 || delta > start->batch.last_offset_delta ||
+            hw_record_iterator_skip_dense(&dense, (int32_t)delta, start->at, &end, 1) == 0) {
+            dense = one;
+        }
+        HW_ASSERT(dense.at == one.at && dense.left == one.left);
+        if (hw_record_iterator_take(&ahead, -1, INT64_MAX - 1, &record, 1) == 0) {
+            ahead = one;
+        } else {
+            HW_ASSERT(record.offset == offset);
+            touch(&record);
+        }
+        HW_ASSERT(ahead.at == one.at && ahead.left == one.left);
+    }
+    HW_ASSERT(status == HW_OK ||
+              hw_record_iterator_take(&ahead, -1, INT64_MAX - 1, &record, 1) == 0);
+}
+
 static void read_batch(struct fuzz *fuzz, const uint8_t *bytes, const struct hw_batch *batch)
 {
     struct hw_record_iterator iterator;
@@ -127,6 +160,7 @@ static void read_batch(struct fuzz *fuzz, const uint8_t *bytes, const struct hw_
         HW_OK) {
         return;
     }
+    compare_steps(&iterator);
     write_begin(fuzz, batch->base_offset);
     while (hw_record_iterator_next(&iterator, &record, &found, &error) == HW_OK && found) {
         touch(&record);
