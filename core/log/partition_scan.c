@@ -30,7 +30,7 @@ struct hw_partition_scan {
 /* ------------------------------------------------------------------------------------- segments */
 
 /* Leave out the segments that hold no offset of the range. A cleaned segment's first record may be
- * far above its base, but none is below. */
+ * far above its base, but none is below; junk behind its last one counts as the next one's base. */
 static void clip_segments(struct hw_partition_scan *scan)
 {
     const hw_offset_t *bases = scan->segments.bases;
@@ -38,7 +38,7 @@ static void clip_segments(struct hw_partition_scan *scan)
     scan->first = 0;
     scan->end = scan->segments.count;
     while (scan->first + 1 < scan->end &&
-           bases[scan->first + 1] <= scan->options.range.first_offset) {
+           bases[scan->first + 1] < scan->options.range.first_offset) {
         scan->first++;
     }
     while (scan->end > scan->first && bases[scan->end - 1] > scan->options.range.last_offset) {

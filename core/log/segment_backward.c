@@ -24,7 +24,7 @@ enum hw_status hw_segment_backward_start(struct hw_segment_scan *scan, struct hw
                                        .timestamp_min = INT64_MIN};
     struct hw_segment_entry entry;
     int64_t position;
-    bool found;
+    bool found = true;
     enum hw_status status;
 
     scan->stride = 1;
@@ -32,15 +32,19 @@ enum hw_status hw_segment_backward_start(struct hw_segment_scan *scan, struct hw
     if (!scan->ends_early || scan->range.last_offset == INT64_MAX) {
         return HW_OK;
     }
-    /* The first entry that reaches up to the end of the range is the last one that may be in it. */
+    /* Begin where a walk forwards would end: what it meets on its way may be damage, or a message
+     * of which the header does not tell where it ends. */
     status = hw_segment_seek_offset(scan, scan->range.last_offset, &position, error);
     if (status != HW_OK) {
         return status;
     }
     hw_segment_file_move(scan->file, position, INT64_MAX, hw_segment_file_base_offset(scan->file));
-    status = hw_segment_file_next(scan->file, &filter, &entry, &found, error);
+    while (status == HW_OK && found &&
+           hw_segment_file_expected(scan->file) <= scan->range.last_offset) {
+        status = hw_segment_file_next(scan->file, &filter, &entry, &found, error);
+    }
     if (status == HW_OK && found) {
-        scan->chunk_start = entry.position + entry.size_bytes;
+        scan->chunk_start = hw_segment_file_position(scan->file);
     }
     return status;
 }

@@ -84,6 +84,9 @@ void hw_segment_file_set_closed(struct hw_segment_file *file, hw_offset_t next_b
 {
     file->is_closed = true;
     file->next_base = next_base;
+    if (file->offset_max >= next_base) {
+        file->offset_max = next_base - 1;
+    }
 }
 
 void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_t end,

@@ -87,7 +87,8 @@ int64_t hw_segment_file_bytes_read(const struct hw_segment_file *file);
 
 /*
  * Say that bytes behind the last batch are damage: nobody appends to this file any more, and the
- * next one begins with `next_base`. For the segments of a directory but the last.
+ * next one begins with `next_base`, so that larger offsets do not fit. For the segments of a
+ * directory but the last; before the walk begins.
  */
 void hw_segment_file_set_closed(struct hw_segment_file *file, hw_offset_t next_base);
 
@@ -120,9 +121,9 @@ enum hw_status hw_segment_file_next(struct hw_segment_file *file,
 
 /*
  * Whether a batch begins at `position` that starts at or above the base offset and at or below
- * `offset`, and is followed by one with larger offsets or by the end of the file, or has a right
- * checksum: good enough to believe an index that points there. Its header goes to *batch. Errors:
- * HW_NO_MEMORY, HW_IO.
+ * `offset`, and is followed by one with larger offsets or by the end of the file, or by no batch
+ * and has a right checksum: good enough to believe an index that points there, and to walk from
+ * there as from the beginning. Its header goes to *batch. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t position,
                                      hw_offset_t offset, struct hw_batch *batch, bool *is_good,

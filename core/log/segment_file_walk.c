@@ -332,12 +332,14 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
     }
     *batch = step.batch;
     status = look_behind(file, &step, error);
-    if (status == HW_OK && is_linked(file, &step)) {
+    if (status != HW_OK || (step.follower == FOLLOWER_BATCH && !is_linked(file, &step))) {
+        return status;
+    }
+    /* Where a damaged message of magic 0 or 1 begins is known from what stands before it only. */
+    if (is_linked(file, &step) && !(batch->magic < 2 && batch->record_count < 0)) {
         *is_good = true;
         return HW_OK;
     }
     /* In front of damage, or of what a crash has left. */
-    return status == HW_OK
-               ? hw_segment_file_checksum(file, position, &step.batch, &crc, is_good, error)
-               : status;
+    return hw_segment_file_checksum(file, position, &step.batch, &crc, is_good, error);
 }

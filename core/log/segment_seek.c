@@ -6,11 +6,11 @@
 enum { TRIES_MAX = 16 };
 
 /*
- * Whether the .log confirms the entry with this number: a batch begins there whose offsets are not
- * above the entry's, and above those of the entry before.
+ * Whether the .log confirms the entry with this number, whose key is not above `key_max`: a batch
+ * begins there whose offsets are not above the entry's, and above those of the entry before.
  */
-static enum hw_status is_confirmed(struct hw_segment_scan *scan, int64_t number, int64_t *position,
-                                   bool *is_good, struct hw_error *error)
+static enum hw_status is_confirmed(struct hw_segment_scan *scan, int64_t number, int64_t key_max,
+                                   int64_t *position, bool *is_good, struct hw_error *error)
 {
     hw_offset_t base = hw_segment_file_base_offset(scan->file);
     struct hw_index_entry before = {.key = -1};
@@ -22,7 +22,8 @@ static enum hw_status is_confirmed(struct hw_segment_scan *scan, int64_t number,
     if (status == HW_OK && number > 0) {
         status = hw_index_file_get(&scan->offsets, number - 1, &before, error);
     }
-    if (status != HW_OK || entry.key <= before.key || entry.key < 0 || entry.value <= 0) {
+    if (status != HW_OK || entry.key <= before.key || entry.key < 0 || entry.key > key_max ||
+        entry.value <= 0) {
         return status;
     }
     status = hw_segment_file_check(scan->file, entry.value, hw_index_offset(base, entry.key),
@@ -35,13 +36,14 @@ static enum hw_status is_confirmed(struct hw_segment_scan *scan, int64_t number,
 }
 
 /* The position of entry `count` - 1 of the offset index, or of an earlier one, whichever is the
- * first that the .log confirms; 0 if none of some is. */
+ * first with a key of at most `key_max` that the .log confirms; 0 if none of some is. The keys may
+ * be in any order. */
 static enum hw_status confirmed_position(struct hw_segment_scan *scan, int64_t count,
-                                         int64_t *position, struct hw_error *error)
+                                         int64_t key_max, int64_t *position, struct hw_error *error)
 {
     for (int64_t i = count - 1; i >= 0 && i >= count - TRIES_MAX; i--) {
         bool is_good;
-        enum hw_status status = is_confirmed(scan, i, position, &is_good, error);
+        enum hw_status status = is_confirmed(scan, i, key_max, position, &is_good, error);
 
         if (status != HW_OK || is_good) {
             return status;
@@ -63,7 +65,8 @@ enum hw_status hw_segment_seek_offset(struct hw_segment_scan *scan, hw_offset_t 
         return HW_OK;
     }
     status = hw_index_file_count_up_to(&scan->offsets, offset - base, &count, error);
-    return status == HW_OK ? confirmed_position(scan, count, position, error) : status;
+    return status == HW_OK ? confirmed_position(scan, count, offset - base, position, error)
+                           : status;
 }
 
 enum hw_status hw_segment_seek_before(struct hw_segment_scan *scan, int64_t end, int64_t back,
@@ -75,7 +78,7 @@ enum hw_status hw_segment_seek_before(struct hw_segment_scan *scan, int64_t end,
     if (status != HW_OK) {
         return status;
     }
-    status = confirmed_position(scan, count - back + 1, position, error);
+    status = confirmed_position(scan, count - back + 1, INT64_MAX, position, error);
     if (status == HW_OK && *position >= end) {
         *position = 0; /* The positions are not sorted. */
     }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does a look-up through the indexes of real files find the rows that a scan of everything finds,
+ * whatever stands around them and whatever the indexes say? Source: LogSegment.translateOffset.
+ */
+#include "tests/support_segment.h"
+#include "tests/support_sql_kafka.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define OFFSETS "SELECT group_concat(\"offset\") FROM (SELECT \"offset\" FROM kafka_log('$D')"
+
+/* An index that is there and says nothing: a look-up begins at the start of the file. */
+static void save_idle_index(struct kafka_fixture *f)
+{
+    put_index_entry(&f->log, 9, 1);
+    save(f, "t-0/" SEGMENT_0 ".index");
+}
+
+static void damage_on_the_way_hides_nothing_backwards(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 1);
+    test_put_bytes(&f->log, 0x55, 100);
+    put(f, 2, 1);
+    put(f, 3, 2);
+    put(f, 5, 1);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    save_idle_index(f);
+    expect(f, OFFSETS " WHERE \"offset\" <= 4 ORDER BY \"offset\" DESC)", "4,3,2,1,0");
+    expect(f, OFFSETS " WHERE \"offset\" = 3 ORDER BY \"offset\" DESC)", "3");
+}
+
+/* The header of a message of magic 0 with offset 0 does not tell where it ends. */
+static void an_old_first_message_hides_nothing_backwards(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    for (int i = 0; i < 4; i++) {
+        test_put_legacy(&f->log, 0, i, 0, "a");
+    }
+    save(f, "t-0/" SEGMENT_0 ".log");
+    save_idle_index(f);
+    expect(f, OFFSETS " WHERE \"offset\" <= 2 ORDER BY \"offset\" DESC)", "2,1,0");
+}
+
+/* A binary search in entries that are in no order may end anywhere: here at -1, behind one for
+ * offset 6 that the .log confirms. */
+static void an_entry_above_what_is_wanted_is_not_used(void **state)
+{
+    struct kafka_fixture *f = *state;
+    struct hw_buffer index;
+    int32_t position;
+
+    hw_buffer_init(&index, &hw_allocator_libc);
+    put(f, 0, 1);
+    position = (int32_t)f->log.size;
+    put(f, 1, 5);
+    put_index_entry(&index, 5, position);
+    position = (int32_t)f->log.size;
+    put(f, 6, 1);
+    put_index_entry(&index, 6, position);
+    put_index_entry(&index, -1, 77);
+    position = (int32_t)f->log.size;
+    put(f, 7, 1);
+    put_index_entry(&index, 7, position);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    assert_int_equal(hw_buffer_append(&f->log, index.bytes, index.size, &f->error), HW_OK);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    hw_buffer_release(&index);
+    expect(f, OFFSETS " WHERE \"offset\" >= 2)", "2,3,4,5,6,7");
+}
+
+/* Of junk at the end of a segment nothing is missing; its row has the offset that comes next. */
+static void damage_between_two_segments_is_found_by_its_offset(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 2);
+    test_put_bytes(&f->log, 0x55, 5);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    save_idle_index(f);
+    put(f, 2, 1);
+    save(f, "t-0/00000000000000000002.log");
+    expect(f, "SELECT \"offset\", value, crc_ok FROM kafka_log('$D') WHERE \"offset\" = 2",
+           "2|NULL|0\n2|v2|1");
+    expect(f,
+           "SELECT \"offset\", value, crc_ok FROM kafka_log('$D') WHERE \"offset\" >= 2"
+           " ORDER BY \"offset\" DESC",
+           "2|v2|1\n2|NULL|0");
+}
+
+/* Where a compressed message of magic 0 or 1 begins is not in its header, and so a damaged one is
+ * no place to begin. */
+static void a_damaged_old_batch_begins_where_the_one_before_ends(void **state)
+{
+    static const int inner[] = {0, 1};
+    struct kafka_fixture *f = *state;
+    int32_t position;
+
+    test_put_legacy(&f->log, 1, 0, 0, "a");
+    test_put_legacy(&f->log, 1, 1, 0, "b");
+    position = (int32_t)f->log.size;
+    test_put_wrapper(&f->log, 1, 3, 5, 0, inner, 2);
+    f->log.bytes[f->log.size - 1] ^= 1;
+    test_put_legacy(&f->log, 1, 4, 0, "c");
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 3, position);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    expect(f, "SELECT base_offset, last_offset FROM kafka_batches('$D') WHERE last_offset >= 3",
+           "2|3\n4|4");
+}
+
+/* Of two batches with the same offsets the second is to blame, wherever a look-up begins. */
+static void a_batch_that_is_there_twice_is_no_place_to_begin(void **state)
+{
+    struct kafka_fixture *f = *state;
+    int32_t position;
+
+    put(f, 0, 1);
+    position = (int32_t)f->log.size;
+    put(f, 1, 2);
+    put(f, 1, 2);
+    put(f, 3, 1);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 2, position);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D')",
+           "0|1\n1|1\n2|1\n1|0\n2|0\n3|1");
+    expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D') WHERE \"offset\" >= 2",
+           "2|1\n2|0\n3|1");
+}
+
+/* Only the last segment of a directory may go on for ever. */
+static void offsets_of_the_next_segment_do_not_fit(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 2);
+    put(f, 10, 1);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put(f, 5, 1);
+    put(f, 11, 1);
+    save(f, "t-0/00000000000000000005.log");
+    expect(f, "SELECT \"offset\", substr(error, 1, 35) FROM kafka_log('$D') ORDER BY \"offset\"",
+           "0|NULL\n1|NULL\n5|NULL\n10|the batch at byte 79 says offset 10\n11|NULL");
+    expect(f, "SELECT base_offset, next_offset, damaged FROM kafka_segments('$D')",
+           "0|2|1\n5|12|0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        kafka_test(damage_on_the_way_hides_nothing_backwards),
+        kafka_test(an_old_first_message_hides_nothing_backwards),
+        kafka_test(an_entry_above_what_is_wanted_is_not_used),
+        kafka_test(damage_between_two_segments_is_found_by_its_offset),
+        kafka_test(a_damaged_old_batch_begins_where_the_one_before_ends),
+        kafka_test(a_batch_that_is_there_twice_is_no_place_to_begin),
+        kafka_test(offsets_of_the_next_segment_do_not_fit),
+    };
+
+    return cmocka_run_group_tests_name("sql_kafka_lookups", tests, NULL, NULL);
+}
