@@ -9,7 +9,20 @@ static const char *const checkpoints[] = {
 
 enum { CHECKPOINT_COUNT = sizeof checkpoints / sizeof checkpoints[0] };
 
+/* Columns of kafka_checkpoint. */
+enum { CHECKPOINT_TOPIC = 1, CHECKPOINT_FILE = 5 };
+
 /* ----------------------------------------------------------------------------- kafka_checkpoint */
+
+static void add_unreadable_checkpoint(const char *path, const char *reason, struct ext_rows *rows)
+{
+    ext_rows_text(rows, hw_kafka_base_name(path));
+    for (int column = CHECKPOINT_TOPIC; column < CHECKPOINT_FILE; column++) {
+        ext_rows_null(rows);
+    }
+    ext_rows_text(rows, path);
+    ext_rows_text(rows, reason);
+}
 
 static enum hw_status add_checkpoint(struct kafka_fill *fill, const char *path,
                                      struct ext_rows *rows, struct hw_error *error)
@@ -36,6 +49,10 @@ static enum hw_status add_checkpoint(struct kafka_fill *fill, const char *path,
         ext_rows_text(rows, is_entry ? NULL : row.fault);
     }
     hw_checkpoint_scan_release(&scan);
+    if (status == HW_IO && fill->file == NULL) {
+        add_unreadable_checkpoint(path, error->message, rows);
+        return HW_OK;
+    }
     return status == HW_NOT_FOUND && fill->file == NULL ? HW_OK : status;
 }
 
@@ -61,11 +78,12 @@ enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *r
 /* ----------------------------------------------------------------------------------- kafka_dirs */
 
 /* Columns that cost reading. */
-enum { DIRS_LEO = 8 };
+enum { DIRS_TOPIC_ID = 4, DIRS_LEO = 8, DIRS_ERROR = 15 };
 
 /* What all rows share: the log directory. */
 struct log_directory {
     struct hw_meta_properties properties;
+    struct hw_error unread; /* Why the properties could not be read. */
     bool is_clean;
 };
 
@@ -89,6 +107,10 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
     if (status == HW_OK) {
         status = hw_meta_properties_read(&directory->properties, &ext_allocator, fill->store, root,
                                          error);
+        if (status == HW_IO) {
+            directory->unread = *error;
+            status = HW_OK;
+        }
     }
     if (status == HW_OK) {
         status = hw_path_join(path, root, ".kafka_cleanshutdown", error);
@@ -136,8 +158,22 @@ static enum hw_status add_dir(struct kafka_fill *fill, const struct hw_kafka_par
     ext_rows_text_if_any(rows, directory->properties.cluster_id);
     ext_rows_text_if_any(rows, directory->properties.directory_id);
     ext_rows_integer(rows, directory->is_clean);
-    ext_rows_text_if_any(rows, summary.error);
+    ext_rows_text_if_any(rows,
+                         summary.error[0] != '\0' ? summary.error : directory->unread.message);
     return HW_OK;
+}
+
+/* A row about a directory that cannot be read: others may follow. */
+static void add_unreadable_dir(const struct hw_kafka_partition *partition, const char *reason,
+                               struct ext_rows *rows)
+{
+    ext_rows_text(rows, partition->path);
+    kafka_rows_partition(rows, partition);
+    ext_rows_text(rows, hw_kafka_partition_state_name(partition->state));
+    for (int column = DIRS_TOPIC_ID; column < DIRS_ERROR; column++) {
+        ext_rows_null(rows);
+    }
+    ext_rows_text(rows, reason);
 }
 
 enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
@@ -157,7 +193,10 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
         const struct hw_kafka_partition *partition = &fill->directory.partitions[i];
 
         status = add_dir(fill, partition, &directory, rows, error);
-        if (status == HW_IO && hw_kafka_partition_is_file(partition, fill->store)) {
+        if (status == HW_IO) {
+            if (!hw_kafka_partition_is_file(partition, fill->store)) {
+                add_unreadable_dir(partition, error->message, rows);
+            }
             status = HW_OK;
         }
     }

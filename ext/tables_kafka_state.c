@@ -3,6 +3,7 @@
 #include "ext/ext_registry.h"
 #include "ext/vtab_kafka_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { EPOCHS_END_OFFSET = 4 };
@@ -126,6 +127,12 @@ static enum hw_status add_snapshot(struct kafka_fill *fill, const char *path, hw
 
     hw_snapshot_file_init(&snapshot, &ext_allocator);
     status = hw_snapshot_file_read(&snapshot, fill->store, path, error);
+    if (status == HW_IO && fill->file == NULL) {
+        snapshot.has_fault = true;
+        (void)snprintf(snapshot.fault, sizeof snapshot.fault, "%.*s",
+                       (int)sizeof snapshot.fault - 1, error->message);
+        status = HW_OK;
+    }
     for (int32_t i = 0; status == HW_OK && i < snapshot.whole; i++) {
         struct hw_snapshot_producer producer = hw_snapshot_file_get(&snapshot, i);
 

@@ -105,6 +105,29 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
     return HW_OK;
 }
 
+/* A row about a partition or a file of it that cannot be read: others may follow. None if what has
+ * the name of a partition is a file. All tables of such items begin with topic and partition and
+ * end with the error. */
+static void add_unreadable(struct cursor *cursor, const char *reason)
+{
+    if (hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
+        return;
+    }
+    kafka_rows_partition(&cursor->rows, cursor->fill.partition);
+    while (cursor->rows.status == HW_OK &&
+           (cursor->rows.cell_count + 1) % (size_t)cursor->rows.column_count != 0) {
+        ext_rows_null(&cursor->rows);
+    }
+    ext_rows_text(&cursor->rows, reason);
+}
+
+/* Whether the rows so far are all there is of the item, and the next one may be read. */
+static bool is_of_one_item(const struct cursor *cursor, enum hw_status status)
+{
+    return status == HW_IO && cursor->has_item && cursor->fill.file == NULL &&
+           definition_of(cursor)->item != KAFKA_WHOLE;
+}
+
 /* Fill the rows of the next item that has any. */
 static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 {
@@ -119,11 +142,17 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
             status = next_item(cursor, error);
         }
         cursor->fill.again = false;
+        if (status == HW_OK && cursor->has_item) {
+            status = definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error);
+        }
+        if (is_of_one_item(cursor, status)) {
+            add_unreadable(cursor, error->message);
+            status = HW_OK;
+        }
         if (status != HW_OK || !cursor->has_item) {
             return status;
         }
-        status = definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error);
-        if (status == HW_OK && cursor->rows.status != HW_OK) {
+        if (cursor->rows.status != HW_OK) {
             *error = cursor->rows.error;
             status = cursor->rows.status;
         }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -93,6 +94,95 @@ static void the_end_of_a_log_that_cannot_be_opened_is_not_known(void **state)
            "3|0|NULL|NULL");
 }
 
+/* Directories stand for files that cannot be opened, whatever they should hold: each is a row, and
+ * what the others say is there. */
+static void a_file_that_cannot_be_opened_hides_no_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 2);
+    save(f, "a-0/" SEGMENT_0 ".log");
+    save(f, "a-0/" SEGMENT_0 ".index/file");
+    save(f, "a-0/" SEGMENT_0 ".timeindex/file");
+    save(f, "a-0/" SEGMENT_0 ".txnindex/file");
+    save(f, "a-0/00000000000000000001.snapshot/file");
+    save(f, "a-0/leader-epoch-checkpoint/file");
+    save(f, "a-0/partition.metadata/file");
+    save(f, "replication-offset-checkpoint/file");
+    save(f, "log-start-offset-checkpoint/file");
+    save(f, "meta.properties/file");
+    put(f, 0, 1);
+    save(f, "b-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 1, 2);
+    save(f, "b-0/" SEGMENT_0 ".index");
+    put_text(f, "0\n1\n3 0\n");
+    save(f, "b-0/leader-epoch-checkpoint");
+    put_text(f, "0\n1\nb 0 1\n");
+    save(f, "recovery-point-offset-checkpoint");
+    save(f, "file-7");
+    expect(f, "SELECT topic, \"offset\", visibility, error FROM kafka_log('$D')",
+           "a|0|visible|NULL\na|1|visible|NULL\nb|0|visible|NULL");
+    expect(f, "SELECT topic, next_offset, index_entries, error FROM kafka_segments('$D')",
+           "a|2|NULL|NULL\nb|1|1|NULL");
+    expect(f, "SELECT topic, entry, ok, substr(error, -14) FROM kafka_index('$D')",
+           "a|NULL|NULL|Is a directory\nb|0|0|t byte 2 of 70");
+    expect(f, "SELECT topic, entry, substr(error, -14) FROM kafka_timeindex('$D')",
+           "a|NULL|Is a directory");
+    expect(f, "SELECT topic, entry, substr(error, -14) FROM kafka_aborted('$D')",
+           "a|NULL|Is a directory");
+    expect(f, "SELECT topic, epoch, substr(error, -14) FROM kafka_epochs('$D')",
+           "a|NULL|Is a directory\nb|3|NULL");
+    expect(f,
+           "SELECT topic, snapshot_offset, crc_ok, substr(error, -14) FROM kafka_producers('$D')",
+           "a|1|0|Is a directory");
+    expect(f, "SELECT checkpoint, topic, substr(error, -14) FROM kafka_checkpoint('$D')",
+           "replication-offset-checkpoint|NULL|Is a directory\n"
+           "recovery-point-offset-checkpoint|b|NULL\n"
+           "log-start-offset-checkpoint|NULL|Is a directory");
+    expect(f, "SELECT topic, leo, hw, node_id, substr(error, -25) FROM kafka_dirs('$D')",
+           "a|2|NULL|NULL|metadata': Is a directory\n"
+           "b|1|NULL|NULL|operties': Is a directory");
+}
+
+/* What has the name of a partition and is neither a directory nor a file. */
+static void a_partition_that_cannot_be_listed_hides_no_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    assert_int_equal(mkfifo(with_directory(f, "$D/a-0"), 0600), 0);
+    put(f, 0, 1);
+    save(f, "b-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT topic, \"offset\", substr(error, -15) FROM kafka_log('$D')",
+           "a|0|Not a directory\nb|0|NULL");
+    expect(f, "SELECT topic, base_offset, substr(error, -15) FROM kafka_batches('$D')",
+           "a|0|Not a directory\nb|0|NULL");
+    expect(f, "SELECT topic, base_offset, substr(error, -15) FROM kafka_segments('$D')",
+           "a|NULL|Not a directory\nb|0|NULL");
+    expect(f, "SELECT topic, segments, substr(error, -15) FROM kafka_dirs('$D')",
+           "a|NULL|Not a directory\nb|1|NULL");
+}
+
+/* An index of aborted transactions that cannot be opened leaves a snapshot without its other half:
+ * the batches tell then. */
+static void without_their_index_transactions_are_followed_through_batches(void **state)
+{
+    struct kafka_fixture *f = *state;
+    static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
+
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
+                                                 .producer_id = 7,
+                                                 .attributes = HW_BATCH_TRANSACTIONAL});
+    test_put_marker(&f->log, 1, 7, false);
+    put(f, 2, 1);
+    save(f, "a-0/" SEGMENT_0 ".log");
+    save(f, "a-0/" SEGMENT_0 ".txnindex/file");
+    assert_int_equal(hw_buffer_append(&f->log, empty_snapshot, sizeof empty_snapshot, &f->error),
+                     HW_OK);
+    save(f, "a-0/00000000000000000002.snapshot");
+    expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')",
+           "0|aborted\n1|control\n2|visible");
+}
+
 /* Kafka takes no line for granted, not even an empty one. */
 static void an_empty_line_of_a_checkpoint_is_called_so(void **state)
 {
@@ -114,6 +204,9 @@ int main(void)
         kafka_test(an_old_batch_that_cannot_be_read_keeps_its_place),
         kafka_test(a_log_that_cannot_be_opened_hides_no_other),
         kafka_test(the_end_of_a_log_that_cannot_be_opened_is_not_known),
+        kafka_test(a_file_that_cannot_be_opened_hides_no_other),
+        kafka_test(a_partition_that_cannot_be_listed_hides_no_other),
+        kafka_test(without_their_index_transactions_are_followed_through_batches),
         kafka_test(an_empty_line_of_a_checkpoint_is_called_so),
     };
 

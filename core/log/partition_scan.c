@@ -15,7 +15,8 @@ struct hw_partition_scan {
     struct hw_partition_scan_options options;
     struct hw_segment_list segments;
     bool is_one_file;
-    size_t first; /* Those that may hold what is looked for and were not opened yet. */
+    bool is_unlisted; /* There is one row, about the directory; what is wrong is in `text`. */
+    size_t first;     /* Those that may hold what is looked for and were not opened yet. */
     size_t end;
     struct hw_segment_paths paths;
     struct hw_segment_scan *segment; /* NULL: none is open. */
@@ -26,6 +27,12 @@ struct hw_partition_scan {
     char text[HW_ERROR_MESSAGE_SIZE_BYTES];
     int64_t bytes_read; /* Of the segments that are closed. */
 };
+
+static void set_error(struct hw_partition_scan *scan, const char *text)
+{
+    (void)snprintf(scan->text, sizeof scan->text, "%s", text);
+    scan->row.error = scan->text;
+}
 
 /* ------------------------------------------------------------------------------------- segments */
 
@@ -83,6 +90,12 @@ enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, stru
     status = file == NULL
                  ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
                  : open_file(made, file, error);
+    if (status == HW_IO && file == NULL) {
+        made->is_unlisted = true;
+        made->row.file = partition->path;
+        set_error(made, error->message);
+        status = HW_OK;
+    }
     if (status != HW_OK) {
         hw_partition_scan_close(made);
         return status;
@@ -138,15 +151,8 @@ static enum hw_status open_number(struct hw_partition_scan *scan, size_t number,
     return status == HW_NOT_FOUND && !scan->is_one_file ? HW_OK : status;
 }
 
-static void set_error(struct hw_partition_scan *scan, const char *text)
-{
-    (void)snprintf(scan->text, sizeof scan->text, "%s", text);
-    scan->row.error = scan->text;
-}
-
-/* A row about a file of which nothing is known. */
-static void take_unreadable(struct hw_partition_scan *scan, hw_offset_t base_offset,
-                            const char *reason)
+/* A row about a file of which nothing is known; row->error says why. */
+static void take_unreadable(struct hw_partition_scan *scan, hw_offset_t base_offset)
 {
     struct hw_partition_row *row = &scan->row;
 
@@ -159,7 +165,6 @@ static void take_unreadable(struct hw_partition_scan *scan, hw_offset_t base_off
     row->offset = base_offset;
     row->record_count = -1;
     row->crc_ok = false;
-    set_error(scan, reason);
 }
 
 /* Open the next segment, if there is one: scan->segment is NULL otherwise. *failed is set where one
@@ -174,7 +179,8 @@ static enum hw_status open_segment(struct hw_partition_scan *scan, bool *failed,
 
         status = open_number(scan, number, error);
         if (status == HW_IO && !scan->is_one_file) {
-            take_unreadable(scan, scan->segments.bases[number], error->message);
+            take_unreadable(scan, scan->segments.bases[number]);
+            set_error(scan, error->message);
             *failed = true;
             return HW_OK;
         }
@@ -331,7 +337,11 @@ enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *foun
 {
     enum hw_status status = HW_OK;
 
-    *found = false;
+    *found = scan->is_unlisted;
+    if (scan->is_unlisted) {
+        take_unreadable(scan, 0);
+        scan->is_unlisted = false;
+    }
     while (status == HW_OK && !*found) {
         bool has_entry = false;
 

@@ -27,10 +27,11 @@ static enum hw_status read_topic_id(struct hw_partition_summary *summary,
         status = hw_partition_metadata_read(store, path, allocator, &summary->topic_id, error);
     }
     summary->has_topic_id = status == HW_OK;
-    if (status == HW_CORRUPT) {
+    if (status == HW_CORRUPT || (status == HW_IO && summary->segments > 0)) {
         note_error(summary, error);
+        return HW_OK;
     }
-    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 /* Sizes of all segments, and the end of the last one. */

@@ -4,6 +4,7 @@
 #include "core/log/index_file.h"
 #include "core/log/segment_records.h"
 
+/* -1 goes to *count if there is no such file, or it cannot be opened. */
 static enum hw_status count_entries(struct hw_store *store, const char *path,
                                     enum hw_index_kind kind, int64_t *count, struct hw_error *error)
 {
@@ -17,6 +18,8 @@ static enum hw_status count_entries(struct hw_store *store, const char *path,
     status = hw_index_file_open(&index, store, path, kind, error);
     if (status == HW_OK && index.file != NULL) {
         status = hw_index_file_count_up_to(&index, INT64_MAX, count, error);
+    } else if (status == HW_IO) {
+        status = HW_OK;
     }
     hw_index_file_close(&index);
     return status;

@@ -11,7 +11,7 @@ struct hw_segment_summary {
     hw_offset_t next_offset; /* Behind the last good batch; the base offset if there is none. */
     int64_t size_bytes;
     int64_t trailing_bytes;     /* Behind the last good batch. */
-    int64_t index_entries;      /* Without the zero tail; -1: there is no such file. */
+    int64_t index_entries;      /* Without the zero tail; -1: there is none that can be opened. */
     int64_t time_index_entries; /* Likewise. */
     /* The rest is filled if the segment was read whole. */
     int64_t batches; /* Good ones. */

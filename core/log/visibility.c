@@ -43,7 +43,7 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
         }
     }
     hw_checkpoint_scan_release(&scan);
-    return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
+    return status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO ? HW_OK : status;
 }
 
 enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
@@ -76,16 +76,18 @@ void hw_visibility_release(struct hw_visibility *view)
 
 /* -------------------------------------------------------------------------------- transactions */
 
-/* The aborted transactions that end before `end`, out of one index. */
+/* The aborted transactions that end before `end`, out of one index. *is_good is false if it cannot
+ * be read. */
 static enum hw_status take_index(struct hw_visibility *view, const char *path, hw_offset_t end,
-                                 struct hw_error *error)
+                                 bool *is_good, struct hw_error *error)
 {
     struct hw_buffer content;
     enum hw_status status;
 
     hw_buffer_init(&content, view->allocator);
     status = hw_transaction_index_read(view->store, path, &content, error);
-    if (status == HW_CORRUPT) {
+    *is_good = status == HW_OK;
+    if (status == HW_CORRUPT || status == HW_IO) {
         status = HW_OK;
     }
     view->bytes_read += (int64_t)content.size;
@@ -131,10 +133,11 @@ static enum hw_status take_snapshot(struct hw_visibility *view, const char *name
         }
     }
     hw_snapshot_file_release(&snapshot);
-    return status == HW_NOT_FOUND ? HW_OK : status;
+    return status == HW_NOT_FOUND || status == HW_IO ? HW_OK : status;
 }
 
-/* Everything up to the newest good snapshot; *end is its offset, or 0 if there is none. */
+/* Everything up to the newest good snapshot; *end is its offset, or 0 if there is none, or an index
+ * that cannot be read: then nothing was taken. */
 static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
                                  struct hw_error *error)
 {
@@ -153,16 +156,20 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
             *end = is_good ? offset : 0;
         }
     }
-    for (size_t i = 0; status == HW_OK && *end > 0 && i < names.count; i++) {
+    for (size_t i = 0; status == HW_OK && is_good && i < names.count; i++) {
         char path[HW_PATH_MAX];
 
         if (hw_kafka_segment_name_parse(names.names[i], &offset, &suffix) &&
             strcmp(suffix, ".txnindex") == 0) {
             status = hw_path_join(path, view->partition->path, names.names[i], error);
             if (status == HW_OK) {
-                status = take_index(view, path, *end, error);
+                status = take_index(view, path, *end, &is_good, error);
             }
         }
+    }
+    if (status == HW_OK && !is_good) {
+        hw_transaction_state_release(&view->transactions);
+        *end = 0;
     }
     hw_name_list_release(&names);
     return status;
