@@ -162,12 +162,13 @@ static void a_partition_that_cannot_be_listed_hides_no_other(void **state)
            "a|NULL|Not a directory\nb|1|NULL");
 }
 
+static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
+
 /* An index of aborted transactions that cannot be opened leaves a snapshot without its other half:
  * the batches tell then. */
 static void without_their_index_transactions_are_followed_through_batches(void **state)
 {
     struct kafka_fixture *f = *state;
-    static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
 
     test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
                                                  .producer_id = 7,
@@ -181,6 +182,28 @@ static void without_their_index_transactions_are_followed_through_batches(void *
     save(f, "a-0/00000000000000000002.snapshot");
     expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')",
            "0|aborted\n1|control\n2|visible");
+}
+
+/* A snapshot is taken at the log end. In what it knows, a transaction is over whose marker is not
+ * committed yet. */
+static void a_snapshot_above_the_high_watermark_is_no_help(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
+                                                 .producer_id = 7,
+                                                 .attributes = HW_BATCH_TRANSACTIONAL});
+    test_put_marker(&f->log, 1, 7, true);
+    save(f, "a-0/" SEGMENT_0 ".log");
+    assert_int_equal(hw_buffer_append(&f->log, empty_snapshot, sizeof empty_snapshot, &f->error),
+                     HW_OK);
+    save(f, "a-0/00000000000000000002.snapshot");
+    put_text(f, "0\n1\na 0 1\n");
+    save(f, "replication-offset-checkpoint");
+    expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')", "0|above_lso\n1|above_hw");
+    put_text(f, "0\n1\na 0 2\n");
+    save(f, "replication-offset-checkpoint");
+    expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')", "0|visible\n1|control");
 }
 
 /* Kafka takes no line for granted, not even an empty one. */
@@ -207,6 +230,7 @@ int main(void)
         kafka_test(a_file_that_cannot_be_opened_hides_no_other),
         kafka_test(a_partition_that_cannot_be_listed_hides_no_other),
         kafka_test(without_their_index_transactions_are_followed_through_batches),
+        kafka_test(a_snapshot_above_the_high_watermark_is_no_help),
         kafka_test(an_empty_line_of_a_checkpoint_is_called_so),
     };
 

@@ -5,6 +5,8 @@
  */
 #define _XOPEN_SOURCE 700
 
+#include "core/record/codec.h"
+#include "tests/support_batch.h"
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
@@ -119,15 +121,23 @@ static void records_that_are_only_counted_are_the_same_rows(void **state)
 /* A header that cannot be true is not believed. */
 static void a_header_that_counts_too_many_is_not_believed(void **state)
 {
+    struct test_batch lying = {
+        .base_offset = 0, .count = 2, .last_delta = INT32_MAX - 1, .record_count = INT32_MAX};
     struct kafka_fixture *f = *state;
+    struct hw_batch batch;
 
-    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
-                                                 .count = 2,
-                                                 .last_delta = INT32_MAX - 1,
-                                                 .record_count = INT32_MAX});
+    test_put_batch(&f->log, &lying);
     save(f, "t-0/" SEGMENT_0 ".log");
     expect(f, "SELECT count(*), count(\"offset\") FROM kafka_log('$D')", "3|3");
     expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE error IS NOT NULL", "1");
+    /* Compressed: more than would be decompressed. */
+    test_put_batch(&f->log, &lying);
+    batch = test_parse(f->log.bytes, f->log.size);
+    batch.attributes = HW_CODEC_GZIP;
+    hw_batch_encode(f->log.bytes, &batch);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT count(*), count(error) FROM kafka_log('$D')", "1|1");
+    expect(f, "SELECT count(*) FROM kafka_log('$D')", "1");
 }
 
 /* Case: D-03 */

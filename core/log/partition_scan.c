@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/log/segment_list.h"
+#include "core/record/codec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -300,16 +301,18 @@ enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct h
     return status;
 }
 
-/* Whether the header says how many records there are, and the batch can hold so many. */
+/* Whether the header says how many records there are, and the batch can hold so many, decompressed
+ * up to what would be read of it. */
 static bool count_is_credible(const struct hw_segment_entry *entry)
 {
     int64_t count = entry->batch.record_count;
     bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
+    int64_t size_max = is_plain ? entry->size_bytes : HW_BATCH_PLAIN_SIZE_MAX;
 
     return entry->fault == HW_FAULT_NONE && count >= 0 &&
            hw_batch_codec_id(&entry->batch) <= HW_CODEC_ZSTD &&
            count <= entry->last_offset - entry->first_offset + 1 &&
-           (!is_plain || count <= entry->size_bytes / RECORD_SIZE_MIN);
+           count <= size_max / RECORD_SIZE_MIN;
 }
 
 /* Make what stands at the entry ready: a row, or the records of which each will be one. */

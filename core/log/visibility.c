@@ -136,8 +136,9 @@ static enum hw_status take_snapshot(struct hw_visibility *view, const char *name
     return status == HW_NOT_FOUND || status == HW_IO ? HW_OK : status;
 }
 
-/* Everything up to the newest good snapshot; *end is its offset, or 0 if there is none, or an index
- * that cannot be read: then nothing was taken. */
+/* Everything up to the newest good snapshot that is not above the high watermark: one above it does
+ * not tell which transactions were still open there. *end is its offset, or 0 if there is none, or
+ * an index that cannot be read: then nothing was taken. */
 static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
                                  struct hw_error *error)
 {
@@ -151,7 +152,7 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
     *end = 0;
     for (size_t i = names.count; status == HW_OK && !is_good && i > 0; i--) {
         if (hw_kafka_segment_name_parse(names.names[i - 1], &offset, &suffix) &&
-            strcmp(suffix, ".snapshot") == 0) {
+            offset <= view->high_watermark && strcmp(suffix, ".snapshot") == 0) {
             status = take_snapshot(view, names.names[i - 1], &is_good, error);
             *end = is_good ? offset : 0;
         }

@@ -9,10 +9,10 @@
  * The checkpoints are those of the log directory; what they do not have bounds nothing.
  *
  * A broker that runs writes its checkpoints every few seconds, so they may be behind. Transactions
- * that were aborted before the newest good snapshot come from the indexes, and what is behind it
- * from the batches; without a snapshot all batches are walked over. That is done if the partition
- * is small, or has a .txnindex, or once a transactional batch is asked about: a scan of plain
- * records reads nothing for it.
+ * that were aborted before the newest good snapshot below the high watermark come from the indexes,
+ * and what is behind it from the batches; without a snapshot all batches are walked over. That is
+ * done if the partition is small, or has a .txnindex, or once a transactional batch is asked about:
+ * a scan of plain records reads nothing for it.
  */
 #ifndef HW_LOG_VISIBILITY_H
 #define HW_LOG_VISIBILITY_H
