@@ -31,6 +31,7 @@ struct ext_session {
     struct hw_stage *stage;      /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
+    unsigned long uses;       /* ext_cluster_uses() when the stage last took a row. */
     struct hw_buffer headers; /* Scratch of xUpdate. */
 };
 

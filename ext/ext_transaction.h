@@ -37,6 +37,10 @@ int ext_transaction_rollback_to(struct ext_session *session, int level);
 enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stage **stage,
                                      struct hw_error *error);
 
+/* Add a row to the stage. Errors: those of ext_transaction_stage() and hw_stage_add(). */
+enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_produce *produce,
+                                   struct hw_produced *produced, struct hw_error *error);
+
 /*
  * Let the session take part in SQLite's transaction from now on. SQLite does this by itself for a
  * table that is written to, but not for one that is created or dropped. Errors: those of a

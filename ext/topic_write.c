@@ -140,15 +140,9 @@ static enum hw_status add_row(const struct topic_table *table, const struct hw_p
                               struct hw_produced *produced, struct hw_error *error)
 {
     struct ext_session *session = table->record.session;
-    struct hw_stage *stage = NULL;
     int32_t partitions;
-    enum hw_status status = ext_transaction_stage(session, &stage, error);
+    enum hw_status status = ext_transaction_add(session, produce, produced, error);
 
-    if (status != HW_OK) {
-        return status;
-    }
-    status = hw_stage_add(stage, produce, produced, error);
-    ext_cluster_unlock(session->cluster);
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION) {
         bool found =
             hw_cluster_find_topic(ext_cluster_lock(session->cluster), table->topic, &partitions);

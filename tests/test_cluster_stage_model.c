@@ -35,6 +35,7 @@ struct walk {
     struct world marks[LEVELS_MAX];
     bool is_marked[LEVELS_MAX];
     bool is_large;
+    bool is_disturbed; /* The last step did not only add rows. */
     uint8_t value[VALUE_SIZE_MAX];
 };
 
@@ -133,6 +134,18 @@ static void world_append(struct world *world, int topic, int partition, uint32_t
     world->rows[topic][partition][world->count[topic][partition]++] = row;
 }
 
+/* Add a row as a connection does: without a look at the cluster if that is enough. */
+static enum hw_status add(struct walk *w, const struct hw_produce *produce,
+                          struct hw_produced *produced, struct hw_error *error)
+{
+    if (w->is_disturbed) {
+        hw_stage_forget_found(w->stage);
+    } else if (hw_stage_add_on(w->stage, produce, produced)) {
+        return HW_OK;
+    }
+    return hw_stage_add(w->stage, produce, produced, error);
+}
+
 static void step_add(struct walk *w, int topic)
 {
     size_t size = (size_t)dice(w, w->is_large && dice(w, 3) == 0 ? VALUE_SIZE_MAX : 300);
@@ -145,6 +158,9 @@ static void step_add(struct walk *w, int topic)
     struct hw_produced produced;
     struct hw_error error;
 
+    if (dice(w, 4) != 0) {
+        produce.acks = HW_ACKS_DEFAULT;
+    }
     produce.record.value_size = (int32_t)fill_value(w, w->next_row, size);
     if (dice(w, 2) == 0) {
         produce.record.key = w->value;
@@ -152,10 +168,10 @@ static void step_add(struct walk *w, int topic)
     }
     if (dice(w, 20) == 0) {
         produce.record.timestamp = -5;
-        assert_status(hw_stage_add(w->stage, &produce, &produced, &error), HW_REFUSED);
+        assert_status(add(w, &produce, &produced, &error), HW_REFUSED);
         return;
     }
-    assert_ok(hw_stage_add(w->stage, &produce, &produced, &error));
+    assert_ok(add(w, &produce, &produced, &error));
     assert_true(produce.partition == -1 || produce.partition == produced.partition);
     assert_int_equal(produced.offset, w->staged.count[topic][produced.partition]);
     assert_true(is_touched(w, topic, produced.partition));
@@ -314,8 +330,12 @@ static void walk_step(struct walk *w)
     if (roll < 70) {
         if (w->staged.exists[topic]) {
             step_add(w, topic);
+            w->is_disturbed = false;
         }
-    } else if (roll < 75) {
+        return;
+    }
+    w->is_disturbed = true;
+    if (roll < 75) {
         if (w->staged.exists[topic] && w->committed.exists[topic]) {
             step_produce(w, topic);
         }

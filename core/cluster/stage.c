@@ -21,6 +21,7 @@ enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **sta
         return hw_error_no_memory(error, "stage of a transaction");
     }
     made->cluster = cluster;
+    hw_stage_forget_found(made);
     hw_stage_pieces_init(&made->pieces, cluster->allocator, cluster->store, cluster->directory);
     hw_buffer_init(&made->batches, cluster->allocator);
     hw_buffer_init(&made->smaller, cluster->allocator);
@@ -85,13 +86,13 @@ static void table_fill(struct hw_stage *stage)
     }
 }
 
-static struct hw_stage_partition *stage_find(const struct hw_stage *stage,
-                                             const struct hw_topic *topic, int32_t index)
+struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
+                                                   const struct hw_topic *topic, int32_t index)
 {
     struct hw_stage_partition *newest;
     size_t found;
 
-    if (topic->writers[index] != stage || stage->partition_count == 0) {
+    if (stage->partition_count == 0) {
         return NULL;
     }
     newest = &stage->partitions[stage->partition_count - 1];
@@ -160,6 +161,7 @@ void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
     if (stage->partition_count == count) {
         return;
     }
+    hw_stage_forget_found(stage);
     while (stage->partition_count > count) {
         struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
 
@@ -281,7 +283,7 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
 {
     enum hw_status status;
 
-    *partition = stage_find(stage, target->topic, target->partition->number);
+    *partition = hw_stage_find_partition(stage, target->topic, target->partition->number);
     if (*partition != NULL) {
         return hw_stage_check_leader(*partition, target->leader, error);
     }
@@ -292,11 +294,16 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
     return status;
 }
 
-static void tally_row(struct hw_stage_tally *tally, const struct hw_produce *produce,
-                      hw_time_ms_t timestamp)
+void hw_stage_count_row(struct hw_stage_partition *partition, const struct hw_produce *produce,
+                        hw_time_ms_t timestamp, int32_t acks, struct hw_produced *produced)
 {
+    struct hw_stage_tally *tally = &partition->tally;
     bool has_key = produce->record.key_size >= 0;
 
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + tally->row_count,
+                                     .ack_id = -1,
+                                     .answered = acks != 0};
     tally->row_count++;
     tally->keyless_count += !has_key;
     tally->sticky_count += !has_key && produce->partition == -1;
@@ -331,11 +338,8 @@ static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *p
         }
         return status;
     }
-    *produced = (struct hw_produced){.partition = partition->index,
-                                     .offset = partition->base + partition->tally.row_count,
-                                     .ack_id = -1,
-                                     .answered = target->acks != 0};
-    tally_row(&partition->tally, produce, record->timestamp);
+    hw_stage_count_row(partition, produce, record->timestamp, target->acks, produced);
+    hw_stage_note_found(stage, produce, target, &put, partition);
     return HW_OK;
 }
 
@@ -405,6 +409,7 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
                               &stage->deleted_capacity, stage->deleted_count + 1,
                               sizeof *stage->deleted, error);
     if (status == HW_OK) {
+        hw_stage_forget_found(stage);
         selection.topic->is_hidden = true;
         stage->deleted[stage->deleted_count++] = selection.topic;
     }

@@ -288,6 +288,26 @@ enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct 
                                      : add_piece(pieces, put, last, record, error);
 }
 
+bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
+                            size_t index, struct hw_record *record)
+{
+    struct hw_stage_piece *piece = &pieces->list[index];
+    struct hw_buffer *bytes = &piece->bytes;
+    size_t size = hw_record_size_bytes_max(record);
+
+    if (!is_in_memory(piece) || piece->acks != put->acks || size > bytes->capacity - bytes->size ||
+        (int64_t)(bytes->size - piece->builder.start + size) > put->batch_size_max ||
+        pieces->memory + (int64_t)size > put->memory_max) {
+        return false;
+    }
+    piece->builder.buffer = bytes;
+    record->offset = piece->builder.record_count;
+    hw_batch_builder_put(&piece->builder, record);
+    pieces->memory += (int64_t)(bytes->size - piece->size);
+    piece->size = bytes->size;
+    return true;
+}
+
 /* -------------------------------------------------------------------------- cutting and reading */
 
 struct hw_stage_place hw_stage_pieces_place(const struct hw_stage_pieces *pieces, size_t last)

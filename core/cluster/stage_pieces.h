@@ -89,6 +89,11 @@ void hw_stage_pieces_release(struct hw_stage_pieces *pieces);
 enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
                                    size_t *last, struct hw_record *record, struct hw_error *error);
 
+/* The same for a row that the last batch of piece number `index` takes as it is, with neither
+ * memory nor the file: it cannot fail. For any other row false: nothing has changed. */
+bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
+                            size_t index, struct hw_record *record);
+
 /* Where piece `last` (number + 1; 0: none) ends now. */
 struct hw_stage_place hw_stage_pieces_place(const struct hw_stage_pieces *pieces, size_t last);
 

@@ -40,7 +40,7 @@ static inline uint8_t *put_varint(uint8_t *out, int64_t value)
 }
 
 /* A size, -1 for null, and that many bytes. Returns the end of what was written. */
-static uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t size)
+static inline uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t size)
 {
     out = put_varint(out, size);
     if (size > 0) {
@@ -109,8 +109,8 @@ enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct h
 }
 
 /* Write all of the record but its length. Returns the end of what was written. */
-static uint8_t *put_body(uint8_t *out, const struct hw_record *record, int64_t timestamp_delta,
-                         int64_t offset_delta)
+static inline uint8_t *put_body(uint8_t *out, const struct hw_record *record,
+                                int64_t timestamp_delta, int64_t offset_delta)
 {
     *out++ = 0; /* Attributes. */
     out = put_varint(out, timestamp_delta);
@@ -144,18 +144,30 @@ static void put_record(struct hw_buffer *buffer, const struct hw_record *record,
     buffer->size = (size_t)(end - buffer->bytes);
 }
 
-enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
-                                    const struct hw_record *record, struct hw_error *error)
+void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record)
 {
     bool is_first = builder->record_count == 0;
     hw_time_ms_t base_timestamp = is_first ? record->timestamp : builder->base_timestamp;
     int64_t offset_delta = record->offset - builder->base_offset;
-    int64_t size_max = (int64_t)hw_record_size_bytes_max(record);
-    enum hw_status status;
 
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
     HW_ASSERT(record->key_size >= -1 && record->value_size >= -1);
     HW_ASSERT(record->header_count >= 0 && record->headers_size >= record->header_count);
+    put_record(builder->buffer, record, record->timestamp - base_timestamp, offset_delta);
+    builder->base_timestamp = base_timestamp;
+    if (record->timestamp > builder->max_timestamp) {
+        builder->max_timestamp = record->timestamp;
+    }
+    builder->last_offset_delta = (int32_t)offset_delta;
+    builder->record_count++;
+}
+
+enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
+                                    const struct hw_record *record, struct hw_error *error)
+{
+    int64_t size_max = (int64_t)hw_record_size_bytes_max(record);
+    enum hw_status status;
+
     if (record->timestamp < HW_TIMESTAMP_NONE) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " is below 0 and is not -1 (none)",
@@ -168,17 +180,10 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                (int32_t)BATCH_SIZE_MAX);
     }
     status = hw_buffer_reserve(builder->buffer, (size_t)size_max, error);
-    if (status != HW_OK) {
-        return status;
+    if (status == HW_OK) {
+        hw_batch_builder_put(builder, record);
     }
-    put_record(builder->buffer, record, record->timestamp - base_timestamp, offset_delta);
-    builder->base_timestamp = base_timestamp;
-    if (record->timestamp > builder->max_timestamp) {
-        builder->max_timestamp = record->timestamp;
-    }
-    builder->last_offset_delta = (int32_t)offset_delta;
-    builder->record_count++;
-    return HW_OK;
+    return status;
 }
 
 void hw_batch_builder_finish(struct hw_batch_builder *builder,

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of one transaction with something else between them: each row goes by what is so when it is
+ * written, whether this connection or another one has changed it since the row before.
+ */
+#include "tests/support_directory.h"
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SERIES(count)                                                                              \
+    "(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT " count ") "            \
+    "SELECT i FROM c)"
+
+struct fixture {
+    char directory[HW_PATH_MAX];
+    sqlite3 *db;
+    sqlite3 *other;
+};
+
+/* Two connections to one cluster; temporary tables take no lock on the database file. */
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    char path[HW_PATH_MAX + 16];
+
+    if (f == NULL) {
+        return -1;
+    }
+    test_directory_make(f->directory);
+    (void)snprintf(path, sizeof path, "%s/exp.db", f->directory);
+    f->db = test_sql_open(path);
+    f->other = test_sql_open(path);
+    expect_sql(f->db,
+               "SELECT create_topic('t', 1, 1) IS NOT NULL, create_topic('u', 2, 1) IS NOT NULL;"
+               "CREATE VIRTUAL TABLE temp.t USING highwater(topic=t);"
+               "CREATE VIRTUAL TABLE temp.u USING highwater(topic=u);"
+               /* Memory for what follows. */
+               "BEGIN; INSERT INTO t(value) SELECT 'v' FROM " SERIES("1000") "; ROLLBACK",
+               "1|1");
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    test_sql_close(f->other);
+    test_directory_remove(f->directory);
+    free(f);
+    return 0;
+}
+
+static void the_clock_is_that_of_each_row(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b');"
+               "SELECT tick(5); INSERT INTO t(value) VALUES ('c'); INSERT INTO t(value) VALUES "
+               "('d')",
+               "5");
+    expect_sql(f->other, "SELECT tick(7)", "12");
+    expect_sql(f->db,
+               "INSERT INTO t(value) VALUES ('e'); INSERT INTO t(value) VALUES ('f');"
+               "COMMIT; SELECT value, timestamp FROM t",
+               "a|0\nb|0\nc|5\nd|5\ne|12\nf|12");
+}
+
+static void settings_are_those_of_each_row(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b')",
+               "");
+    expect_sql(f->other, "SELECT configure('max.message.bytes', 100, 't') IS NOT NULL", "1");
+    expect_error(f->db, "INSERT INTO t(value) VALUES (printf('%100d', 1))", SQLITE_ERROR,
+                 "MESSAGE_TOO_LARGE");
+    expect_sql(f->other, "SELECT configure('max.message.bytes', 1000000, 't') IS NOT NULL", "1");
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('c')", "");
+    expect_sql(f->other, "SELECT configure('cleanup.policy', 'compact', 't') IS NOT NULL", "1");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('d')", SQLITE_ERROR, "INVALID_RECORD");
+    expect_sql(f->other, "SELECT configure('cleanup.policy', 'delete', 't') IS NOT NULL", "1");
+    expect_sql(f->db, "COMMIT; SELECT \"offset\", value FROM t", "0|a\n1|b\n2|c");
+}
+
+static void rows_after_going_back_to_a_savepoint_come_where_it_was(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(
+        f->db,
+        "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b');"
+        "SAVEPOINT s; INSERT INTO t(value) VALUES ('c'); INSERT INTO t(value) VALUES ('d');"
+        "INSERT INTO u(\"partition\", value) VALUES (1, 'x'), (1, 'y');"
+        "ROLLBACK TO s; INSERT INTO t(value) VALUES ('e'); INSERT INTO t(value) VALUES ('f')",
+        "");
+    /* Free again. */
+    expect_sql(f->other, "SELECT produce('u', 1, NULL, 'z')", "0");
+    expect_sql(f->db,
+               "INSERT INTO u(\"partition\", value) VALUES (1, 'w'), (1, 'v'); COMMIT;"
+               "SELECT \"offset\", value FROM t; SELECT \"offset\", value FROM u",
+               "0|a\n1|b\n2|e\n3|f\n0|z\n1|w\n2|v");
+}
+
+static void a_topic_that_the_transaction_drops_takes_no_more_rows(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "CREATE VIRTUAL TABLE temp.o USING highwater(replication.factor=1);"
+               "CREATE VIRTUAL TABLE temp.again USING highwater(topic=o);"
+               "BEGIN; INSERT INTO again(value) VALUES ('a'); INSERT INTO again(value) VALUES "
+               "('b'); DROP TABLE o",
+               "");
+    expect_error(f->db, "INSERT INTO again(value) VALUES ('c')", SQLITE_ERROR,
+                 "UNKNOWN_TOPIC_OR_PARTITION: there is no topic \"o\" any more");
+    expect_sql(f->db, "ROLLBACK; SELECT count(*) FROM again", "0");
+}
+
+/* A statement that reads what it does not write: it takes the mutex between the rows. */
+static void rows_of_a_topic_go_into_another(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "INSERT INTO t(key, value) SELECT i, i FROM " SERIES(
+                   "3000") ";"
+                           "INSERT INTO u(key, value) SELECT key, value FROM t;"
+                           "SELECT count(*), sum(value), count(DISTINCT \"partition\") FROM u",
+               "3000|4501500|2");
+}
+
+static void another_cluster_is_another(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(
+        f->db,
+        "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b'); COMMIT;"
+        "SELECT open_cluster(':memory:') IS NOT NULL;"
+        "SELECT create_topic('t', 1, 1) IS NOT NULL;"
+        "BEGIN; INSERT INTO t(value) VALUES ('c'); INSERT INTO t(value) VALUES ('d'); COMMIT;"
+        "SELECT \"offset\", value FROM t",
+        "1\n1\n0|c\n1|d");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(the_clock_is_that_of_each_row),
+        T(settings_are_those_of_each_row),
+        T(rows_after_going_back_to_a_savepoint_come_where_it_was),
+        T(a_topic_that_the_transaction_drops_takes_no_more_rows),
+        T(rows_of_a_topic_go_into_another),
+        T(another_cluster_is_another),
+    };
+#undef T
+
+    return cmocka_run_group_tests_name("sql_disturbed", tests, NULL, NULL);
+}
