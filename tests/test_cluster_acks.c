@@ -41,7 +41,7 @@ static int teardown(void **state)
     return t->heap.bytes_in_use == 0 ? 0 : -1;
 }
 
-static int64_t add(struct fixture *t)
+static int64_t add_to(struct fixture *t, const char *topic)
 {
     struct hw_ack ack = {.time_ms = 5,
                          .partition = 2,
@@ -52,8 +52,13 @@ static int64_t add(struct fixture *t)
                          .next_finished_id = 99};
     int64_t id;
 
-    assert_int_equal(hw_acks_add(&t->acks, &ack, "orders", &id, &t->error), HW_OK);
+    assert_int_equal(hw_acks_add(&t->acks, &ack, topic, &id, &t->error), HW_OK);
     return id;
+}
+
+static int64_t add(struct fixture *t)
+{
+    return add_to(t, "orders");
 }
 
 static void finish(struct fixture *t, int64_t id)
@@ -76,7 +81,7 @@ static size_t count_rows(const struct fixture *t)
 
     for (const struct hw_ack *row; (row = hw_acks_after(&t->acks, id)) != NULL; id = row->id) {
         assert_true(row->id > id);
-        assert_string_equal(row->topic, "orders");
+        assert_non_null(row->topic);
         count++;
     }
     return count;
@@ -292,6 +297,14 @@ struct model {
     size_t finished_count;
 };
 
+/* Some rows after each other have the same, and names are of different lengths. */
+static const char *model_topic(int64_t id)
+{
+    static const char *const topics[] = {"orders", "orders", "orders", "payments", "o"};
+
+    return topics[id * id % 5];
+}
+
 static void model_finish(struct model *model, int64_t id)
 {
     if (!model->is_pending[id]) {
@@ -319,6 +332,7 @@ static void expect_model(const struct fixture *t, const struct model *model)
         assert_non_null(row);
         assert_int_equal(row->id, id);
         assert_int_equal(row->is_pending, model->is_pending[id]);
+        assert_string_equal(row->topic, model_topic(id));
         last = id;
     }
     assert_null(hw_acks_after(&t->acks, last));
@@ -340,7 +354,7 @@ static void a_random_walk_agrees_with_the_simplest_model(void **state)
         int64_t any = (int64_t)hw_random_below(&random, (uint64_t)newest + 2);
 
         if (kind < 45) {
-            newest = add(t);
+            newest = add_to(t, model_topic(newest + 1));
             model->is_pending[newest] = 1;
         } else if (kind < 97) {
             int64_t id = kind < 75 ? newest : any;
@@ -360,6 +374,23 @@ static void a_random_walk_agrees_with_the_simplest_model(void **state)
     free(model);
 }
 
+/* Also one that was copied from memory that is gone. */
+static void rows_of_one_topic_share_its_name(void **state)
+{
+    struct fixture *t = *state;
+    char topic[] = "orders";
+    int64_t first = add_to(t, topic);
+    int64_t second = add_to(t, topic);
+
+    memset(topic, 'x', sizeof topic - 1);
+    assert_ptr_equal(row_of(t, first)->topic, row_of(t, second)->topic);
+    hw_acks_remove(&t->acks, first);
+    assert_string_equal(row_of(t, second)->topic, "orders");
+    assert_string_equal(row_of(t, add_to(t, topic))->topic, "xxxxxx");
+    hw_acks_remove(&t->acks, second);
+    assert_string_equal(row_of(t, add_to(t, "orders"))->topic, "orders");
+}
+
 static void a_lack_of_memory_changes_nothing(void **state)
 {
     struct fixture *t = *state;
@@ -372,7 +403,8 @@ static void a_lack_of_memory_changes_nothing(void **state)
 
         for (int fail_at = 0;; fail_at++) {
             t->heap.fail_at = t->heap.allocations + fail_at;
-            status = hw_acks_add(&t->acks, &ack, "orders", &id, &t->error);
+            status =
+                hw_acks_add(&t->acks, &ack, i % 2 == 0 ? "orders" : "payments", &id, &t->error);
             t->heap.fail_at = -1;
             if (status == HW_OK) {
                 break;
@@ -401,6 +433,7 @@ int main(void)
         TEST(memory_does_not_grow_with_the_requests_that_came_and_went),
         TEST(rows_that_wait_in_front_cost_nothing),
         TEST(a_random_walk_agrees_with_the_simplest_model),
+        TEST(rows_of_one_topic_share_its_name),
         TEST(a_lack_of_memory_changes_nothing),
     };
 

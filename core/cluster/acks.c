@@ -4,6 +4,53 @@
 
 #include "core/base/assert.h"
 
+#include <stddef.h>
+#include <string.h>
+
+/* The name of a topic, which rows that follow each other share: most are of one topic. */
+struct name {
+    size_t rows; /* That have it. */
+    char text[];
+};
+
+static struct name *name_of(char *topic)
+{
+    return (struct name *)(void *)(topic - offsetof(struct name, text));
+}
+
+static size_t name_size(const char *topic)
+{
+    return sizeof(struct name) + strlen(topic) + 1;
+}
+
+/* The name for one more row, behind all others; NULL: no memory. */
+static char *name_take(const struct hw_acks *acks, const char *topic)
+{
+    char *last = acks->count == acks->head ? NULL : acks->rows[acks->count - 1].topic;
+    struct name *name;
+
+    if (last != NULL && strcmp(last, topic) == 0) {
+        name = name_of(last);
+        name->rows++;
+        return last;
+    }
+    name = hw_alloc(acks->allocator, name_size(topic));
+    if (name == NULL) {
+        return NULL;
+    }
+    name->rows = 1;
+    memcpy(name->text, topic, strlen(topic) + 1);
+    return name->text;
+}
+
+/* One row less has it. NULL is allowed. */
+static void name_give_back(const struct hw_acks *acks, char *topic)
+{
+    if (topic != NULL && --name_of(topic)->rows == 0) {
+        hw_free(acks->allocator, name_of(topic), name_size(topic));
+    }
+}
+
 void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator)
 {
     *acks = (struct hw_acks){.allocator = allocator, .next_id = 1};
@@ -12,7 +59,7 @@ void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator)
 void hw_acks_release(struct hw_acks *acks)
 {
     for (size_t i = acks->head; i < acks->count; i++) {
-        hw_text_free(acks->allocator, acks->rows[i].topic);
+        name_give_back(acks, acks->rows[i].topic);
     }
     hw_free(acks->allocator, acks->rows, acks->capacity * sizeof *acks->rows);
     hw_acks_init(acks, acks->allocator);
@@ -92,20 +139,20 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
                            int64_t *id, struct hw_error *error)
 {
     enum hw_status status = reserve_row(acks, error);
-    char *copy;
+    char *name;
     struct hw_ack *row;
 
     if (status != HW_OK) {
         return status;
     }
-    copy = hw_text_copy(acks->allocator, topic);
-    if (copy == NULL) {
+    name = name_take(acks, topic);
+    if (name == NULL) {
         return hw_error_no_memory(error, "the name of a topic");
     }
     row = &acks->rows[acks->count++];
     *row = *ack;
     row->id = acks->next_id++;
-    row->topic = copy;
+    row->topic = name;
     row->is_pending = true;
     row->error = HW_KAFKA_NONE;
     row->resolved_ms = HW_TIME_NEVER;
@@ -117,7 +164,7 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
 /* Make a hole of a row. */
 static void drop_row(struct hw_acks *acks, struct hw_ack *row)
 {
-    hw_text_free(acks->allocator, row->topic);
+    name_give_back(acks, row->topic);
     row->topic = NULL;
     acks->dropped_count++;
     while (acks->head < acks->count && acks->rows[acks->head].topic == NULL) {
@@ -133,7 +180,7 @@ void hw_acks_remove(struct hw_acks *acks, int64_t id)
         return;
     }
     if (id == acks->next_id - 1) {
-        hw_text_free(acks->allocator, row->topic);
+        name_give_back(acks, row->topic);
         acks->count--;
         acks->next_id--;
     } else {

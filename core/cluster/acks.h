@@ -21,7 +21,7 @@ enum { HW_ACKS_FINISHED_MAX = 10000 };
 struct hw_ack {
     int64_t id;
     hw_time_ms_t time_ms;
-    char *topic; /* Owned; NULL: the row was dropped. */
+    char *topic; /* Shared with rows before and behind it; NULL: the row was dropped. */
     int32_t partition;
     hw_offset_t base_offset;
     hw_offset_t last_offset;

@@ -294,25 +294,6 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
     return status;
 }
 
-void hw_stage_count_row(struct hw_stage_partition *partition, const struct hw_produce *produce,
-                        hw_time_ms_t timestamp, int32_t acks, struct hw_produced *produced)
-{
-    struct hw_stage_tally *tally = &partition->tally;
-    bool has_key = produce->record.key_size >= 0;
-
-    *produced = (struct hw_produced){.partition = partition->index,
-                                     .offset = partition->base + tally->row_count,
-                                     .ack_id = -1,
-                                     .answered = acks != 0};
-    tally->row_count++;
-    tally->keyless_count += !has_key;
-    tally->sticky_count += !has_key && produce->partition == -1;
-    if (timestamp != HW_TIMESTAMP_NONE) {
-        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
-        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
-    }
-}
-
 /* Put a row that was checked behind those of its partition. */
 static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
                               const struct hw_produce_target *target, struct hw_record *record,

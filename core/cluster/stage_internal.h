@@ -132,8 +132,25 @@ struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
                                                    const struct hw_topic *topic, int32_t index);
 
 /* Count a row that was put behind those of its partition, and tell its offset. */
-void hw_stage_count_row(struct hw_stage_partition *partition, const struct hw_produce *produce,
-                        hw_time_ms_t timestamp, int32_t acks, struct hw_produced *produced);
+static inline void hw_stage_count_row(struct hw_stage_partition *partition,
+                                      const struct hw_produce *produce, hw_time_ms_t timestamp,
+                                      int32_t acks, struct hw_produced *produced)
+{
+    struct hw_stage_tally *tally = &partition->tally;
+    bool has_key = produce->record.key_size >= 0;
+
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + tally->row_count,
+                                     .ack_id = -1,
+                                     .answered = acks != 0};
+    tally->row_count++;
+    tally->keyless_count += !has_key;
+    tally->sticky_count += !has_key && produce->partition == -1;
+    if (timestamp != HW_TIMESTAMP_NONE) {
+        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
+        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
+    }
+}
 
 /* Note what hw_stage_add() has found of the row's target, for hw_stage_add_on(). */
 void hw_stage_note_found(struct hw_stage *stage, const struct hw_produce *produce,

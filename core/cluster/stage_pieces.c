@@ -372,7 +372,7 @@ static enum hw_status copy_bytes(const struct hw_stage_pieces *pieces,
     return status;
 }
 
-/* A log that failed later may have given the batches their places already. */
+/* A log that failed later, or one that was cut back, may have given the batches their places. */
 static void reset_base_offsets(struct hw_buffer *batches)
 {
     struct hw_batch batch;
@@ -394,10 +394,16 @@ enum hw_status hw_stage_pieces_load(struct hw_stage_pieces *pieces, size_t index
     if (*batches == scratch) {
         status = copy_bytes(pieces, piece, scratch, error);
     }
-    if (status == HW_OK) {
-        piece->builder.buffer = *batches;
-        finish_batch(&piece->builder);
-        reset_base_offsets(*batches);
+    if (status != HW_OK) {
+        return status;
     }
-    return status;
+    piece->builder.buffer = *batches;
+    finish_batch(&piece->builder);
+    if (*batches == &piece->bytes) {
+        if (piece->was_loaded) {
+            reset_base_offsets(*batches);
+        }
+        piece->was_loaded = true;
+    }
+    return HW_OK;
 }

@@ -27,6 +27,7 @@ struct hw_stage_piece {
     struct hw_batch_builder builder; /* Of the last batch; its buffer is set when it is used. */
     struct hw_buffer bytes;          /* Without memory once they are in the file, */
     int64_t file_at;                 /* from there on; before that -1. */
+    bool was_loaded;                 /* Its own bytes were given to somebody who may change them. */
 };
 
 /* A place in a piece that can be cut back to. */

@@ -7,6 +7,9 @@ static bool is_too_large(const struct hw_buffer *batches, int64_t size_max)
 {
     struct hw_batch batch;
 
+    if ((int64_t)batches->size <= size_max) {
+        return false;
+    }
     for (size_t at = 0; at < batches->size; at += hw_batch_size_bytes(&batch)) {
         (void)hw_batch_parse(batches->bytes + at, batches->size - at, &batch);
         if ((int64_t)hw_batch_size_bytes(&batch) > size_max && batch.record_count > 1) {

@@ -135,12 +135,15 @@ static struct hw_segment_append place_batch(const struct hw_log *log, uint8_t *b
 
     hw_batch_set_base_offset(bytes, base_offset);
     hw_batch_set_leader_epoch(bytes, leader_epoch);
+    batch->base_offset = base_offset;
+    batch->leader_epoch = leader_epoch;
     if (log->owner.config.log_append_time) {
         hw_batch_set_log_append_time(bytes, now_ms);
+        (void)hw_batch_parse(bytes, size_bytes, batch);
     } else if (max_timestamp != batch->max_timestamp) {
         hw_batch_set_create_time(bytes, max_timestamp);
+        (void)hw_batch_parse(bytes, size_bytes, batch);
     }
-    (void)hw_batch_parse(bytes, size_bytes, batch);
     return (struct hw_segment_append){.bytes = bytes,
                                       .size_bytes = size_bytes,
                                       .last_offset = hw_batch_last_offset(batch),
