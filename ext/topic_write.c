@@ -121,8 +121,14 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value *c
     struct hw_record *record = &produce->record;
     enum hw_status status;
 
-    *produce = (struct hw_produce){
-        .topic = table->topic, .acks = HW_ACKS_DEFAULT, .leader_epoch = HW_EPOCH_NONE};
+    /* One by one: to clear it all first costs more than the rest of this. */
+    produce->topic = table->topic;
+    produce->acks = HW_ACKS_DEFAULT;
+    produce->leader_epoch = HW_EPOCH_NONE;
+    produce->has_broker = false;
+    produce->broker = HW_BROKER_ID_NONE;
+    record->offset = HW_OFFSET_NONE;
+    record->headers = NULL;
     if ((status = check_hidden(values, error)) != HW_OK ||
         (status = read_partition(table, values, &produce->partition, error)) != HW_OK ||
         (status = read_timestamp(values, &record->timestamp, error)) != HW_OK ||

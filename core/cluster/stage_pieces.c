@@ -289,7 +289,7 @@ enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct 
 }
 
 bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                            size_t index, struct hw_record *record)
+                            size_t index, const struct hw_record *record, hw_time_ms_t timestamp)
 {
     struct hw_stage_piece *piece = &pieces->list[index];
     struct hw_buffer *bytes = &piece->bytes;
@@ -301,8 +301,7 @@ bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stag
         return false;
     }
     piece->builder.buffer = bytes;
-    record->offset = piece->builder.record_count;
-    hw_batch_builder_put(&piece->builder, record);
+    hw_batch_builder_put(&piece->builder, record, piece->builder.record_count, timestamp);
     pieces->memory += (int64_t)(bytes->size - piece->size);
     piece->size = bytes->size;
     return true;

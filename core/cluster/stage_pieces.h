@@ -91,9 +91,10 @@ enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct 
                                    size_t *last, struct hw_record *record, struct hw_error *error);
 
 /* The same for a row that the last batch of piece number `index` takes as it is, with neither
- * memory nor the file: it cannot fail. For any other row false: nothing has changed. */
+ * memory nor the file: it cannot fail. Its time is `timestamp` instead of the record's. For any
+ * other row false: nothing has changed. */
 bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                            size_t index, struct hw_record *record);
+                            size_t index, const struct hw_record *record, hw_time_ms_t timestamp);
 
 /* Where piece `last` (number + 1; 0: none) ends now. */
 struct hw_stage_place hw_stage_pieces_place(const struct hw_stage_pieces *pieces, size_t last);

@@ -240,9 +240,10 @@ enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct h
 enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                     const struct hw_record *record, struct hw_error *error);
 
-/* The same for a record that would be taken, where the buffer has room for
- * hw_record_size_bytes_max() behind what it holds: it cannot fail. */
-void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record);
+/* The same for a record that would be taken, with this offset and timestamp instead of its own,
+ * where the buffer has room for hw_record_size_bytes_max() behind what it holds: it cannot fail. */
+void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record,
+                          hw_offset_t offset, hw_time_ms_t timestamp);
 
 /* Bytes of the batch so far. */
 static inline size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *builder)

@@ -144,19 +144,20 @@ static void put_record(struct hw_buffer *buffer, const struct hw_record *record,
     buffer->size = (size_t)(end - buffer->bytes);
 }
 
-void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record)
+void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record,
+                          hw_offset_t offset, hw_time_ms_t timestamp)
 {
     bool is_first = builder->record_count == 0;
-    hw_time_ms_t base_timestamp = is_first ? record->timestamp : builder->base_timestamp;
-    int64_t offset_delta = record->offset - builder->base_offset;
+    hw_time_ms_t base_timestamp = is_first ? timestamp : builder->base_timestamp;
+    int64_t offset_delta = offset - builder->base_offset;
 
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
     HW_ASSERT(record->key_size >= -1 && record->value_size >= -1);
     HW_ASSERT(record->header_count >= 0 && record->headers_size >= record->header_count);
-    put_record(builder->buffer, record, record->timestamp - base_timestamp, offset_delta);
+    put_record(builder->buffer, record, timestamp - base_timestamp, offset_delta);
     builder->base_timestamp = base_timestamp;
-    if (record->timestamp > builder->max_timestamp) {
-        builder->max_timestamp = record->timestamp;
+    if (timestamp > builder->max_timestamp) {
+        builder->max_timestamp = timestamp;
     }
     builder->last_offset_delta = (int32_t)offset_delta;
     builder->record_count++;
@@ -181,7 +182,7 @@ enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
     }
     status = hw_buffer_reserve(builder->buffer, (size_t)size_max, error);
     if (status == HW_OK) {
-        hw_batch_builder_put(builder, record);
+        hw_batch_builder_put(builder, record, record->offset, record->timestamp);
     }
     return status;
 }
