@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON objects that come in as arguments, read by SQLite's own json_each() on the connection. No
- * statement stays open behind a call.
+ * JSON objects that come in as arguments, read by SQLite's own json_each() on the connection; but
+ * for headers that are plain strings only. No statement stays open behind a call.
  */
 #ifndef EXT_JSON_H
 #define EXT_JSON_H
