@@ -34,6 +34,8 @@ static const char replicated_topic[] =
 static const char sink[] = "DROP TABLE IF EXISTS t; CREATE VIRTUAL TABLE t USING null_sink()";
 static const char select_100[] =
     "INSERT INTO t(\"timestamp\", value) SELECT 1, value FROM source LIMIT ";
+static const char select_headers[] = "INSERT INTO t(\"timestamp\", value, headers)"
+                                     " SELECT 1, value, '{\"name\":\"value\"}' FROM source LIMIT ";
 
 static void prepare(void *context)
 {
@@ -181,8 +183,11 @@ int main(void)
     compare("G1 insert loop, 100 B, null sink", 0.45, &ours, &null_sink, NULL, 200000, 100);
     compare("G2 insert..select, 100 B, :memory: table", 1.3, &ours, &memory, select_100, 200000,
             100);
+    compare("insert..select, 100 B, null sink", 0, &ours, &null_sink, select_100, 200000, 100);
     compare("G2 insert..select, 1 KB, :memory: table", 1.25, &ours, &memory, select_100, 50000,
             1024);
+    compare("insert..select, 100 B and a header, :memory: table", 0, &ours, &memory, select_headers,
+            200000, 100);
     bench_replicated(directory, &memory);
     ours.end = "SELECT flush('t')";
     compare("G1b insert loop, 100 B, durable, DELETE/FULL", 1.8, &ours, &rollback, NULL, 200000,
@@ -191,6 +196,12 @@ int main(void)
     compare("G1b insert loop, 1 KB, durable, WAL/NORMAL", 4, &ours, &wal, NULL, 50000, 1024);
     compare("G2 insert..select, 100 B, durable, DELETE/FULL", 1.8, &ours, &rollback, select_100,
             200000, 100);
+    /* 50,000 rows of 1 KB are more than the 32 MiB that a transaction keeps in memory. */
+    bench_sql(ours.db, "SELECT configure('buffer.memory', 134217728)");
+    compare("insert loop, 1 KB, in memory, durable, WAL/NORMAL", 4, &ours, &wal, NULL, 50000, 1024);
+    ours.end = NULL;
+    compare("insert..select, 1 KB, in memory, :memory: table", 1.25, &ours, &memory, select_100,
+            50000, 1024);
 
     (void)sqlite3_close(ours.db);
     (void)sqlite3_close(memory.db);
