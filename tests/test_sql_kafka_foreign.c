@@ -41,6 +41,23 @@ static void an_old_batch_that_cannot_be_read_keeps_its_place(void **state)
            "NULL|5|NULL");
 }
 
+/* What is wrong behind the first record of a wrapper has the same place in both directions. */
+static void a_fault_inside_an_old_batch_comes_behind_its_good_records(void **state)
+{
+    static const int inner[] = {0, 0, 1, 2};
+    struct kafka_fixture *f = *state;
+
+    test_put_wrapper(&f->log, 1, 12, 5, 0, inner, 4);
+    test_put_legacy(&f->log, 1, 13, 5, "b");
+    save(f, "t-0/00000000000000000010.log");
+    put_index_entry(&f->log, 3, 1);
+    save(f, "t-0/00000000000000000010.index");
+    expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D') ORDER BY \"offset\"",
+           "10|1\n11|0\n13|1");
+    expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D') ORDER BY \"offset\" DESC",
+           "13|1\n11|0\n10|1");
+}
+
 /* A .log that is a directory stands for any that cannot be opened: it is a row, and the others are
  * there. */
 static void a_log_that_cannot_be_opened_hides_no_other(void **state)
@@ -225,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         kafka_test(an_old_batch_that_cannot_be_read_keeps_its_place),
+        kafka_test(a_fault_inside_an_old_batch_comes_behind_its_good_records),
         kafka_test(a_log_that_cannot_be_opened_hides_no_other),
         kafka_test(the_end_of_a_log_that_cannot_be_opened_is_not_known),
         kafka_test(a_file_that_cannot_be_opened_hides_no_other),

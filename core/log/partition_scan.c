@@ -264,7 +264,9 @@ static bool next_record(struct hw_partition_scan *scan)
     row->has_record = kind == HW_SEGMENT_RECORD;
     row->offset = row->record.offset;
     if (kind == HW_SEGMENT_RECORD_FAULT) {
-        if (row->record_number == 0 && row->entry.first_offset == HW_OFFSET_NONE) {
+        /* Backwards the good ones, if there are any, come behind the fault. */
+        if (row->record_number == 0 && scan->records.list_left == 0 &&
+            row->entry.first_offset == HW_OFFSET_NONE) {
             row->offset = row->entry.last_offset;
         }
         set_error(scan, scan->records.fault.message);
