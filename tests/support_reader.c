@@ -288,7 +288,7 @@ bool test_reader_is_expected(struct test_reader *f, const struct hw_reader_optio
         return false;
     }
     if (options->mode == HW_READ_LOG) {
-        return item->batch_next > hw_log_start(f->log);
+        return item->offset >= hw_log_first_segment_base(f->log);
     }
     return item->control == NULL && item->offset >= hw_log_start(f->log) &&
            item->offset < hw_log_high_watermark(f->log);

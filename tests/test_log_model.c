@@ -312,7 +312,8 @@ static void check_read_before(struct walk *w, hw_offset_t end, size_t max_bytes)
     hw_offset_t next = HW_OFFSET_NONE;
 
     hw_buffer_init(&buffer, &hw_allocator_libc);
-    expect_ok(w->t, hw_log_read_before(w->t->log, end, max_bytes, &buffer, &w->t->error));
+    expect_ok(w->t, hw_log_read_before(w->t->log, hw_log_start(w->t->log), end, max_bytes, &buffer,
+                                       &w->t->error));
     while (i > 0 && w->batches[i - 1].base_offset >= end) {
         i--;
     }

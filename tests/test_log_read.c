@@ -173,7 +173,8 @@ static void expect_before(struct test_log *t, hw_offset_t end, size_t max_bytes,
     char text[200] = "";
 
     hw_buffer_init(&buffer, &hw_allocator_libc);
-    expect_ok(t, hw_log_read_before(t->log, end, max_bytes, &buffer, &t->error));
+    expect_ok(t,
+              hw_log_read_before(t->log, hw_log_start(t->log), end, max_bytes, &buffer, &t->error));
     describe_batches(&buffer, text, sizeof text);
     hw_buffer_release(&buffer);
     assert_string_equal(text, expected);

@@ -46,6 +46,14 @@ static hw_offset_t at_least(hw_offset_t offset, hw_offset_t least)
     return offset < least ? least : offset;
 }
 
+hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
+                             const struct hw_reader_place *place)
+{
+    const struct hw_log *log = place->replica->log;
+
+    return options->mode == HW_READ_LOG ? hw_log_stored_start(log) : hw_log_start(log);
+}
+
 enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_reader_options *options,
                                 hw_offset_t *first, hw_offset_t *end, struct hw_error *error)
 {
@@ -53,7 +61,7 @@ enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_read
     enum hw_status status = hw_reader_find(cluster, options, &place, error);
 
     if (status == HW_OK) {
-        *first = at_least(options->first, hw_log_start(place.replica->log));
+        *first = at_least(options->first, hw_reader_bottom(options, &place));
         *end = at_least(options->end < place.end ? options->end : place.end, *first);
     }
     return status;
@@ -101,8 +109,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     memcpy(reader->topic, place.topic->name, sizeof reader->topic);
     reader->log_start = hw_log_start(place.replica->log);
     reader->high_watermark = place.high_watermark;
-    /* The batch that holds the log start is still there whole, for those who look at the log. */
-    reader->first = at_least(options->first, options->mode == HW_READ_LOG ? 0 : reader->log_start);
+    reader->first = at_least(options->first, hw_reader_bottom(options, &place));
     reader->end = options->end < place.end ? options->end : place.end;
     reader->chunk_bytes = first_chunk_bytes(reader);
     status = hw_reader_enter_first(reader, &place, error);

@@ -4,7 +4,8 @@
  *
  *     consumer   log_start <= offset < high watermark of the leader (or of the named replica), no
  *                control records; with read_committed below the last stable offset
- *     log        every record that the replica holds, each with the reason why it is visible or not
+ *     log        every record that the replica holds, those below the log start that are still
+ *                stored among them, each with the reason why it is visible or not
  *
  * A reader keeps its bounds from when it was opened, so one statement sees one state; should the
  * log be cut meanwhile, or another leader's high watermark be lower, the reader ends early. It
@@ -108,7 +109,7 @@ void hw_reader_close(struct hw_reader *reader);
 /*
  * The bounds [first, end) of offsets that a reader with these options would return, without reading
  * a record: for min, max and count. Compacted logs, and those with control records, may lack some
- * of them; what lies below the log start does not count. Errors: as hw_reader_open().
+ * of them. Errors: as hw_reader_open().
  */
 enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_reader_options *options,
                                 hw_offset_t *first, hw_offset_t *end, struct hw_error *error);

@@ -71,12 +71,9 @@ static void reader_take_place(struct hw_reader *reader, const struct hw_reader_p
                               hw_offset_t *from, hw_offset_t *bound)
 {
     reader->end = place->end < reader->end ? place->end : reader->end;
-    reader->bottom = hw_log_start(place->replica->log);
+    reader->bottom = hw_reader_bottom(&reader->options, place);
     *from = reader->first > reader->bottom ? reader->first : reader->bottom;
     *bound = reader->end;
-    if (reader->options.mode == HW_READ_LOG && reader->first < *from && *bound <= *from) {
-        *bound = *from + 1; /* The batch that holds the log start may begin below all bounds. */
-    }
 }
 
 /* Find the log once more, since it may have changed. */
@@ -155,12 +152,14 @@ static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_re
         return HW_OK;
     }
     if (reader->options.descending) {
-        status = hw_log_read_before(log, bound, reader->chunk_bytes, &reader->chunk, error);
+        status = hw_log_read_before(log, reader->bottom, bound, reader->chunk_bytes, &reader->chunk,
+                                    error);
         if (status == HW_OK) {
             status = reader_list_batches(reader, error);
         }
     } else {
-        status = hw_log_read(log, from, bound, reader->chunk_bytes, true, &reader->chunk, error);
+        status =
+            hw_log_read_stored(log, from, bound, reader->chunk_bytes, true, &reader->chunk, error);
     }
     if (status == HW_OK && counts) {
         status = reader_note_dense(reader, log, error);
@@ -271,7 +270,7 @@ static enum hw_status reader_cache(struct hw_reader *reader, struct hw_log *log,
 
     *found = NULL;
     reader->chunk.size = 0;
-    status = hw_log_read(log, from, bound, READER_LOOKUP_BYTES, true, &reader->chunk, error);
+    status = hw_log_read_stored(log, from, bound, READER_LOOKUP_BYTES, true, &reader->chunk, error);
     if (status != HW_OK || reader->chunk.size == 0) {
         return status;
     }

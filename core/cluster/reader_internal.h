@@ -34,7 +34,7 @@ struct hw_reader {
     /* Offsets that were not entered yet are in [first, end). */
     hw_offset_t first;
     hw_offset_t end;
-    hw_offset_t bottom; /* Log start when the chunk was read. */
+    hw_offset_t bottom; /* hw_reader_bottom() when the chunk was read. */
     /* As at the start; for the visibility of rows. */
     hw_offset_t log_start;
     hw_offset_t high_watermark;
@@ -70,6 +70,10 @@ struct hw_reader {
  */
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error);
+
+/* The least offset that such a reader may return: where the log starts, or what is stored of it. */
+hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
+                             const struct hw_reader_place *place);
 
 /* Enter the next batch of those in the reader's memory; *entered is false if there is none. Errors:
  * as hw_reader_next_buffered(). */

@@ -121,6 +121,13 @@ hw_offset_t hw_log_first_segment_base(const struct hw_log *log)
     return hw_segment_base_offset(log->segments[0]);
 }
 
+hw_offset_t hw_log_stored_start(const struct hw_log *log)
+{
+    hw_offset_t base = hw_log_first_segment_base(log);
+
+    return base < log->start ? base : log->start;
+}
+
 size_t hw_log_segment_count(const struct hw_log *log)
 {
     return log->count;

@@ -150,6 +150,9 @@ int64_t hw_log_size_bytes(const struct hw_log *log);
 /* Base offset of the first segment: what log-start-offset-checkpoint leaves out. */
 hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
 
+/* No record below it is stored. Records from there up to the log start are, though deleted. */
+hw_offset_t hw_log_stored_start(const struct hw_log *log);
+
 /*
  * About appends: the epochs go to disk before the data. An append that fails leaves all offsets,
  * all records and the epochs as they were. What it may leave is a roll of the old segment's
@@ -235,14 +238,19 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
                            size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                            struct hw_error *error);
 
+/* The same for whoever looks at what is stored: from hw_log_stored_start() on. */
+enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                                  size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                                  struct hw_error *error);
+
 /*
  * Read the batches that end just below `end`: whole batches, in ascending order, such that the last
  * one is the batch that holds the largest offset below `end`; at most about `max_bytes`, at least
- * that one batch. Nothing if the log has no record in [log_start, end). For reading backwards.
- * Errors: as hw_log_read().
+ * that one batch. Nothing if there is no record in [start, end). For reading backwards.
+ * Errors: as hw_log_read_stored().
  */
-enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t max_bytes,
-                                  struct hw_buffer *out, struct hw_error *error);
+enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t start, hw_offset_t end,
+                                  size_t max_bytes, struct hw_buffer *out, struct hw_error *error);
 
 /* Bytes from the batch that holds `offset` up to the one that holds `bound`, which does not count:
  * for min bytes of a waiting fetch. 0 where there are none, or they cannot be found. */

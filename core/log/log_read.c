@@ -7,14 +7,14 @@
 
 #include <inttypes.h>
 
-static enum hw_status check_range(const struct hw_log *log, hw_offset_t offset,
+static enum hw_status check_range(const struct hw_log *log, hw_offset_t start, hw_offset_t offset,
                                   struct hw_error *error)
 {
-    if (offset < log->start || offset > hw_log_end(log)) {
+    if (offset < start || offset > hw_log_end(log)) {
         return hw_error_refuse(error, HW_KAFKA_OFFSET_OUT_OF_RANGE,
                                "offset %" PRId64 " is outside of the log [%" PRId64 ", %" PRId64
                                ")",
-                               offset, log->start, hw_log_end(log));
+                               offset, start, hw_log_end(log));
     }
     return HW_OK;
 }
@@ -23,7 +23,18 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
                            size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                            struct hw_error *error)
 {
-    enum hw_status status = check_range(log, offset, error);
+    enum hw_status status = check_range(log, log->start, offset, error);
+
+    return status == HW_OK
+               ? hw_log_read_stored(log, offset, bound, max_bytes, first_batch_always, out, error)
+               : status;
+}
+
+enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
+                                  size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
+                                  struct hw_error *error)
+{
+    enum hw_status status = check_range(log, hw_log_stored_start(log), offset, error);
 
     if (bound > hw_log_end(log)) {
         bound = hw_log_end(log);
@@ -47,13 +58,13 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
     return HW_OK;
 }
 
-enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t max_bytes,
-                                  struct hw_buffer *out, struct hw_error *error)
+enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t start, hw_offset_t end,
+                                  size_t max_bytes, struct hw_buffer *out, struct hw_error *error)
 {
     if (end > hw_log_end(log)) {
         end = hw_log_end(log);
     }
-    if (end <= log->start) {
+    if (end <= start) {
         return HW_OK;
     }
     for (size_t i = hw_log_floor_segment(log, end - 1) + 1; i > 0; i--) {
@@ -62,11 +73,11 @@ enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t end, size_t ma
         int64_t position_end;
         enum hw_status status;
 
-        if (hw_segment_next_offset(segment) <= log->start) {
+        if (hw_segment_next_offset(segment) <= start) {
             break;
         }
-        status = hw_segment_find_before(segment, log->start, end, max_bytes, &position,
-                                        &position_end, error);
+        status =
+            hw_segment_find_before(segment, start, end, max_bytes, &position, &position_end, error);
         if (status != HW_OK) {
             return status;
         }
