@@ -31,7 +31,7 @@ static void forget(struct test_cluster *t)
     for (int i = 0; i < HW_JOURNAL_EVENTS_MAX; i++) {
         struct hw_event event = hw_event_of(&t->cluster->journal, HW_EVENT_NETWORK);
 
-        hw_journal_add(&t->cluster->journal, event, NULL);
+        hw_journal_add_bare(&t->cluster->journal, &event);
     }
 }
 

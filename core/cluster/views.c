@@ -350,23 +350,22 @@ static_assert((int)HW_CLUSTER_DETAIL_SIZE == (int)HW_EVENT_DETAIL_SIZE, "one siz
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view)
 {
-    const struct hw_event *event = hw_journal_at(&cluster->journal, position->item);
+    struct hw_event event;
 
-    if (event == NULL) {
+    if (!hw_journal_at(&cluster->journal, position->item, &event)) {
         return false;
     }
-    *view =
-        (struct hw_journal_view){.seq = event->seq,
-                                 .time_ms = event->time_ms,
-                                 .event = hw_event_name(event->kind),
-                                 .topic = hw_journal_topic_name(&cluster->journal, event->topic),
-                                 .partition = event->partition,
-                                 .broker = event->broker,
-                                 .peer = event->peer,
-                                 .leader_epoch = event->leader_epoch,
-                                 .offset = event->offset,
-                                 .end_offset = event->end_offset,
-                                 .high_watermark = event->high_watermark};
+    *view = (struct hw_journal_view){.seq = event.seq,
+                                     .time_ms = event.time_ms,
+                                     .event = hw_event_name(event.kind),
+                                     .topic = hw_journal_topic_name(&cluster->journal, event.topic),
+                                     .partition = event.partition,
+                                     .broker = event.broker,
+                                     .peer = event.peer,
+                                     .leader_epoch = event.leader_epoch,
+                                     .offset = event.offset,
+                                     .end_offset = event.end_offset,
+                                     .high_watermark = event.high_watermark};
     hw_journal_detail(&cluster->journal, position->item, view->detail);
     position->item++;
     return true;

@@ -92,10 +92,10 @@ static void say_loss(struct why *why, const struct hw_loss *loss)
 
 /* What the journal still has about the offset. */
 struct why_history {
-    bool has_produce;           /* Its record's, so all that followed is there too. */
-    hw_time_ms_t shown_ms;      /* A leader's high watermark passed it; HW_TIME_NEVER: not there. */
-    const struct hw_event *cut; /* The last truncation that took it; NULL: none. */
-    const struct hw_event *produced; /* The last record written there, in any epoch; NULL: none. */
+    bool has_produce;         /* Its record's, so all that followed is there too. */
+    hw_time_ms_t shown_ms;    /* A leader's high watermark passed it; HW_TIME_NEVER: not there. */
+    struct hw_event cut;      /* The last truncation that took it; seq 0: none. */
+    struct hw_event produced; /* The last record written there, in any epoch; seq 0: none. */
 };
 
 static void history_take(const struct why *why, const struct hw_event *event, hw_epoch_t epoch,
@@ -109,8 +109,8 @@ static void history_take(const struct why *why, const struct hw_event *event, hw
     }
     if (event->kind == HW_EVENT_PRODUCE && event->end_offset > why->offset) {
         history->has_produce |= event->leader_epoch == epoch;
-        history->produced = event;
-        history->cut = NULL; /* That took another record. */
+        history->produced = *event;
+        history->cut.seq = 0; /* That took another record. */
     }
     /* Followers name their leader as the peer. */
     if (event->kind == HW_EVENT_HIGH_WATERMARK && event->peer == HW_BROKER_ID_NONE && is_newer &&
@@ -118,7 +118,7 @@ static void history_take(const struct why *why, const struct hw_event *event, hw
         history->shown_ms = event->time_ms;
     }
     if (event->kind == HW_EVENT_TRUNCATE && event->end_offset > why->offset) {
-        history->cut = event;
+        history->cut = *event;
     }
 }
 
@@ -127,10 +127,10 @@ static struct why_history history_of(const struct why *why, hw_epoch_t epoch)
 {
     const struct hw_journal *journal = &why->cluster->journal;
     struct why_history history = {.shown_ms = HW_TIME_NEVER};
-    const struct hw_event *event;
+    struct hw_event event;
 
-    for (size_t i = 0; (event = hw_journal_at(journal, i)) != NULL; i++) {
-        if (event->kind == HW_EVENT_TOPIC && event->topic == why->partition->journal_topic) {
+    for (size_t i = 0; hw_journal_at(journal, i, &event); i++) {
+        if (event.kind == HW_EVENT_TOPIC && event.topic == why->partition->journal_topic) {
             char detail[HW_EVENT_DETAIL_SIZE];
 
             hw_journal_detail(journal, i, detail);
@@ -138,7 +138,7 @@ static struct why_history history_of(const struct why *why, hw_epoch_t epoch)
                 history = (struct why_history){.shown_ms = HW_TIME_NEVER}; /* Another topic's. */
             }
         }
-        history_take(why, event, epoch, &history);
+        history_take(why, &event, epoch, &history);
     }
     return history;
 }
@@ -295,16 +295,15 @@ static void say_absent(struct why *why)
     if (loss != NULL) {
         say_loss(why, loss);
         say_answer(why, loss->leader_epoch);
-    } else if (history.cut != NULL) {
+    } else if (history.cut.seq > 0) {
         say(why,
             "truncated at t=%" PRId64 " in leader epoch %" PRId32 ": broker %" PRId32
             " cut its log to %" PRId64,
-            history.cut->time_ms, history.cut->leader_epoch, history.cut->broker,
-            history.cut->offset);
-    } else if (history.produced != NULL || holders(why).count > 0) {
+            history.cut.time_ms, history.cut.leader_epoch, history.cut.broker, history.cut.offset);
+    } else if (history.produced.seq > 0 || holders(why).count > 0) {
         say(why, "not in the leader's log, which ends at %" PRId64, hw_log_end(why->leader->log));
-        if (history.produced != NULL) {
-            say_answer(why, history.produced->leader_epoch);
+        if (history.produced.seq > 0) {
+            say_answer(why, history.produced.leader_epoch);
         }
     } else {
         say(why, "never written: the log ends at %" PRId64, hw_log_end(why->leader->log));

@@ -141,13 +141,13 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
-void hw_exchange_note_request(struct hw_journal *journal, struct hw_event event,
+void hw_exchange_note_request(struct hw_journal *journal, const struct hw_event *event,
                               hw_epoch_t last_fetched_epoch)
 {
     hw_journal_add_number(journal, event, "last fetched epoch ", last_fetched_epoch, "");
 }
 
-void hw_exchange_note_bytes(struct hw_journal *journal, struct hw_event event, int64_t bytes)
+void hw_exchange_note_bytes(struct hw_journal *journal, const struct hw_event *event, int64_t bytes)
 {
     hw_journal_add_number(journal, event, "", bytes, " bytes");
 }
@@ -159,7 +159,7 @@ static void exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_exchange_note_request(follower->journal, event, request->last_fetched_epoch);
+    hw_exchange_note_request(follower->journal, &event, request->last_fetched_epoch);
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -178,7 +178,7 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_exchange_note_bytes(follower->journal, event, (int64_t)response->records.size);
+        hw_exchange_note_bytes(follower->journal, &event, (int64_t)response->records.size);
     }
 }
 

@@ -20,10 +20,11 @@ struct request {
 /* One replica in a round. */
 struct turn {
     struct hw_partition *partition;
-    struct hw_idle_fetch *idle; /* Of an idle partition: */
-    struct hw_replica *replica; /* NULL then. */
-    struct turn *next;          /* Of the same broker, in order of the partitions. */
-    size_t place;               /* Of the partition. */
+    struct hw_replica *replica;
+    struct turn *next; /* Of the same broker, in order of the partitions. */
+    size_t place;      /* Of the partition. */
+    bool is_idle;      /* A follower of an idle partition, */
+    bool is_answered;  /* which has been answered. */
 };
 
 /* What one follower does in a round, and what there is to do in all of it. */
@@ -32,6 +33,8 @@ struct round {
     const struct hw_allocator *allocator;
     struct turn *turns; /* No leader of an idle partition is among them. */
     size_t count;
+    size_t steady_count; /* Of them, those who will be answered that there is nothing, and ask
+                            again. */
     size_t capacity;
     struct {
         struct turn *first;
@@ -61,7 +64,6 @@ static enum hw_status round_plan_partition(struct round *round, struct hw_partit
 {
     const struct hw_metadata *brokers = &round->step->controller->metadata;
     bool is_idle = round->step->links->count == 0 && hw_idle_find(partition, round->step->now_ms);
-    int32_t count = is_idle ? partition->idle.count : partition->replica_count;
     enum hw_status status = HW_OK;
     int32_t broker = 0;
 
@@ -70,26 +72,27 @@ static enum hw_status round_plan_partition(struct round *round, struct hw_partit
         status = hw_exchange_tell_late(partition, round->step, error);
     }
     /* Replicas and registrations are in order of the brokers' ids. */
-    for (int32_t i = 0; i < count; i++) {
-        struct turn *turn = &round->turns[round->count++];
-        hw_broker_id_t id;
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_broker_id_t id = partition->brokers[i];
+        struct turn *turn = &round->turns[round->count];
 
-        *turn = (struct turn){.partition = partition, .place = place};
-        if (is_idle) {
-            turn->idle = &partition->idle.fetches[i];
-            id = turn->idle->broker;
-        } else {
-            turn->replica = partition->replicas[i];
-            id = partition->brokers[i];
-            if (turn->replica->role == HW_ROLE_LEADER) {
-                hw_replica_keep_reads(turn->replica, true);
-            }
+        if (is_idle && id == partition->idle.event.peer) {
+            continue;
+        }
+        *turn = (struct turn){.partition = partition,
+                              .replica = partition->replicas[i],
+                              .place = place,
+                              .is_idle = is_idle};
+        round->count++;
+        if (!is_idle && turn->replica->role == HW_ROLE_LEADER) {
+            hw_replica_keep_reads(turn->replica, true);
         }
         while (broker < brokers->count && brokers->registrations[broker].id < id) {
             broker++;
         }
         if (broker < brokers->count && brokers->registrations[broker].id == id) {
             round_add_turn(round, broker, turn);
+            round->steady_count += is_idle && turn->replica->fetch.is_request_waiting ? 1 : 0;
         }
     }
     return status;
@@ -119,18 +122,13 @@ static enum hw_status round_plan(struct round *round, struct hw_partition *const
     return status;
 }
 
-/* After an error, requests of idle followers are where they would be without this shortcut. */
-static void round_end(struct round *round, enum hw_status status)
+static void round_end(struct round *round)
 {
     for (size_t i = 0; i < round->count; i++) {
         const struct turn *turn = &round->turns[i];
 
-        if (turn->idle == NULL) {
-            if (turn->replica->kept.is_wanted) {
-                hw_replica_keep_reads(turn->replica, false);
-            }
-        } else if (status != HW_OK && turn->partition->idle.is_known) {
-            hw_idle_end(turn->partition);
+        if (!turn->is_idle && turn->replica->kept.is_wanted) {
+            hw_replica_keep_reads(turn->replica, false);
         }
     }
     if (round->turns != NULL) {
@@ -179,11 +177,13 @@ static enum hw_status round_send(const struct round *round, int32_t broker, stru
 
     for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
          turn = turn->next) {
-        if (turn->idle != NULL) {
-            if (!turn->idle->is_waiting) {
-                hw_idle_fetch_send(turn->partition, turn->idle, round->step->now_ms);
-            }
-        } else if (!turn->replica->fetch.is_request_waiting) {
+        if (turn->replica->fetch.is_request_waiting) {
+            continue;
+        }
+        if (turn->is_idle) {
+            hw_idle_fetch_send(turn->partition, turn->replica, turn->is_answered,
+                               round->step->now_ms);
+        } else {
             status = hw_exchange_send(turn->partition, round->step, turn->replica, error);
         }
     }
@@ -215,11 +215,11 @@ static void round_gather(struct round *round, int32_t broker)
 {
     round->request_count = 0;
     for (struct turn *turn = round->brokers[broker].first; turn != NULL; turn = turn->next) {
-        if (turn->idle != NULL) {
+        if (turn->is_idle) {
             const struct hw_idle *idle = &turn->partition->idle;
 
-            round_note_request(round, idle->event.peer, idle->max_bytes, idle->min_bytes,
-                               turn->idle->wait_until_ms, 0, false);
+            round_note_request(round, turn->replica->leader, idle->max_bytes, idle->min_bytes,
+                               turn->replica->fetch.wait_until_ms, 0, false);
         } else if (turn->replica->fetch.is_request_waiting) {
             round_gather_one(round, turn);
         }
@@ -269,19 +269,18 @@ static enum hw_status round_answer_turn(struct round *round, int32_t broker, int
          turn = turn->next) {
         struct request *request;
 
-        if (turn->idle != NULL ? !turn->idle->is_waiting
-                               : !turn->replica->fetch.is_request_waiting) {
+        if (!turn->replica->fetch.is_request_waiting) {
             continue;
         }
-        request = round_request(round, turn->idle != NULL ? turn->partition->idle.event.peer
-                                                          : turn->replica->leader);
+        request = round_request(round, turn->replica->leader);
         HW_ASSERT(request != NULL);
         if ((turn->place < request->first) != (part == 1) ||
             !(request->is_due || request->available == 0)) {
             continue;
         }
-        if (turn->idle != NULL) {
-            hw_idle_fetch_answer(turn->partition, turn->idle, round->step->now_ms);
+        if (turn->is_idle) {
+            hw_idle_fetch_answer(turn->partition, turn->replica, round->step->now_ms);
+            turn->is_answered = true;
         } else {
             status = round_answer_one(turn->partition, round->step, turn->replica, request, records,
                                       error);
@@ -313,24 +312,59 @@ static enum hw_status round_answer(struct round *round, int32_t broker, int64_t 
     return status;
 }
 
+/* The three steps. */
+static enum hw_status round_run(struct round *round, int64_t *records, struct hw_error *error)
+{
+    int32_t brokers = round->step->controller->metadata.count;
+    enum hw_status status = HW_OK;
+
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_send(round, i, error);
+    }
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_answer(round, i, records, error);
+    }
+    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+        status = round_send(round, i, error);
+    }
+    return status;
+}
+
+/* Where nothing has happened but that each request was answered and sent again, the same can be
+ * done again without looking at anybody. */
+static void round_remember(const struct round *round, struct hw_partition *const *partitions,
+                           size_t count, int64_t first_seq)
+{
+    const struct hw_journal *journal = partitions[0]->journal;
+    struct hw_idle_round idle = {.mark = hw_journal_mark(journal),
+                                 .events = journal->next_seq - first_seq,
+                                 .now_ms = round->step->now_ms,
+                                 .count = count};
+
+    hw_idle_round_end(partitions, count, &idle);
+}
+
 enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t count,
                               const struct hw_step *step, int64_t *records, struct hw_error *error)
 {
-    int32_t brokers = step->controller->metadata.count;
+    const struct hw_journal *journal = count == 0 ? NULL : partitions[0]->journal;
     struct round round = {.step = step};
-    enum hw_status status = round_plan(&round, partitions, count, error);
+    int64_t first_seq = journal == NULL ? 0 : journal->next_seq;
+    enum hw_status status;
 
     *records = 0;
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_send(&round, i, error);
+    if (step->links->count == 0 && hw_idle_round_repeat(partitions, count, step->now_ms)) {
+        return HW_OK;
     }
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_answer(&round, i, records, error);
+    status = round_plan(&round, partitions, count, error);
+    if (status == HW_OK) {
+        status = round_run(&round, records, error);
     }
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_send(&round, i, error);
+    if (status == HW_OK && journal != NULL && round.count > 0 &&
+        round.steady_count == round.count) {
+        round_remember(&round, partitions, count, first_seq);
     }
-    round_end(&round, status);
+    round_end(&round);
     return status;
 }
 

@@ -114,7 +114,7 @@ void hw_replica_note_append(const struct hw_replica *replica, const struct hw_lo
     event.peer = replica->leader;
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    hw_journal_add(replica->journal, event, NULL);
+    hw_journal_add_bare(replica->journal, &event);
 }
 
 /* Down as well as up: the leader's word counts (R3.9). */
@@ -130,7 +130,7 @@ static void follower_take_high_watermark(struct hw_replica *replica, hw_offset_t
     event.offset = event.high_watermark;
     event.high_watermark = hw_log_high_watermark(replica->log);
     event.end_offset = hw_log_end(replica->log);
-    hw_journal_add(replica->journal, event, NULL);
+    hw_journal_add_bare(replica->journal, &event);
 }
 
 /* R2.25, R2.26: append, then the leader's high watermark, then its log start. */

@@ -69,7 +69,7 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
     event.offset = event.high_watermark;
     event.high_watermark = candidate;
     event.end_offset = hw_log_end(replica->log);
-    hw_journal_add(replica->journal, event, NULL);
+    hw_journal_add_bare(replica->journal, &event);
     replica->changes++;
     return true;
 }

@@ -54,34 +54,22 @@ static bool is_known(struct hw_replica *leader, const struct hw_remote_replica *
            !hw_replica_is_fetch_ready(leader, now_ms, request, &bytes);
 }
 
-/* Whether this follower's next answer and request change nothing. Fills *fetch, and *request with
- * what it asks. What waits at the leader is such a request: the leader knows what it said, and its
- * byte limits are set anew before they count. */
+/* Whether this follower's next answer and request change nothing. Fills *request with what it asks.
+ * What waits at the leader is such a request: the leader knows what it said, and its byte limits
+ * are set anew before they count. */
 static bool is_idle(const struct hw_partition *partition, struct hw_replica *leader,
-                    struct hw_replica *follower, hw_time_ms_t now_ms, struct hw_idle_fetch *fetch,
+                    const struct hw_replica *follower, hw_time_ms_t now_ms,
                     struct hw_fetch_request *request)
 {
     const struct hw_fetch_state *state = &follower->fetch;
     const struct hw_registration *own = hw_metadata_find(follower->metadata, follower->broker);
-    struct hw_remote_replica *remote = hw_replica_find_remote(leader, follower->broker);
-    bool is_current;
+    const struct hw_remote_replica *remote = hw_replica_find_remote(leader, follower->broker);
 
-    if (own == NULL || remote == NULL || !is_up_to_date(leader, follower) ||
-        !hw_replica_build_fetch(follower, own->epoch, partition->settings,
-                                partition->variant->sends_epochs, request) ||
-        !is_known(leader, remote, request, now_ms) ||
-        (state->is_request_waiting && state->request.max_wait_ms != request->max_wait_ms)) {
-        return false;
-    }
-    is_current = state->is_request_waiting && state->wait_until_ms == now_ms + request->max_wait_ms;
-    *fetch = (struct hw_idle_fetch){.follower = follower,
-                                    .remote = remote,
-                                    .broker = follower->broker,
-                                    .last_fetched_epoch = request->last_fetched_epoch,
-                                    .wait_until_ms = state->wait_until_ms,
-                                    .current_ms = is_current ? now_ms : HW_TIME_NEVER,
-                                    .is_waiting = state->is_request_waiting};
-    return true;
+    return own != NULL && remote != NULL && is_up_to_date(leader, follower) &&
+           hw_replica_build_fetch(follower, own->epoch, partition->settings,
+                                  partition->variant->sends_epochs, request) &&
+           is_known(leader, remote, request, now_ms) &&
+           (!state->is_request_waiting || state->request.max_wait_ms == request->max_wait_ms);
 }
 
 static bool find(const struct hw_partition *partition, hw_time_ms_t now_ms, struct hw_idle *idle)
@@ -89,24 +77,18 @@ static bool find(const struct hw_partition *partition, hw_time_ms_t now_ms, stru
     struct hw_replica *leader = quiet_leader(partition);
     struct hw_fetch_request request = {0};
 
-    idle->count = 0;
-    for (int32_t i = 0; leader != NULL && i < partition->replica_count; i++) {
-        struct hw_replica *follower = partition->replicas[i];
-
-        if (follower == leader) {
-            continue;
-        }
-        if (!is_idle(partition, leader, follower, now_ms, &idle->fetches[idle->count], &request)) {
-            return false;
-        }
-        idle->count++;
-    }
     if (leader == NULL) {
         return false;
     }
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        const struct hw_replica *follower = partition->replicas[i];
+
+        if (follower != leader && !is_idle(partition, leader, follower, now_ms, &request)) {
+            return false;
+        }
+    }
     idle->max_bytes = request.max_bytes;
     idle->min_bytes = request.min_bytes;
-    idle->journal = leader->journal;
     idle->event = hw_replica_event(leader, HW_EVENT_FETCH_REQUEST);
     idle->event.peer = leader->broker;
     idle->event.offset = hw_log_end(leader->log);
@@ -116,6 +98,7 @@ static bool find(const struct hw_partition *partition, hw_time_ms_t now_ms, stru
 bool hw_idle_find(struct hw_partition *partition, hw_time_ms_t now_ms)
 {
     if (!partition->idle.is_known) {
+        partition->idle.round = (struct hw_idle_round){.count = 0};
         partition->idle.is_known = find(partition, now_ms, &partition->idle);
     }
     return partition->idle.is_known;
@@ -130,69 +113,81 @@ void hw_idle_check(const struct hw_partition *partition, hw_time_ms_t now_ms)
         return;
     }
     HW_ASSERT(find(partition, now_ms, &found));
-    HW_ASSERT(found.count == known->count && found.journal == known->journal);
-    HW_ASSERT(found.count == 0 ||
-              (found.max_bytes == known->max_bytes && found.min_bytes == known->min_bytes));
+    HW_ASSERT(found.max_bytes == known->max_bytes && found.min_bytes == known->min_bytes);
     HW_ASSERT(found.event.offset == known->event.offset &&
               found.event.high_watermark == known->event.high_watermark &&
               found.event.leader_epoch == known->event.leader_epoch &&
               found.event.peer == known->event.peer);
-    for (int32_t i = 0; i < found.count; i++) {
-        const struct hw_idle_fetch *a = &found.fetches[i];
-        const struct hw_idle_fetch *b = &known->fetches[i];
-
-        HW_ASSERT(a->follower == b->follower && a->remote == b->remote && a->broker == b->broker);
-        HW_ASSERT(a->last_fetched_epoch == b->last_fetched_epoch &&
-                  a->wait_until_ms == b->wait_until_ms && a->is_waiting == b->is_waiting);
-        HW_ASSERT(a->current_ms == now_ms || b->current_ms != now_ms);
-    }
 }
 
-void hw_idle_fetch_send(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+void hw_idle_fetch_send(struct hw_partition *partition, struct hw_replica *follower, bool is_same,
                         hw_time_ms_t now_ms)
 {
-    struct hw_fetch_state *state = &fetch->follower->fetch;
+    struct hw_fetch_state *state = &follower->fetch;
     struct hw_event event = partition->idle.event;
 
     event.time_ms = now_ms;
-    event.broker = fetch->broker;
-    hw_exchange_note_request(partition->idle.journal, event, fetch->last_fetched_epoch);
-    fetch->is_waiting = true;
-    if (fetch->current_ms == now_ms) {
-        return;
-    }
-    if (!state->is_request_waiting) {
-        const struct hw_registration *own =
-            hw_metadata_find(fetch->follower->metadata, fetch->broker);
+    event.broker = follower->broker;
+    hw_exchange_note_request(partition->journal, &event,
+                             partition->variant->sends_epochs ? state->last_fetched_epoch
+                                                              : HW_EPOCH_NONE);
+    if (!is_same) {
+        const struct hw_registration *own = hw_metadata_find(follower->metadata, follower->broker);
 
-        (void)hw_replica_build_fetch(fetch->follower, own->epoch, partition->settings,
+        (void)hw_replica_build_fetch(follower, own->epoch, partition->settings,
                                      partition->variant->sends_epochs, &state->request);
-        state->is_request_waiting = true;
     }
-    state->wait_until_ms = now_ms + state->request.max_wait_ms;
-    hw_remote_replica_note_fetch(fetch->remote, now_ms, now_ms);
-    fetch->wait_until_ms = state->wait_until_ms;
-    fetch->current_ms = now_ms;
+    state->is_request_waiting = true;
+    /* Where that is so, this request has been here at this time before. */
+    if (!is_same || state->wait_until_ms != now_ms + state->request.max_wait_ms) {
+        struct hw_replica *leader = hw_partition_find(partition, follower->leader);
+
+        state->wait_until_ms = now_ms + state->request.max_wait_ms;
+        hw_remote_replica_note_fetch(hw_replica_find_remote(leader, follower->broker), now_ms,
+                                     now_ms);
+    }
 }
 
-void hw_idle_fetch_answer(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+void hw_idle_fetch_answer(const struct hw_partition *partition, struct hw_replica *follower,
                           hw_time_ms_t now_ms)
 {
     struct hw_event event = partition->idle.event;
 
     event.kind = HW_EVENT_FETCH_RESPONSE;
     event.time_ms = now_ms;
-    event.broker = fetch->broker;
-    hw_exchange_note_bytes(partition->idle.journal, event, 0);
-    fetch->is_waiting = false;
+    event.broker = follower->broker;
+    hw_exchange_note_bytes(partition->journal, &event, 0);
+    follower->fetch.is_request_waiting = false;
 }
 
-void hw_idle_end(struct hw_partition *partition)
+void hw_idle_round_end(struct hw_partition *const *partitions, size_t count,
+                       const struct hw_idle_round *round)
 {
-    for (int32_t i = 0; i < partition->idle.count; i++) {
-        struct hw_idle_fetch *fetch = &partition->idle.fetches[i];
-
-        fetch->follower->fetch.is_request_waiting = fetch->is_waiting;
+    for (size_t i = 0; i < count; i++) {
+        partitions[i]->idle.round = *round;
     }
-    hw_partition_touch(partition);
+}
+
+bool hw_idle_round_repeat(struct hw_partition *const *partitions, size_t count, hw_time_ms_t now_ms)
+{
+    struct hw_journal *journal = count == 0 ? NULL : partitions[0]->journal;
+    const struct hw_idle_round *round;
+    int64_t mark;
+
+    if (journal == NULL) {
+        return false;
+    }
+    mark = hw_journal_mark(journal);
+    round = &partitions[0]->idle.round;
+    if (round->count != count || round->now_ms != now_ms) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct hw_idle *idle = &partitions[i]->idle;
+
+        if (!idle->is_known || idle->round.mark != mark) {
+            return false;
+        }
+    }
+    return hw_journal_repeat(journal, round->events);
 }

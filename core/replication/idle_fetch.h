@@ -6,7 +6,9 @@
  * a round does it without the messages, as fetch_round.c would with them.
  *
  * That a partition is idle is remembered until something is done to it (hw_partition_touch()), so
- * that the next round need not look at its replicas.
+ * that the next round need not look at its replicas. And where a round had idle partitions only,
+ * the next one at the same time would note the same events again and change nothing else, so that
+ * is what is done instead.
  */
 #ifndef HW_REPLICATION_IDLE_FETCH_H
 #define HW_REPLICATION_IDLE_FETCH_H
@@ -15,26 +17,21 @@
 
 struct hw_partition;
 
-/* One follower of an idle partition. */
-struct hw_idle_fetch {
-    struct hw_replica *follower;
-    struct hw_remote_replica *remote; /* What its leader knows of it. */
-    hw_broker_id_t broker;
-    hw_epoch_t last_fetched_epoch;
-    hw_time_ms_t wait_until_ms; /* While it waits. */
-    hw_time_ms_t current_ms;    /* All times are what a request at this time sets them to. */
-    bool is_waiting;            /* It is at its leader. */
+/* A round of idle partitions only, whose followers' requests were all at their leaders before. */
+struct hw_idle_round {
+    int64_t mark; /* hw_journal_mark() behind its events. */
+    int64_t events;
+    hw_time_ms_t now_ms;
+    size_t count; /* Of its partitions. */
 };
 
 /* What a round needs to know of an idle partition. */
 struct hw_idle {
-    bool is_known; /* It is idle, and all this is so; else nothing here means anything. */
-    int32_t count;
+    bool is_known;     /* It is idle, and the next three are so; else they do not mean anything. */
     int32_t max_bytes; /* Of a request. */
     int32_t min_bytes;
-    struct hw_journal *journal;
-    struct hw_event event; /* What is the same in all events; its peer is the leader. */
-    struct hw_idle_fetch fetches[HW_REPLICAS_MAX]; /* In order of broker id. */
+    struct hw_event event;      /* What is the same in all events; its peer is the leader. */
+    struct hw_idle_round round; /* The last such round; all zero: none. */
 };
 
 /*
@@ -48,13 +45,20 @@ bool hw_idle_find(struct hw_partition *partition, hw_time_ms_t now_ms);
 /* Assert that what is remembered of the partition is so. */
 void hw_idle_check(const struct hw_partition *partition, hw_time_ms_t now_ms);
 
-/* The follower sends its request, which its leader receives; its leader answers. */
-void hw_idle_fetch_send(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+/* The follower sends its request, which its leader receives; its leader answers. `is_same`: it is
+ * the request that was answered last. */
+void hw_idle_fetch_send(struct hw_partition *partition, struct hw_replica *follower, bool is_same,
                         hw_time_ms_t now_ms);
-void hw_idle_fetch_answer(struct hw_partition *partition, struct hw_idle_fetch *fetch,
+void hw_idle_fetch_answer(const struct hw_partition *partition, struct hw_replica *follower,
                           hw_time_ms_t now_ms);
 
-/* The round ends here, by an error: who was answered does not ask again. */
-void hw_idle_end(struct hw_partition *partition);
+/* Remember a round of idle partitions. */
+void hw_idle_round_end(struct hw_partition *const *partitions, size_t count,
+                       const struct hw_idle_round *round);
+
+/* Do the last round again, if that was one of just these partitions, now, and nothing has happened
+ * since. They are in the same order in each round. Returns whether it has done so. */
+bool hw_idle_round_repeat(struct hw_partition *const *partitions, size_t count,
+                          hw_time_ms_t now_ms);
 
 #endif /* HW_REPLICATION_IDLE_FETCH_H */

@@ -77,22 +77,22 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
                              .high_watermark = HW_OFFSET_NONE};
 }
 
-static enum hw_status journal_reserve(struct hw_journal *journal)
+static enum hw_status journal_reserve(struct hw_journal *journal, size_t count)
 {
     struct hw_error unused;
     enum hw_status status =
-        hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity,
-                         journal->count + 1, sizeof *journal->entries, &unused);
+        hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity, count,
+                         sizeof *journal->entries, &unused);
 
-    return status == HW_OK ? hw_array_reserve(journal->allocator, (void **)&journal->texts,
-                                              &journal->text_capacity, journal->count + 1,
-                                              sizeof *journal->texts, &unused)
-                           : status;
+    return status == HW_OK
+               ? hw_array_reserve(journal->allocator, (void **)&journal->texts,
+                                  &journal->text_capacity, count, sizeof *journal->texts, &unused)
+               : status;
 }
 
-/* Note the event; its detail is to be filled in. NULL if there is no memory for it. */
-static struct hw_journal_entry *journal_put(struct hw_journal *journal,
-                                            const struct hw_event *event)
+/* The entry of the next event. NULL if there is no memory for it. */
+static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
+                                                    const struct hw_event *event)
 {
     int64_t seq = journal->next_seq++;
     struct hw_journal_entry *entry;
@@ -100,7 +100,7 @@ static struct hw_journal_entry *journal_put(struct hw_journal *journal,
     if (journal->count == HW_JOURNAL_EVENTS_MAX) {
         entry = &journal->entries[journal->oldest];
         journal->oldest = (journal->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
-    } else if (journal_reserve(journal) == HW_OK) {
+    } else if (journal_reserve(journal, journal->count + 1) == HW_OK) {
         entry = &journal->entries[journal->count++];
     } else {
         return NULL;
@@ -110,16 +110,67 @@ static struct hw_journal_entry *journal_put(struct hw_journal *journal,
     return entry;
 }
 
-void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
-                           int64_t number, const char *after)
+/* Where an entry is, counted from the newest one. */
+static size_t journal_place(const struct hw_journal *journal, size_t back)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
+    return (journal->oldest + journal->count - 1 - back) % HW_JOURNAL_EVENTS_MAX;
+}
+
+/* Write out what was put off. There is memory for it. */
+static void journal_write_repeats(struct hw_journal *journal)
+{
+    int64_t block = journal->block;
+    int64_t repeats = journal->repeats;
+    /* So many fill the ring: those before them are gone again. */
+    int64_t written = block >= HW_JOURNAL_EVENTS_MAX ? 0 : HW_JOURNAL_EVENTS_MAX / block + 1;
+
+    written = repeats < written ? repeats : written;
+    journal->repeats = 0;
+    journal->next_seq -= written * block;
+    for (size_t i = 0; repeats > written && i < journal->count; i++) {
+        journal->entries[i].event.seq += (repeats - written) * block;
+    }
+    for (int64_t i = 0; i < written * block; i++) {
+        size_t from = journal_place(journal, (size_t)block - 1);
+        struct hw_journal_entry again = journal->entries[from];
+        struct hw_journal_entry *entry = journal_next(journal, &again.event);
+
+        HW_ASSERT(entry != NULL);
+        entry->before = again.before;
+        entry->after = again.after;
+        entry->number = again.number;
+        if (again.before == NULL) {
+            memcpy(journal->texts[entry - journal->entries], journal->texts[from],
+                   sizeof journal->texts[from]);
+        }
+    }
+}
+
+/* Note the event; its detail is to be filled in. NULL if there is no memory for it. */
+static inline struct hw_journal_entry *journal_put(struct hw_journal *journal,
+                                                   const struct hw_event *event)
+{
+    if (journal->repeats > 0) {
+        journal_write_repeats(journal);
+    }
+    return journal_next(journal, event);
+}
+
+void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *event,
+                           const char *before, int64_t number, const char *after)
+{
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, event);
 
     if (entry != NULL) {
         entry->before = before;
         entry->number = number;
         entry->after = after;
     }
+}
+
+void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *event)
+{
+    hw_journal_add_number(journal, event, "", 0, NULL);
 }
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
@@ -130,33 +181,81 @@ void hw_journal_add(struct hw_journal *journal, struct hw_event event, const cha
     if (entry == NULL) {
         return;
     }
-    entry->before = detail == NULL ? "" : NULL;
+    entry->before = NULL;
     entry->after = NULL;
-    if (detail != NULL) {
-        va_start(args, detail);
-        (void)vsnprintf(journal->texts[entry - journal->entries], HW_EVENT_DETAIL_SIZE, detail,
-                        args);
-        va_end(args);
+    va_start(args, detail);
+    (void)vsnprintf(journal->texts[entry - journal->entries], HW_EVENT_DETAIL_SIZE, detail, args);
+    va_end(args);
+}
+
+/* How many events there are, with those that come again. */
+static size_t journal_count(const struct hw_journal *journal)
+{
+    int64_t count = (int64_t)journal->count + journal->repeats * journal->block;
+
+    return count < HW_JOURNAL_EVENTS_MAX ? (size_t)count : HW_JOURNAL_EVENTS_MAX;
+}
+
+bool hw_journal_repeat(struct hw_journal *journal, int64_t block)
+{
+    size_t there = block < HW_JOURNAL_EVENTS_MAX ? (size_t)block : HW_JOURNAL_EVENTS_MAX;
+
+    HW_ASSERT(block > 0 && (journal->repeats == 0 || journal->block == block));
+    if (journal->repeats == 0 &&
+        (journal->count < there || journal->entries[journal_place(journal, there - 1)].event.seq !=
+                                       journal->next_seq - (int64_t)there)) {
+        return false;
     }
+    journal->block = block;
+    journal->repeats++;
+    if (journal_reserve(journal, journal_count(journal)) != HW_OK) {
+        journal->repeats--;
+        return false;
+    }
+    journal->next_seq += block;
+    return true;
 }
 
-static size_t journal_place(const struct hw_journal *journal, size_t index)
+int64_t hw_journal_mark(const struct hw_journal *journal)
 {
-    return (journal->oldest + index) % HW_JOURNAL_EVENTS_MAX;
+    return journal->next_seq - journal->repeats * journal->block;
 }
 
-const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index)
+/* The entry of what stands at place `index`, of which there is one; *seq: the event's. */
+static size_t journal_find(const struct hw_journal *journal, size_t index, int64_t *seq)
 {
-    return index >= journal->count ? NULL : &journal->entries[journal_place(journal, index)].event;
+    int64_t back = (int64_t)(journal_count(journal) - 1 - index);
+    int64_t again = journal->repeats * journal->block;
+    bool is_again = journal->repeats > 0 && back < again + journal->block;
+    size_t place =
+        journal_place(journal, (size_t)(is_again ? back % journal->block : back - again));
+
+    *seq = is_again ? journal->next_seq - 1 - back : journal->entries[place].event.seq;
+    return place;
+}
+
+bool hw_journal_at(const struct hw_journal *journal, size_t index, struct hw_event *event)
+{
+    int64_t seq;
+
+    if (index >= journal_count(journal)) {
+        return false;
+    }
+    *event = journal->entries[journal_find(journal, index, &seq)].event;
+    event->seq = seq;
+    return true;
 }
 
 void hw_journal_detail(const struct hw_journal *journal, size_t index,
                        char text[HW_EVENT_DETAIL_SIZE])
 {
-    size_t place = journal_place(journal, index);
-    const struct hw_journal_entry *entry = &journal->entries[place];
+    const struct hw_journal_entry *entry;
+    int64_t seq;
+    size_t place;
 
-    HW_ASSERT(index < journal->count);
+    HW_ASSERT(index < journal_count(journal));
+    place = journal_find(journal, index, &seq);
+    entry = &journal->entries[place];
     if (entry->after != NULL) {
         (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s%" PRId64 "%s", entry->before, entry->number,
                        entry->after);

@@ -5,6 +5,12 @@
  * there are many costs a copy of its numbers: its text is made when somebody reads it.
  *
  * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
+ *
+ * The last events can be noted once more, as a whole, which costs nothing until others follow:
+ *
+ *     entries                    ... 7 8 | 9 10 11 12 |         next_seq 13
+ *     hw_journal_repeat(4) twice ... 7 8 | 9 10 11 12 | 13 .. 16 | 17 .. 20      next_seq 21
+ *                                                       those are 9 .. 12 again, not written out
  */
 #ifndef HW_REPLICATION_JOURNAL_H
 #define HW_REPLICATION_JOURNAL_H
@@ -73,6 +79,8 @@ struct hw_journal {
     size_t text_capacity;
     size_t oldest; /* Where the ring begins. */
     int64_t next_seq;
+    int64_t repeats; /* How often the last `block` events come again behind the entries. */
+    int64_t block;
     char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
     size_t topic_count;
     size_t topic_capacity;
@@ -94,17 +102,27 @@ const char *hw_journal_topic_name(const struct hw_journal *journal, uint32_t top
 /* An event of this kind, now, with every number -1. */
 struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind);
 
-/* Note it. `detail` is printf's; NULL: none. A NULL journal is allowed and notes nothing. */
+/* Note it. `detail` is printf's. A NULL journal is allowed and notes nothing. */
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same with the detail "<before><number><after>", or `before` alone where `after` is NULL, for
  * events of which there are many. Both texts have to be static. */
-void hw_journal_add_number(struct hw_journal *journal, struct hw_event event, const char *before,
-                           int64_t number, const char *after);
+void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *event,
+                           const char *before, int64_t number, const char *after);
 
-/* The event at place `index`, from the oldest kept one on; NULL behind the last. */
-const struct hw_event *hw_journal_at(const struct hw_journal *journal, size_t index);
+/* The same without a detail. */
+void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *event);
+
+/* Note the last `block` events again, each with a seq of its own. Returns false, and notes nothing,
+ * where one of them was left out or there is no memory: then they are to be noted one by one. */
+bool hw_journal_repeat(struct hw_journal *journal, int64_t block);
+
+/* Stays the same while nothing is noted but by hw_journal_repeat(). */
+int64_t hw_journal_mark(const struct hw_journal *journal);
+
+/* The event at place `index`, from the oldest kept one on; false behind the last. */
+bool hw_journal_at(const struct hw_journal *journal, size_t index, struct hw_event *event);
 
 /* Its detail, which may be empty and is cut off where `text` ends. There has to be such an event.
  */

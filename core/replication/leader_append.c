@@ -161,7 +161,7 @@ static void append_note(struct hw_replica *replica, int32_t acks,
 
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    hw_journal_add_number(replica->journal, event,
+    hw_journal_add_number(replica->journal, &event,
                           acks == -1  ? "acks=all"
                           : acks == 0 ? "acks=0"
                                       : "acks=1",

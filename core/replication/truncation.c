@@ -52,7 +52,7 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
         event.peer = replica->leader;
         event.offset = offset;
         event.end_offset = log_end;
-        hw_journal_add(replica->journal, event, NULL);
+        hw_journal_add_bare(replica->journal, &event);
     }
     replica->fetch.fetch_offset = offset;
     replica->fetch.last_fetched_epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));

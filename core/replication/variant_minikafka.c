@@ -120,7 +120,7 @@ static void mini_raise_high_watermark(struct hw_partition *partition, hw_offset_
     event.high_watermark = offset;
     event.end_offset = leader == NULL ? HW_OFFSET_NONE : hw_log_end(leader->log);
     partition->shared_high_watermark = offset;
-    hw_journal_add(partition->journal, event, NULL);
+    hw_journal_add_bare(partition->journal, &event);
 }
 
 static void mini_evaluate(struct hw_partition *partition)
