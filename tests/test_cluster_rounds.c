@@ -507,7 +507,7 @@ static void a_round(struct test_topics *t, int64_t expected)
     assert_int_equal(records, expected);
 }
 
-static void a_round_reads_once_for_all_followers(void **state)
+static void a_round_reads_at_most_once_for_all_followers(void **state)
 {
     struct test_topics t;
     int64_t calls;
@@ -520,6 +520,11 @@ static void a_round_reads_once_for_all_followers(void **state)
     append(&t);
     calls = t.faults.calls;
     a_round(&t, 3);
+    assert_int_equal(t.faults.calls - calls, 3); /* The last append is in memory. */
+    append(&t);
+    append(&t);
+    calls = t.faults.calls;
+    a_round(&t, 6);
     assert_int_equal(t.faults.calls - calls, 4); /* One read, three writes. */
     calls = t.faults.calls;
     a_round(&t, 0);
@@ -527,29 +532,57 @@ static void a_round_reads_once_for_all_followers(void **state)
     test_topics_close(&t);
 }
 
-/* What is in the file is what a follower gets, also where that was right a round ago. */
-static void a_round_reads_what_is_in_the_file(void **state)
+/* A byte inside of the first record of a replica's log; flipped where that is asked for. */
+static uint8_t log_byte(struct test_topics *t, int broker, bool flip)
 {
-    struct test_topics t;
+    char path[HW_PATH_MAX];
     struct hw_file *file;
     uint8_t byte;
     size_t got;
+
+    (void)snprintf(path, sizeof path, "cluster/broker-%d/orders-0/%020d.log", broker, 0);
+    assert_int_equal(hw_store_open(t->store, path, HW_OPEN_EXISTING, &file, &t->error), HW_OK);
+    assert_int_equal(hw_file_read_at(file, 70, &byte, 1, &got, &t->error), HW_OK);
+    assert_int_equal(got, 1);
+    if (flip) {
+        byte ^= 1;
+        assert_int_equal(hw_file_write_at(file, 70, &byte, 1, &t->error), HW_OK);
+    }
+    hw_file_close(file);
+    return byte;
+}
+
+/* What a follower gets from the file is what is there, also where that was right a round ago. */
+static void a_round_reads_what_is_in_the_file(void **state)
+{
+    struct test_topics t;
 
     (void)state;
     test_topics_open(&t, 3);
     (void)test_topics_create(&t, "orders", 1, 3, NULL);
     append(&t);
-    assert_int_equal(hw_store_open(t.store, "cluster/broker-1/orders-0/00000000000000000000.log",
-                                   HW_OPEN_EXISTING, &file, &t.error),
-                     HW_OK);
-    assert_int_equal(hw_file_read_at(file, 70, &byte, 1, &got, &t.error), HW_OK);
-    byte ^= 1;
-    assert_int_equal(hw_file_write_at(file, 70, &byte, 1, &t.error), HW_OK);
+    append(&t);
+    (void)log_byte(&t, 1, true);
     a_round(&t, 0);
-    byte ^= 1;
-    assert_int_equal(hw_file_write_at(file, 70, &byte, 1, &t.error), HW_OK);
-    hw_file_close(file);
+    (void)log_byte(&t, 1, true);
+    a_round(&t, 4);
+    test_topics_close(&t);
+}
+
+/* What the leader has just appended it has in memory: that is what followers get. */
+static void damage_behind_the_leaders_back_is_not_replicated(void **state)
+{
+    struct test_topics t;
+    uint8_t byte;
+
+    (void)state;
+    test_topics_open(&t, 3);
+    (void)test_topics_create(&t, "orders", 1, 3, NULL);
+    append(&t);
+    byte = log_byte(&t, 1, true) ^ 1;
     a_round(&t, 2);
+    assert_int_equal(log_byte(&t, 2, false), byte);
+    assert_int_equal(log_byte(&t, 3, false), byte);
     test_topics_close(&t);
 }
 
@@ -613,13 +646,14 @@ static void after_a_failed_round_who_was_answered_does_not_wait(void **state)
     a_round(&t, 0);
     assert_true(partitions[0].idle.is_known);
     append_to(&t, 3);
+    append_to(&t, 3); /* More than there is in memory. */
     t.faults.fail_at = t.faults.calls;
     assert_int_equal(hw_cluster_fetch_round(t.cluster, "orders", -1, &records, &t.error), HW_IO);
     t.faults.fail_at = -1;
     assert_false(is_waiting(&partitions[0], 0));
     assert_true(is_waiting(&partitions[0], 1));
     hw_cluster_check(t.cluster);
-    a_round(&t, 2);
+    a_round(&t, 4);
     assert_true(is_waiting(&partitions[0], 0));
     test_topics_close(&t);
 }
@@ -664,8 +698,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_round_is_a_plain_round),
-        cmocka_unit_test(a_round_reads_once_for_all_followers),
+        cmocka_unit_test(a_round_reads_at_most_once_for_all_followers),
         cmocka_unit_test(a_round_reads_what_is_in_the_file),
+        cmocka_unit_test(damage_behind_the_leaders_back_is_not_replicated),
         cmocka_unit_test(a_round_of_nothing_is_the_last_one_again),
         cmocka_unit_test(after_a_failed_round_who_was_answered_does_not_wait),
         cmocka_unit_test(rows_that_could_not_be_taken_back_are_replicated),

@@ -43,6 +43,7 @@ struct walk {
     hw_offset_t end;
     hw_offset_t durable; /* What a flush promised. */
     hw_epoch_t epoch;
+    int64_t tails_seen;
 };
 
 static uint64_t roll_dice(struct walk *w, uint64_t bound)
@@ -260,6 +261,20 @@ static bool begins_a_segment(const struct walk *w, hw_offset_t offset, hw_offset
     return false;
 }
 
+/* What is in memory of the log's end is what is in its file, from `offset` on. */
+static void check_tail(struct walk *w, hw_offset_t offset, size_t max_bytes,
+                       const struct hw_buffer *read)
+{
+    size_t size;
+    const uint8_t *tail = hw_log_tail(w->t->log, offset, max_bytes, &size);
+
+    if (tail != NULL) {
+        assert_int_equal(size, read->size);
+        assert_memory_equal(tail, read->bytes, size);
+        w->tails_seen++;
+    }
+}
+
 /* What the model has to say about reading at `offset` with this limit. */
 static void check_read(struct walk *w, hw_offset_t offset, hw_offset_t bound, size_t max_bytes)
 {
@@ -276,6 +291,9 @@ static void check_read(struct walk *w, hw_offset_t offset, hw_offset_t bound, si
         return;
     }
     expect_ok(t, status);
+    if (bound >= w->end) {
+        check_tail(w, offset, max_bytes, &buffer);
+    }
     while (i < w->count && w->batches[i].next_offset <= offset) {
         i++;
     }
@@ -373,6 +391,9 @@ static void check_everything(struct walk *w)
     assert_true(hw_log_recovery_point(w->t->log) <= w->end);
     check_read(w, any, INT64_MAX, (size_t)roll_dice(w, 2000));
     check_read(w, w->start, any, SIZE_MAX);
+    if (w->count > 0 && w->batches[w->count - 1].base_offset >= w->start) {
+        check_read(w, w->batches[w->count - 1].base_offset, INT64_MAX, SIZE_MAX);
+    }
     check_read_before(w, any, (size_t)roll_dice(w, 2000));
     check_read_before(w, w->end, (size_t)roll_dice(w, 200));
     check_time(w, any * 3 + (hw_time_ms_t)roll_dice(w, 20));
@@ -419,8 +440,11 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 static void run_walk(struct test_log *t, uint64_t seed, uint64_t steps)
 {
     struct walk *w = calloc(1, sizeof *w);
+    struct hw_tails tails;
 
     assert_non_null(w);
+    assert_int_equal(hw_tails_init(&tails, &hw_allocator_libc, &t->error), HW_OK);
+    t->tails = &tails;
     w->t = t;
     w->seed = seed;
     hw_random_init(&w->random, seed);
@@ -434,6 +458,10 @@ static void run_walk(struct test_log *t, uint64_t seed, uint64_t steps)
         walk_step(w);
         check_everything(w);
     }
+    assert_true(w->tails_seen > (int64_t)steps / 10);
+    hw_log_keep_tails(t->log, NULL);
+    t->tails = NULL;
+    hw_tails_release(&tails);
     free(w);
 }
 

@@ -161,6 +161,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         hw_log_close(log);
         return status;
     }
+    hw_log_keep_tails(log, &cluster->tails);
     replica->quotas = &broker->quotas;
     hw_cluster_mark_throttled(cluster, topic, index, replica);
     replica->journal = &cluster->journal;

@@ -61,7 +61,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_buffer_init(&made->scratch, made->allocator);
     hw_batch_cache_init(&made->batches, made->allocator);
     made->directory = hw_text_copy(made->allocator, options->directory);
-    if (made->directory == NULL) {
+    if (made->directory == NULL || hw_tails_init(&made->tails, made->allocator, error) != HW_OK) {
         hw_cluster_abandon(made);
         return hw_error_no_memory(error, "cluster");
     }
@@ -232,6 +232,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_shown_file_release(&cluster->shown);
     hw_buffer_release(&cluster->scratch);
     hw_batch_cache_release(&cluster->batches);
+    hw_tails_release(&cluster->tails);
     hw_file_close(cluster->lock);
     hw_text_free(allocator, cluster->directory);
     hw_free(allocator, cluster, sizeof *cluster);

@@ -104,6 +104,7 @@ struct hw_cluster {
     size_t next_slot;         /* Of the shown file. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
     struct hw_batch_cache batches;
+    struct hw_tails tails; /* Of the leaders' logs. */
 };
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */

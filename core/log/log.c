@@ -81,6 +81,11 @@ void hw_log_set_content_id(struct hw_log *log, uint64_t content_id)
     log->content_id = content_id;
 }
 
+void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails)
+{
+    log->tails = tails;
+}
+
 void hw_log_note_dense(struct hw_log *log, hw_offset_t first, hw_offset_t end)
 {
     if (end > hw_log_end(log)) { /* A damaged header. */

@@ -40,6 +40,7 @@
 #include "core/base/types.h"
 #include "core/io/store.h"
 #include "core/log/epoch_cache.h"
+#include "core/log/tails.h"
 #include "core/record/batch.h"
 
 struct hw_log; /* Opaque. */
@@ -168,6 +169,9 @@ hw_offset_t hw_log_stored_start(const struct hw_log *log);
 uint64_t hw_log_content_id(const struct hw_log *log);
 void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
 
+/* Keep what a leader appends in `tails` too, for hw_log_tail(). They must outlive the log. */
+void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails);
+
 /*
  * For whoever counts records by the headers of batches: note that each offset in [first, end) has a
  * record that is no control record; and the longest such stretch that is known, which may be empty
@@ -242,6 +246,13 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
 enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
                                   size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                   struct hw_error *error);
+
+/*
+ * What hw_log_read() would append for that offset up to the log end, if that is one small append of
+ * a leader, which is still in memory; else NULL. What was done to the file since by others is not
+ * seen. The bytes stay until a leader appends to any log that keeps its tails in the same place.
+ */
+uint8_t *hw_log_tail(struct hw_log *log, hw_offset_t offset, size_t max_bytes, size_t *size);
 
 /*
  * Read the batches that end just below `end`: whole batches, in ascending order, such that the last

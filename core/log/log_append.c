@@ -82,6 +82,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     bool rolled = hw_segment_should_roll(hw_log_active(log), NULL, 0, &plan->append);
     enum hw_status status = HW_OK;
 
+    log->tail.size = 0;
     if (rolled) {
         hw_offset_t end = hw_log_end(log);
         hw_offset_t base_offset = plan->first_offset > end ? plan->first_offset : end;
@@ -177,6 +178,7 @@ static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, struct 
         memcpy(bytes, header_before, sizeof header_before);
         return status;
     }
+    hw_tails_put(log->tails, bytes, plan.append.size_bytes, plan.first_offset, &log->tail);
 
     *info = info_of(&plan);
     HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
@@ -223,6 +225,13 @@ static enum hw_status append_run(struct hw_log *log, const struct hw_segment_app
         status = execute(log, &plan, error);
     }
     plan_release(&plan);
+    if (status == HW_OK) {
+        const struct hw_segment_append *last = &run[count - 1];
+
+        hw_tails_put(log->tails, run[0].bytes,
+                     (size_t)(last->bytes - run[0].bytes) + last->size_bytes, plan.first_offset,
+                     &log->tail);
+    }
     return status;
 }
 

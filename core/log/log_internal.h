@@ -35,6 +35,8 @@ struct hw_log {
     bool names_are_durable;  /* The directory was synced after the last new file in it. */
     bool directory_is_new;   /* Its own name was not synced yet. */
     uint64_t content_id;     /* hw_log_content_id() */
+    struct hw_tails *tails;  /* Borrowed; NULL: none are kept. */
+    struct hw_tail tail;     /* The last append, if that was a leader's. */
     hw_offset_t dense_first; /* hw_log_dense() */
     hw_offset_t dense_end;
 };

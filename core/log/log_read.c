@@ -58,6 +58,19 @@ enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_off
     return HW_OK;
 }
 
+uint8_t *hw_log_tail(struct hw_log *log, hw_offset_t offset, size_t max_bytes, size_t *size)
+{
+    uint8_t *bytes = log->tail.first_offset == offset && log->tail.size <= max_bytes
+                         ? hw_tails_get(log->tails, &log->tail)
+                         : NULL;
+
+    if (bytes != NULL) {
+        *size = log->tail.size;
+        hw_segment_mark_end(hw_log_active(log));
+    }
+    return bytes;
+}
+
 enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t start, hw_offset_t end,
                                   size_t max_bytes, struct hw_buffer *out, struct hw_error *error)
 {

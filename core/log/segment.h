@@ -197,6 +197,9 @@ enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, h
                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                bool *at_end, struct hw_error *error);
 
+/* Whoever had what was appended last goes on at the end. */
+void hw_segment_mark_end(struct hw_segment *segment);
+
 /*
  * Find the run of batches that ends with the one that holds the largest offset below `end`: at most
  * `max_bytes` but at least that batch, and no batch that lies wholly below `start`. From *position

@@ -160,6 +160,11 @@ static void set_mark(struct hw_segment *segment, hw_offset_t offset, int64_t pos
     }
 }
 
+void hw_segment_mark_end(struct hw_segment *segment)
+{
+    set_mark(segment, segment->next_offset, segment->size_bytes);
+}
+
 /* Search without marks. */
 static enum hw_status search(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
                              struct hw_error *error)

@@ -10,7 +10,8 @@
  *
  * So after a round followers hold the records and the leader knows it. Partitions to which nothing
  * happens are done without messages (idle_fetch.h), and what a leader reads for one follower it
- * gives to the others that ask for the same (hw_replica_keep_reads()).
+ * gives to the others that ask for the same (hw_replica_keep_reads()). What it has appended last is
+ * not read at all (hw_log_tail()).
  *
  * The partitions of a request share its limit (R2.14): replica.fetch.response.max.bytes shrinks
  * from partition to partition, and only until one has records the first batch is given whatever its

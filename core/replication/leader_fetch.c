@@ -139,6 +139,15 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         fetch_is_throttled(replica, request, now_ms)) {
         return HW_OK;
     }
+    response->records.bytes =
+        is_follower_request(request)
+            ? hw_log_tail(replica->log, request->fetch_offset, limit, &response->records.size)
+            : NULL;
+    if (response->records.bytes != NULL) {
+        response->records_are_kept = true;
+        response->size_bytes = (int64_t)response->records.size;
+        return HW_OK;
+    }
     if (replica->kept.is_wanted && is_follower_request(request)) {
         status = fetch_read_kept(replica, request->fetch_offset, limit, !request->has_data,
                                  response, error);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Is what a leader appended last there, as long as it is what the log ends with, and never later?
+ */
+#include "core/log/tails.h"
+#include "tests/support_heap.h"
+#include "tests/support_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect_bytes(const struct hw_tails *tails, const struct hw_tail *tail, uint8_t byte)
+{
+    const uint8_t *bytes = hw_tails_get(tails, tail);
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < tail->size; i++) {
+        assert_int_equal(bytes[i], byte);
+    }
+}
+
+static void the_ring_keeps_the_last_ones(void **state)
+{
+    enum { SIZE = 1000, KEPT = HW_TAILS_BYTES / SIZE };
+    static struct hw_tail kept[3 * KEPT];
+    struct test_heap heap;
+    struct hw_tails tails;
+    struct hw_error error;
+    uint8_t bytes[SIZE];
+
+    (void)state;
+    test_heap_init(&heap, -1);
+    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_OK);
+    for (size_t i = 0; i < 3 * KEPT; i++) {
+        memset(bytes, (int)(i % 251), sizeof bytes);
+        hw_tails_put(&tails, bytes, sizeof bytes, (hw_offset_t)i, &kept[i]);
+        assert_int_equal(kept[i].first_offset, i);
+        for (size_t j = i < 3 ? 0 : i - 3; j <= i; j++) {
+            expect_bytes(&tails, &kept[j], (uint8_t)(j % 251));
+        }
+    }
+    for (size_t i = 0; i < 3 * KEPT; i++) {
+        if (i + KEPT > 3 * KEPT) {
+            expect_bytes(&tails, &kept[i], (uint8_t)(i % 251));
+        } else if (i + KEPT < 3 * KEPT) {
+            assert_null(hw_tails_get(&tails, &kept[i]));
+        }
+    }
+    hw_tails_release(&tails);
+    assert_int_equal(heap.bytes_in_use, 0);
+}
+
+static void what_is_not_kept_is_nowhere(void **state)
+{
+    struct test_heap heap;
+    struct hw_tails tails;
+    struct hw_tail tail = {.size = 7};
+    struct hw_error error;
+    uint8_t bytes[HW_TAIL_BYTES_MAX + 1] = {0};
+
+    (void)state;
+    hw_tails_put(NULL, bytes, 1, 0, &tail);
+    assert_null(hw_tails_get(NULL, &tail));
+    test_heap_init(&heap, 0);
+    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_NO_MEMORY);
+    hw_tails_release(&tails);
+    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_OK);
+    hw_tails_put(&tails, bytes, HW_TAIL_BYTES_MAX, 0, &tail);
+    assert_non_null(hw_tails_get(&tails, &tail));
+    hw_tails_put(&tails, bytes, HW_TAIL_BYTES_MAX + 1, 0, &tail);
+    assert_null(hw_tails_get(&tails, &tail));
+    hw_tails_release(&tails);
+}
+
+static bool is_there(struct test_log *t, hw_offset_t offset, size_t max_bytes)
+{
+    size_t size;
+
+    return hw_log_tail(t->log, offset, max_bytes, &size) != NULL;
+}
+
+static void a_log_has_its_last_append_of_a_leader(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_tails tails;
+    struct hw_error error;
+    size_t size;
+
+    assert_int_equal(hw_tails_init(&tails, &hw_allocator_libc, &error), HW_OK);
+    t->tails = &tails;
+    open_log(t);
+    assert_false(is_there(t, 0, SIZE_MAX));
+    produce(t, 0, 3, 1);
+    assert_non_null(hw_log_tail(t->log, 0, SIZE_MAX, &size));
+    assert_int_equal(size, hw_log_size_bytes(t->log));
+    assert_true(is_there(t, 0, size));
+    assert_false(is_there(t, 0, size - 1));
+    assert_false(is_there(t, 1, SIZE_MAX));
+    produce(t, 0, 1, 1);
+    assert_false(is_there(t, 0, SIZE_MAX));
+    assert_true(is_there(t, 3, SIZE_MAX));
+    /* Somebody else's batch takes the place of one that was cut off. */
+    expect_ok(t, hw_log_truncate_to(t->log, 3, &error));
+    assert_false(is_there(t, 3, SIZE_MAX));
+    expect_ok(t, follow(t, 3, 1, 1, 1));
+    assert_false(is_there(t, 3, SIZE_MAX));
+    produce(t, 1, 1, 1);
+    assert_true(is_there(t, 4, SIZE_MAX));
+    expect_ok(t, follow(t, 5, 1, 1, 1));
+    assert_false(is_there(t, 4, SIZE_MAX));
+    produce(t, 1, 1, 1);
+    expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 6, HW_OFFSET_NONE, &error));
+    assert_false(is_there(t, 6, SIZE_MAX));
+    produce(t, 1, 1, 1);
+    assert_true(is_there(t, 6, SIZE_MAX));
+    crash_and_reopen(t);
+    assert_false(is_there(t, 6, SIZE_MAX));
+    t->tails = NULL;
+    hw_tails_release(&tails);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ring_keeps_the_last_ones),
+        cmocka_unit_test(what_is_not_kept_is_nowhere),
+        cmocka_unit_test_setup_teardown(a_log_has_its_last_append_of_a_leader, test_log_setup,
+                                        test_log_teardown),
+    };
+
+    return cmocka_run_group_tests_name("log_tails", tests, NULL, NULL);
+}
