@@ -17,11 +17,11 @@ struct request {
     bool has_next_first; /* One has been found that comes first the next time. */
 };
 
-/* One replica in a round. */
+/* One replica in a round: one that may fetch, or a leader. */
 struct turn {
     struct hw_partition *partition;
     struct hw_replica *replica;
-    struct turn *next; /* Of the same broker, in order of the partitions. */
+    struct turn *next; /* Of the same broker, in order of the partitions; of the leaders. */
     size_t place;      /* Of the partition. */
     bool is_idle;      /* A follower of an idle partition, */
     bool is_answered;  /* which has been answered. */
@@ -33,8 +33,9 @@ struct round {
     const struct hw_allocator *allocator;
     struct turn *turns; /* No leader of an idle partition is among them. */
     size_t count;
-    size_t steady_count; /* Of them, those who will be answered that there is nothing, and ask
-                            again. */
+    struct turn *leaders; /* That keep what they read. */
+    size_t steady_count;  /* Of them, those who will be answered that there is nothing, and ask
+                             again. */
     size_t capacity;
     struct {
         struct turn *first;
@@ -57,6 +58,16 @@ static void round_add_turn(struct round *round, int32_t broker, struct turn *tur
     round->brokers[broker].last = turn;
 }
 
+/* The leader, if it surely leads to the end of the round: only the last step of a reassignment
+ * makes it a follower in between. */
+static const struct hw_replica *round_leader(const struct hw_partition *partition)
+{
+    const struct hw_partition_record *record = &partition->record;
+
+    return record->adding.count == 0 && record->removing.count == 0 ? hw_partition_leader(partition)
+                                                                    : NULL;
+}
+
 /* The partition takes part: as an idle one, or with all its replicas, who are told what they have
  * missed. */
 static enum hw_status round_plan_partition(struct round *round, struct hw_partition *partition,
@@ -64,12 +75,14 @@ static enum hw_status round_plan_partition(struct round *round, struct hw_partit
 {
     const struct hw_metadata *brokers = &round->step->controller->metadata;
     bool is_idle = round->step->links->count == 0 && hw_idle_find(partition, round->step->now_ms);
+    const struct hw_replica *leader = NULL;
     enum hw_status status = HW_OK;
     int32_t broker = 0;
 
     if (!is_idle) {
         partition->is_settled = false; /* It will be, which touches it. */
         status = hw_exchange_tell_late(partition, round->step, error);
+        leader = round_leader(partition);
     }
     /* Replicas and registrations are in order of the brokers' ids. */
     for (int32_t i = 0; i < partition->replica_count; i++) {
@@ -84,8 +97,11 @@ static enum hw_status round_plan_partition(struct round *round, struct hw_partit
                               .place = place,
                               .is_idle = is_idle};
         round->count++;
-        if (!is_idle && turn->replica->role == HW_ROLE_LEADER) {
+        if (turn->replica == leader) {
             hw_replica_keep_reads(turn->replica, true);
+            turn->next = round->leaders;
+            round->leaders = turn;
+            continue;
         }
         while (broker < brokers->count && brokers->registrations[broker].id < id) {
             broker++;
@@ -124,12 +140,8 @@ static enum hw_status round_plan(struct round *round, struct hw_partition *const
 
 static void round_end(struct round *round)
 {
-    for (size_t i = 0; i < round->count; i++) {
-        const struct turn *turn = &round->turns[i];
-
-        if (!turn->is_idle && turn->replica->kept.is_wanted) {
-            hw_replica_keep_reads(turn->replica, false);
-        }
+    for (const struct turn *turn = round->leaders; turn != NULL; turn = turn->next) {
+        hw_replica_keep_reads(turn->replica, false);
     }
     if (round->turns != NULL) {
         hw_free(round->allocator, round->turns, round->capacity * sizeof *round->turns);
