@@ -184,6 +184,8 @@ void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end
 struct hw_log_append_info {
     hw_offset_t first_offset;
     hw_offset_t last_offset;
+    int64_t record_count;  /* Of a follower's append, as the next: by the headers. */
+    hw_epoch_t last_epoch; /* Of the last batch. */
 };
 
 /*

@@ -18,6 +18,8 @@ struct append_plan {
     struct hw_epoch_cache epochs; /* What the log's epochs become, */
     bool epochs_change;           /* if they do. */
     bool has_producers;           /* A batch has a producer id. */
+    int64_t record_count;         /* Of what was fetched, */
+    hw_epoch_t last_epoch;        /* and of its last batch. */
 };
 
 static const struct hw_segment_append *plan_last(const struct append_plan *plan)
@@ -122,7 +124,9 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
 static struct hw_log_append_info info_of(const struct append_plan *plan)
 {
     return (struct hw_log_append_info){.first_offset = plan->first_offset,
-                                       .last_offset = plan->append.last_offset};
+                                       .last_offset = plan->append.last_offset,
+                                       .record_count = plan->record_count,
+                                       .last_epoch = plan->last_epoch};
 }
 
 /* Give a produced batch its place in the log: offset, epoch, times. *max_timestamp is the largest
@@ -356,6 +360,8 @@ static enum hw_status plan_add_fetched(struct append_plan *plan, const struct hw
     }
     append->last_offset = one.last_offset;
     append->size_bytes += one.size_bytes;
+    plan->record_count += batch->record_count;
+    plan->last_epoch = batch->leader_epoch;
     return hw_buffer_append(appends, &one, sizeof one, error);
 }
 

@@ -202,10 +202,12 @@ static enum hw_status round_send(const struct round *round, int32_t broker, stru
     return status;
 }
 
-/* What does the leader see of a request that may be answered? */
+/* What does the leader see of a request that may be answered? Of one that will be it need not look
+ * at more partitions, unless looking begins a sample of its quota (R8.2). */
 static void round_gather_one(struct round *round, struct turn *turn)
 {
     struct hw_fetch_state *fetch = &turn->replica->fetch;
+    const struct request *request = round_request(round, turn->replica->leader);
     struct hw_replica *leader;
     int64_t bytes = 0;
     bool is_due;
@@ -215,6 +217,7 @@ static void round_gather_one(struct round *round, struct turn *turn)
     leader = hw_exchange_reach_leader(turn->partition, round->step, turn->replica);
     /* Where the leader is not reached the answer is that it is not. */
     is_due = leader == NULL ||
+             (request != NULL && request->is_due && !leader->throttles_as_leader) ||
              hw_replica_is_fetch_ready(leader, round->step->now_ms, &fetch->request, &bytes);
     round_note_request(round, turn->replica->leader, fetch->request.max_bytes,
                        fetch->request.min_bytes, fetch->wait_until_ms, bytes, is_due);

@@ -71,21 +71,6 @@ void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
     follower_delay(replica, now_ms, settings);
 }
 
-/* Records in whole batches, and the epoch of the last batch. */
-static int64_t count_records(const uint8_t *bytes, size_t size, hw_epoch_t *last_epoch)
-{
-    int64_t records = 0;
-    size_t at = 0;
-    struct hw_batch batch;
-
-    while (at < size && hw_batch_parse(bytes + at, size - at, &batch) == HW_BATCH_OK) {
-        records += batch.record_count;
-        *last_epoch = batch.leader_epoch;
-        at += hw_batch_size_bytes(&batch);
-    }
-    return records;
-}
-
 /* Bytes that were damaged on the way are asked for again (R2.27). Anything else that fails needs
  * somebody to look: the log says INVALID_RECORD of batches that are out of order (R2.31). */
 static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
@@ -120,15 +105,16 @@ void hw_replica_note_append(const struct hw_replica *replica, const struct hw_lo
 /* Down as well as up: the leader's word counts (R3.9). */
 static void follower_take_high_watermark(struct hw_replica *replica, hw_offset_t high_watermark)
 {
-    struct hw_event event = hw_replica_event(replica, HW_EVENT_HIGH_WATERMARK);
+    hw_offset_t before = hw_log_high_watermark(replica->log);
+    struct hw_event event;
 
     if (!hw_log_update_high_watermark(replica->log, high_watermark)) {
         return;
     }
     replica->changes++;
+    event = hw_replica_event(replica, HW_EVENT_HIGH_WATERMARK);
     event.peer = replica->leader;
-    event.offset = event.high_watermark;
-    event.high_watermark = hw_log_high_watermark(replica->log);
+    event.offset = before;
     event.end_offset = hw_log_end(replica->log);
     hw_journal_add_bare(replica->journal, &event);
 }
@@ -142,7 +128,6 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     struct hw_log_append_info info;
     bool log_start_changed;
     enum hw_status status = HW_OK;
-    hw_epoch_t last_epoch = replica->fetch.last_fetched_epoch;
     bool lag_changes = replica->fetch.lag < 0;
 
     if (response->records.size > 0) {
@@ -152,9 +137,9 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
             return follower_append_failed(replica, now_ms, settings, status, error);
         }
         if (info.first_offset != HW_OFFSET_NONE) {
-            *records = count_records(response->records.bytes, response->records.size, &last_epoch);
+            *records = info.record_count;
             replica->fetch.fetch_offset = info.last_offset + 1;
-            replica->fetch.last_fetched_epoch = last_epoch;
+            replica->fetch.last_fetched_epoch = info.last_epoch;
             replica->changes++;
             lag_changes = true;
             hw_replica_note_append(replica, &info);

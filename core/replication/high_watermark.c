@@ -45,6 +45,7 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
 {
     struct hw_broker_list maximal_isr = hw_replica_maximal_isr(replica);
     hw_offset_t candidate = hw_log_end(replica->log);
+    hw_offset_t before = hw_log_high_watermark(replica->log);
     struct hw_event event;
 
     HW_ASSERT(replica->role == HW_ROLE_LEADER);
@@ -62,12 +63,11 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
             candidate = remote->log_end;
         }
     }
-    event = hw_replica_event(replica, HW_EVENT_HIGH_WATERMARK);
     if (!hw_log_maybe_increment_high_watermark(replica->log, candidate)) {
         return false;
     }
-    event.offset = event.high_watermark;
-    event.high_watermark = candidate;
+    event = hw_replica_event(replica, HW_EVENT_HIGH_WATERMARK);
+    event.offset = before;
     event.end_offset = hw_log_end(replica->log);
     hw_journal_add_bare(replica->journal, &event);
     replica->changes++;
