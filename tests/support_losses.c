@@ -69,8 +69,11 @@ void test_account_note_answers(struct account *w)
 static void read_log(struct account *w, hw_broker_id_t broker)
 {
     const struct hw_replica *replica = hw_partition_find(orders(w), broker);
-    struct hw_reader_options options = {
-        .topic = "orders", .replica = broker, .mode = HW_READ_LOG, .end = INT64_MAX};
+    struct hw_reader_options options = {.topic = "orders",
+                                        .replica = broker,
+                                        .mode = HW_READ_LOG,
+                                        .first = hw_log_start(replica->log),
+                                        .end = INT64_MAX};
     hw_offset_t high_watermark = w->t->cluster->variant->high_watermark(orders(w), replica);
     struct hw_reader *reader;
     struct hw_row row;
@@ -132,8 +135,11 @@ void test_account_look(struct account *w)
 static void read_visible(const struct account *w, const struct hw_replica *replica,
                          int records[LOSSES_RECORDS_MAX])
 {
-    struct hw_reader_options options = {
-        .topic = "orders", .replica = replica->broker, .mode = HW_READ_LOG, .end = INT64_MAX};
+    struct hw_reader_options options = {.topic = "orders",
+                                        .replica = replica->broker,
+                                        .mode = HW_READ_LOG,
+                                        .first = hw_log_start(replica->log),
+                                        .end = INT64_MAX};
     struct hw_reader *reader;
     struct hw_row row;
     bool found = true;
