@@ -253,6 +253,8 @@ static void the_largest_timestamp_is_found_where_it_may_be_fetched(void **state)
     produce_at(t, 2000);
     replicate(t);
     expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 1); /* The first one. */
+    delete_before(t, 2);                           /* Its segment is still there. */
+    expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 3);
 }
 
 /* Broker 2 leads with a high watermark behind the start of its epoch. Semantics: R3.13 */

@@ -151,6 +151,7 @@ static enum hw_status log_ends_max_timestamp(struct hw_cluster *cluster,
                                         .partition = index,
                                         .replica = leader->broker,
                                         .mode = HW_READ_LOG,
+                                        .first = hw_log_start(leader->log),
                                         .end = INT64_MAX};
     hw_time_ms_t largest = INT64_MIN;
     struct hw_reader *reader;
@@ -164,9 +165,7 @@ static enum hw_status log_ends_max_timestamp(struct hw_cluster *cluster,
     }
     while (status == HW_OK && found) {
         status = hw_reader_next(reader, &row, &found, error);
-        /* Its batch can begin below the log start. */
-        if (status == HW_OK && found && row.record.offset >= hw_log_start(leader->log) &&
-            row.record.timestamp > largest) {
+        if (status == HW_OK && found && row.record.timestamp > largest) {
             largest = row.record.timestamp;
             *offset = row.record.offset;
         }
