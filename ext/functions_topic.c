@@ -3,26 +3,36 @@
 #include "ext/config_list.h"
 #include "ext/functions.h"
 
+#include <inttypes.h>
+
 SQLITE_EXTENSION_INIT3
+
+/* To the core 0 means "the default"; who writes 0 does not mean that. */
+static int64_t optional_count(struct ext_call *call, int index, const char *name,
+                              enum hw_kafka_error invalid)
+{
+    int64_t number = ext_call_optional_integer(call, index, name, 0);
+
+    if (call->status == HW_OK && number <= 0 && !ext_call_is_missing(call, index)) {
+        call->status =
+            hw_error_refuse(&call->error, invalid,
+                            "create_topic(): %s must be 1 or more, not %" PRId64, name, number);
+    }
+    return number;
+}
 
 void fn_create_topic(struct ext_call *call)
 {
-    struct hw_topic_spec spec = {.name = ext_call_text(call, 0, "name"),
-                                 .partitions = ext_call_optional_integer(call, 1, "partitions", 0),
-                                 .replication_factor =
-                                     ext_call_optional_integer(call, 2, "replication_factor", 0)};
+    struct hw_topic_spec spec = {
+        .name = ext_call_text(call, 0, "name"),
+        .partitions = optional_count(call, 1, "partitions", HW_KAFKA_INVALID_PARTITIONS),
+        .replication_factor =
+            optional_count(call, 2, "replication_factor", HW_KAFKA_INVALID_REPLICATION_FACTOR)};
     struct ext_config_list configs;
     struct hw_cluster *cluster;
     struct hw_uuid id = {{0}};
     char text[HW_UUID_TEXT_SIZE];
 
-    /* To the core 0 means "the default"; who writes 0 does not mean that. */
-    if (!ext_call_is_missing(call, 1) && spec.partitions <= 0) {
-        ext_call_refuse(call, "create_topic(): partitions must be 1 or more");
-    }
-    if (!ext_call_is_missing(call, 2) && spec.replication_factor <= 0) {
-        ext_call_refuse(call, "create_topic(): replication_factor must be 1 or more");
-    }
     ext_config_list_init(&configs);
     if (call->status == HW_OK && !ext_call_is_missing(call, 3)) {
         call->status =

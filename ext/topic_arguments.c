@@ -49,8 +49,10 @@ static char *copy_word(const char *start, const char *end)
     return word;
 }
 
+/* `invalid` is Kafka's name of the error that the value is none. */
 static enum hw_status read_count(const char *name, const char *value, int64_t minimum,
-                                 int64_t *number, struct hw_error *error)
+                                 enum hw_kafka_error invalid, int64_t *number,
+                                 struct hw_error *error)
 {
     int64_t sum = 0;
     const char *at = value;
@@ -60,8 +62,8 @@ static enum hw_status read_count(const char *name, const char *value, int64_t mi
         sum = sum * 10 + (*at++ - '0');
     }
     if (at == value || *at != '\0' || sum < minimum) {
-        return ext_error_invalid(error, "%s must be a number from %d on, not \"%.60s\"", name,
-                                 (int)minimum, value);
+        return hw_error_refuse(error, invalid, "%s must be a number from %d on, not \"%.60s\"",
+                               name, (int)minimum, value);
     }
     *number = sum;
     return HW_OK;
@@ -90,18 +92,20 @@ static enum hw_status add_argument(struct topic_arguments *arguments, const char
                                    const char *value, struct hw_error *error)
 {
     if (strcmp(name, "partitions") == 0) {
-        return arguments->partitions != 0
-                   ? given_twice(name, error)
-                   : read_count(name, value, 1, &arguments->partitions, error);
+        return arguments->partitions != 0 ? given_twice(name, error)
+                                          : read_count(name, value, 1, HW_KAFKA_INVALID_PARTITIONS,
+                                                       &arguments->partitions, error);
     }
     if (strcmp(name, "replication.factor") == 0) {
         return arguments->replication_factor != 0
                    ? given_twice(name, error)
-                   : read_count(name, value, 1, &arguments->replication_factor, error);
+                   : read_count(name, value, 1, HW_KAFKA_INVALID_REPLICATION_FACTOR,
+                                &arguments->replication_factor, error);
     }
     if (strcmp(name, "partition") == 0) {
         return arguments->partition >= 0 ? given_twice(name, error)
-                                         : read_count(name, value, 0, &arguments->partition, error);
+                                         : read_count(name, value, 0, HW_KAFKA_INVALID_REQUEST,
+                                                      &arguments->partition, error);
     }
     if (strcmp(name, "topic") == 0) {
         if (arguments->topic != NULL) {

@@ -144,7 +144,7 @@ static void a_failed_create_leaves_the_transaction_as_it_was(void **state)
 
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO plain VALUES (1)", "");
     expect_error(f->db, "CREATE VIRTUAL TABLE bad USING highwater(partitions=0)", SQLITE_ERROR,
-                 "INVALID_REQUEST: partitions must be a number from 1 on");
+                 "INVALID_PARTITIONS: partitions must be a number from 1 on");
     expect_error(f->db, "CREATE VIRTUAL TABLE bad USING highwater(replication.factor=9)",
                  SQLITE_ERROR, "INVALID_REPLICATION_FACTOR: ");
     expect_sql(f->db,
