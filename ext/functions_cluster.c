@@ -117,8 +117,12 @@ void fn_add_broker(struct ext_call *call)
     int64_t id = ext_call_integer(call, 0, "id");
     const char *rack = ext_call_optional_text(call, 1, "rack");
     const char *dir = ext_call_optional_text(call, 2, "dir");
-    struct hw_cluster *cluster = ext_call_lock(call);
+    struct hw_cluster *cluster;
 
+    if (dir != NULL && dir[0] == '\0') {
+        ext_call_refuse(call, "add_broker(): dir must be a directory, or left out");
+    }
+    cluster = ext_call_lock(call);
     if (cluster != NULL) {
         call->status = hw_cluster_add_broker(cluster, id, rack, dir, &call->error);
     }

@@ -253,6 +253,8 @@ static void values_of_the_wrong_kind_are_refused(void **state)
         {"SELECT add_broker(-1)", "INVALID_REQUEST: "},
         {"SELECT add_broker(99999999999)", "INVALID_REQUEST: "},
         {"SELECT add_broker('x')", "INVALID_REQUEST: add_broker(): id must be an integer"},
+        {"SELECT add_broker(4, NULL, '')",
+         "INVALID_REQUEST: add_broker(): dir must be a directory"},
         {"SELECT open_cluster('')", "INVALID_REQUEST: open_cluster(): path must be"},
         {"SELECT open_cluster(NULL)", "INVALID_REQUEST: open_cluster(): path must be text"},
         {"SELECT open_cluster(':memory:', '{\"brokers\":0}')",
