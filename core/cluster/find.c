@@ -254,24 +254,51 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     return HW_OK;
 }
 
+static bool any_runs(const struct hw_partition *partition, const struct hw_broker_list *brokers)
+{
+    for (int32_t i = 0; i < brokers->count; i++) {
+        if (hw_partition_find(partition, brokers->ids[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What to call when the leader of a partition does not run, besides starting it again. */
+static void describe_successors(const struct hw_partition *partition, char *text, size_t size)
+{
+    char isr[HW_BROKER_LIST_TEXT_SIZE];
+
+    text[0] = '\0';
+    if (partition->record.isr.count > 1) {
+        (void)snprintf(text, size, ", or promote() another member of the ISR %s",
+                       hw_broker_list_format(&partition->record.isr, isr, sizeof isr));
+    } else if (partition->record.replicas.count > 1) {
+        (void)snprintf(text, size, "%s",
+                       ", or promote(..., 'unclean') another replica and lose what it lacks");
+    }
+}
+
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
                                       const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error)
 {
     char isr[HW_BROKER_LIST_TEXT_SIZE];
+    char successors[HW_BROKER_LIST_TEXT_SIZE + 80];
     const struct hw_broker *broker;
 
     *leader = hw_partition_leader(partition);
     if (*leader != NULL) {
         return HW_OK;
     }
-    (void)hw_broker_list_format(&partition->record.isr, isr, sizeof isr);
     if (partition->record.leader == HW_BROKER_ID_NONE) {
         return hw_error_refuse(
             error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-            "%s has no leader: restart() and promote() a member of its ISR %s, or"
+            "%s has no leader: %s a member of its ISR %s, or"
             " promote(..., 'unclean') another replica and lose what it lacks",
-            partition->name, isr);
+            partition->name,
+            any_runs(partition, &partition->record.isr) ? "promote()" : "restart() and promote()",
+            hw_broker_list_format(&partition->record.isr, isr, sizeof isr));
     }
     if (hw_partition_find(partition, partition->record.leader) != NULL) {
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
@@ -280,17 +307,17 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
                                " heal(%" PRId32 ", 'controller')",
                                partition->name, partition->record.leader, partition->record.leader);
     }
+    describe_successors(partition, successors, sizeof successors);
     broker = hw_cluster_broker(cluster, partition->record.leader);
     if (broker != NULL && broker->state == HW_BROKER_RUNNING) {
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
                                "the leader of %s, broker %" PRId32
                                ", could not open its log, hw_journal says why: put that right, then"
-                               " restart(%" PRId32 "), or promote() another member of the ISR %s",
-                               partition->name, broker->id, broker->id, isr);
+                               " restart(%" PRId32 ")%s",
+                               partition->name, broker->id, broker->id, successors);
     }
-    return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-                           "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32
-                           ") it, or promote() another member of the ISR %s",
-                           partition->name, partition->record.leader, partition->record.leader,
-                           isr);
+    return hw_error_refuse(
+        error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+        "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32 ") it%s", partition->name,
+        partition->record.leader, partition->record.leader, successors);
 }
