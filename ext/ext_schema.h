@@ -49,7 +49,7 @@ int ext_schema_find(const struct ext_schema *schema, const char *name);
 #define EXT_COLUMNS_OF_RECORD                                                                      \
     EXT_COLUMN_PARTITION, {"offset", "INTEGER", "the record's offset"},                            \
         {"leader_epoch", "INTEGER", "the epoch of the leader that took the record"},               \
-        {"timestamp", "INTEGER", "milliseconds, of the producer or of the append"},                \
+        {"timestamp", "INTEGER", "milliseconds, of the producer or of the append; -1: none"},      \
         {"key", "", "TEXT where the bytes are UTF-8 without NUL, else BLOB; NULL: no key"},        \
         {"value", "", "as the key; NULL: a tombstone"},                                            \
         {"headers", "", "a JSON object in their order; {} if there are none"},                     \

@@ -15,13 +15,15 @@ const struct ext_function ext_functions[] = {
      "the version of this extension", "SELECT highwater_version();"},
 
     {"open_cluster", 1, 2, EFFECT, fn_open_cluster, "open_cluster(path [, options_json])",
-     "attach this connection to the cluster in a directory, or to a new one in ':memory:'",
+     "attach this connection to the cluster in a directory, or to a new one in ':memory:'; returns "
+     "the path",
      "SELECT open_cluster(':memory:', '{\"protocol\":\"minikafka\",\"brokers\":2}');"},
     {"configure", 2, 3, EFFECT, fn_configure, "configure(name, value [, topic])",
      "set a config by its Kafka name; NULL takes it back; returns the value in force",
      "SELECT configure('min.insync.replicas', 2, 'orders');"},
     {"add_broker", 1, 3, EFFECT, fn_add_broker, "add_broker(id [, rack [, dir]])",
-     "add a running broker; dir is an empty or a new directory for its logs, on another disk",
+     "add a running broker; dir is an empty or a new directory for its logs, on another disk; "
+     "returns the id",
      "SELECT add_broker(4);"},
 
     {"create_topic", 1, 4, EFFECT, fn_create_topic,
@@ -29,7 +31,7 @@ const struct ext_function ext_functions[] = {
      "create a topic without a table; returns its id",
      "SELECT create_topic('orders', 3, 2, '{\"min.insync.replicas\":2}');"},
     {"delete_topic", 1, 1, EFFECT, fn_delete_topic, "delete_topic(name)",
-     "delete a topic and its records", "SELECT delete_topic('orders');"},
+     "delete a topic and its records; returns 1", "SELECT delete_topic('orders');"},
     {"flush", 0, 1, EFFECT, fn_flush, "flush([topic])",
      "make every log of a topic, or of all, durable (fsync); returns the partitions",
      "SELECT flush('orders');"},
@@ -65,11 +67,12 @@ const struct ext_function ext_functions[] = {
      "have a returned replica reconcile its log with the leader now; returns its log end offset",
      "SELECT rejoin('orders', 0, 1);"},
     {"crash", 1, 2, EFFECT, fn_crash, "crash(broker [, 'power'])",
-     "stop a broker as kill -9 does, or as a power cut: then bytes that were not flushed are gone",
+     "stop a broker as kill -9 does, or as a power cut: then bytes that were not flushed are gone; "
+     "returns its state",
      "SELECT crash(1);"},
     {"restart", 1, 1, EFFECT, fn_restart, "restart(broker)",
      "start a stopped broker: it recovers its logs and registers anew; or open what one that "
-     "runs could not",
+     "runs could not; returns its state",
      "SELECT restart(1);"},
 
     {"cut", 2, 2, EFFECT, fn_cut, "cut(a, b)",
@@ -82,7 +85,8 @@ const struct ext_function ext_functions[] = {
      "elect leaders where there is none, or the preferred one; returns how many changed",
      "SELECT elect('orders', 0, 'preferred');"},
     {"shutdown_broker", 1, 1, EFFECT, fn_shutdown_broker, "shutdown_broker(broker)",
-     "controlled shutdown: the broker hands over what it leads and stops cleanly",
+     "controlled shutdown: the broker hands over what it leads and stops cleanly; returns its "
+     "state",
      "SELECT shutdown_broker(1);"},
     {"reassign", 3, 3, EFFECT, fn_reassign, "reassign(topic, partition, replicas_json)",
      "move a partition to these brokers; NULL cancels a running move; returns the replicas now",

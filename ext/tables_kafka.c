@@ -22,7 +22,7 @@ static const struct ext_column segments[] = {
     {"time_index_entries", "INTEGER", "entries of its time index; NULL: none that can be opened"},
     {"batches", "INTEGER", "how many good batches it holds"},
     {"records", "INTEGER", "how many records these hold"},
-    {"max_timestamp", "INTEGER", "the largest timestamp of them"},
+    {"max_timestamp", "INTEGER", "the largest timestamp of them; -1: none"},
     {"trailing_bytes", "INTEGER", "bytes behind the last good batch"},
     {"damaged", "INTEGER", "stretches that are no good batch"},
     KAFKA_COLUMN_FILE,

@@ -417,6 +417,17 @@ static void effects_are_not_called_from_a_schema(void **state)
             expect_error(db, "SELECT * FROM w", SQLITE_ERROR, "unsafe use of virtual table");
         }
         expect_sql(db, "DROP VIEW w", "");
+        /* Tables that read any file: the schema may be somebody else's, temp is not. */
+        expect_error(db, "CREATE VIEW k AS SELECT count(*) FROM kafka_dirs('sql'); SELECT * FROM k",
+                     SQLITE_ERROR, "unsafe use of virtual table \"kafka_dirs\"");
+        expect_error(db,
+                     "DROP VIEW k; CREATE VIEW k AS SELECT * FROM kafka_log('sql');"
+                     " SELECT * FROM k",
+                     SQLITE_ERROR, "unsafe use of virtual table \"kafka_log\"");
+        expect_sql(db,
+                   "DROP VIEW k; CREATE TEMP VIEW k AS SELECT count(*) FROM kafka_log('sql');"
+                   " SELECT * FROM k; DROP VIEW k",
+                   "0");
     }
     expect_sql(db, "SELECT leader, leader_epoch, leo FROM hw_partitions", "1|0|1");
 }
