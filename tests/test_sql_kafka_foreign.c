@@ -179,7 +179,23 @@ static void a_partition_that_cannot_be_listed_hides_no_other(void **state)
            "a|NULL|Not a directory\nb|1|NULL");
 }
 
-static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
+/* One record of producer 7 in a transaction, and its end. */
+static void put_transaction(struct kafka_fixture *f, bool commits)
+{
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
+                                                 .producer_id = 7,
+                                                 .attributes = HW_BATCH_TRANSACTIONAL});
+    test_put_marker(&f->log, 1, 7, commits);
+}
+
+/* At offset 2, where nothing is open. */
+static void save_snapshot_of_nobody(struct kafka_fixture *f)
+{
+    static const uint8_t bytes[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
+
+    assert_int_equal(hw_buffer_append(&f->log, bytes, sizeof bytes, &f->error), HW_OK);
+    save(f, "a-0/00000000000000000002.snapshot");
+}
 
 /* An index of aborted transactions that cannot be opened leaves a snapshot without its other half:
  * the batches tell then. */
@@ -187,16 +203,11 @@ static void without_their_index_transactions_are_followed_through_batches(void *
 {
     struct kafka_fixture *f = *state;
 
-    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
-                                                 .producer_id = 7,
-                                                 .attributes = HW_BATCH_TRANSACTIONAL});
-    test_put_marker(&f->log, 1, 7, false);
+    put_transaction(f, false);
     put(f, 2, 1);
     save(f, "a-0/" SEGMENT_0 ".log");
     save(f, "a-0/" SEGMENT_0 ".txnindex/file");
-    assert_int_equal(hw_buffer_append(&f->log, empty_snapshot, sizeof empty_snapshot, &f->error),
-                     HW_OK);
-    save(f, "a-0/00000000000000000002.snapshot");
+    save_snapshot_of_nobody(f);
     expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')",
            "0|aborted\n1|control\n2|visible");
 }
@@ -207,14 +218,9 @@ static void a_snapshot_above_the_high_watermark_is_no_help(void **state)
 {
     struct kafka_fixture *f = *state;
 
-    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0,
-                                                 .producer_id = 7,
-                                                 .attributes = HW_BATCH_TRANSACTIONAL});
-    test_put_marker(&f->log, 1, 7, true);
+    put_transaction(f, true);
     save(f, "a-0/" SEGMENT_0 ".log");
-    assert_int_equal(hw_buffer_append(&f->log, empty_snapshot, sizeof empty_snapshot, &f->error),
-                     HW_OK);
-    save(f, "a-0/00000000000000000002.snapshot");
+    save_snapshot_of_nobody(f);
     put_text(f, "0\n1\na 0 1\n");
     save(f, "replication-offset-checkpoint");
     expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')", "0|above_lso\n1|above_hw");
