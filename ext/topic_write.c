@@ -85,12 +85,18 @@ static enum hw_status read_timestamp(sqlite3_value *const *values, hw_time_ms_t 
 /* Hidden columns are for reading. */
 static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error *error)
 {
-    static const char *const names[] = {"leader_epoch", "producer_id", "replica", "isolation"};
+    static const struct {
+        const char *name;
+        const char *reason;
+    } hidden[] = {{"leader_epoch", "produce() takes it as an option"},
+                  {"producer_id", "idempotent producers are not supported yet"},
+                  {"replica", "the leader takes every record"},
+                  {"isolation", "it says what a SELECT returns"}};
 
     for (int i = 0; i < 4; i++) {
         if (is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + i))) {
-            return ext_error_invalid(
-                error, "%s cannot be given in an INSERT; produce() has options", names[i]);
+            return ext_error_invalid(error, "%s cannot be given in an INSERT: %s", hidden[i].name,
+                                     hidden[i].reason);
         }
     }
     return HW_OK;
