@@ -244,6 +244,26 @@ static void an_empty_line_of_a_checkpoint_is_called_so(void **state)
            "line 3: it is empty\nline 4: wrong number of fields\n2 entries, but line 2 says 1");
 }
 
+/* An append under way begins as a batch does; what does not is somebody else's file. */
+static void a_file_of_something_else_is_no_unfinished_batch(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_text(f, "This is a file that somebody has put here.");
+    save(f, "notes.txt");
+    expect(f, "SELECT position, crc_ok, error FROM kafka_log('$D/notes.txt')",
+           "0|0|no batch at byte 0: the magic is unknown; nothing good up to the end at byte 42");
+    put(f, 0, 2);
+    put_text(f, "This is what somebody has put behind it.");
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT count(*), count(value), count(error) FROM kafka_log('$D')", "3|2|1");
+    put(f, 0, 2);
+    put_text(f, "This is too short.");
+    f->log.size -= 1;
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "SELECT count(*), count(error) FROM kafka_log('$D')", "2|0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +276,7 @@ int main(void)
         kafka_test(without_their_index_transactions_are_followed_through_batches),
         kafka_test(a_snapshot_above_the_high_watermark_is_no_help),
         kafka_test(an_empty_line_of_a_checkpoint_is_called_so),
+        kafka_test(a_file_of_something_else_is_no_unfinished_batch),
     };
 
     return cmocka_run_group_tests_name("sql_kafka_foreign", tests, NULL, NULL);

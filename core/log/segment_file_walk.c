@@ -137,6 +137,12 @@ static void take_batch(struct hw_segment_file *file, const struct step *step,
     }
 }
 
+/* Of what is too short to have one it counts as known. */
+static bool is_magic_known(const struct step *step)
+{
+    return step->batch.magic >= 0 && step->batch.magic <= 2;
+}
+
 /* What is wrong with the bytes where there is no batch. */
 static const char *reason_of(const struct step *step)
 {
@@ -146,14 +152,13 @@ static const char *reason_of(const struct step *step)
     if (is_whole(step)) {
         return "the checksum is wrong and the size leads to no other batch";
     }
-    if (step->result == HW_BATCH_TRUNCATED) {
+    if (step->result == HW_BATCH_TRUNCATED && is_magic_known(step)) {
         return "the size passes the end";
     }
     if (step->batch.batch_length < HW_BATCH_LENGTH_MIN) {
         return "the size is too small";
     }
-    return step->batch.magic < 0 || step->batch.magic > 2 ? "the magic is unknown"
-                                                          : "the header makes no sense";
+    return is_magic_known(step) ? "the header makes no sense" : "the magic is unknown";
 }
 
 /* Whether what stands at the position, behind which no batch was found, is what an append or a
@@ -166,7 +171,7 @@ static enum hw_status is_mere_tail(struct hw_segment_file *file, const struct st
         return HW_OK;
     }
     if (step->result == HW_BATCH_TRUNCATED) {
-        *is_tail = true;
+        *is_tail = is_magic_known(step); /* Else it is no beginning of a batch. */
         return HW_OK;
     }
     return hw_segment_file_is_zero(file, step->position, is_tail, error);
