@@ -266,6 +266,40 @@ static void a_reopened_stage_has_its_rows_and_marks_and_takes_more(void **state)
     expect_acks(f, "-1:0-1:pending");
 }
 
+/* Its batches had their places in the log already, wherever they wait now. */
+static void a_reopened_stage_may_go_into_its_file(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    configure(f, "batch.size", "0", NULL);
+    assert_int_equal(produce_now(f, "orders", 0), HW_OK);
+    ok(f, stage_add(f, "a"));
+    ok(f, stage_add(f, "b"));
+    ok(f, hw_stage_prepare(f->stage, &error));
+    hw_stage_reopen(f->stage);
+    configure(f, "buffer.memory", "0", NULL);
+    ok(f, stage_add(f, "c"));
+    stage_commit(f);
+    expect_orders(f, "p@0 a@1 b@2 c@3");
+}
+
+static void a_reopened_stage_may_get_the_time_of_the_log(void **state)
+{
+    struct test_stage *f = *state;
+    struct hw_error error;
+
+    configure(f, "batch.size", "0", NULL);
+    assert_int_equal(produce_now(f, "orders", 0), HW_OK);
+    ok(f, stage_add(f, "a"));
+    ok(f, stage_add(f, "b"));
+    ok(f, hw_stage_prepare(f->stage, &error));
+    hw_stage_reopen(f->stage);
+    configure(f, "message.timestamp.type", "LogAppendTime", "orders");
+    stage_commit(f);
+    expect_orders(f, "p@0 a@1 b@2");
+}
+
 /* What may still be taken back is copied by nobody, in no round and by no fetch, and no change of
  * the ISR lets the high watermark pass it. */
 static void nobody_copies_what_is_only_prepared(void **state)
@@ -546,6 +580,8 @@ int main(void)
         T(headers_and_nulls_come_through),
         T(a_rollback_after_the_preparation_cuts_the_logs_back),
         T(a_reopened_stage_has_its_rows_and_marks_and_takes_more),
+        T(a_reopened_stage_may_go_into_its_file),
+        T(a_reopened_stage_may_get_the_time_of_the_log),
         T(nobody_copies_what_is_only_prepared),
         T(a_leader_keeps_its_epoch_when_its_log_is_cut_back),
         T(a_leader_that_went_after_the_preparation_cannot_acknowledge),

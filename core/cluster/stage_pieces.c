@@ -398,11 +398,9 @@ enum hw_status hw_stage_pieces_load(struct hw_stage_pieces *pieces, size_t index
     }
     piece->builder.buffer = *batches;
     finish_batch(&piece->builder);
-    if (*batches == &piece->bytes) {
-        if (piece->was_loaded) {
-            reset_base_offsets(*batches);
-        }
-        piece->was_loaded = true;
+    if (piece->was_loaded) {
+        reset_base_offsets(*batches);
     }
+    piece->was_loaded |= *batches == &piece->bytes;
     return HW_OK;
 }
