@@ -252,12 +252,35 @@ static void a_smaller_minimum_ends_the_elr(void **state)
     expect_refused(t, NOT_IN_SYNC_REPLICA);
 }
 
+/* Nor does the teaching model know it: its high watermark moves however small the ISR is. */
+static void who_is_in_the_shared_isr_is_not_in_the_elr(void **state)
+{
+    static const char *const configs[] = {"min.insync.replicas", "2", NULL};
+    struct test_cluster *t = *state;
+
+    test_cluster_renew(t, 3, "minikafka", configs);
+    configure(t, "eligible.leader.replicas.version", "1");
+    crash(t, 2);
+    cut(t, 3, HW_CLUSTER_CONTROLLER);
+    tick(t, 9000); /* The controller fences both. */
+    expect_isr(t, "[1]");
+    fetch_round(t);
+    expect_done(t);
+    expect_isr(t, "[1,2,3]"); /* Nobody has lagged for long enough. */
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 0);
+    remove_from_isr(t, 2);
+    remove_from_isr(t, 3);
+    expect_isr(t, "[1]");
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_smaller_minimum_ends_the_elr),
+        TEST(who_is_in_the_shared_isr_is_not_in_the_elr),
         TEST(a_silent_follower_leaves_at_the_first_check_after_its_time),
         TEST(who_has_everything_stays_however_long_nothing_happens),
         TEST(when_the_last_follower_leaves_what_waited_is_committed),

@@ -167,13 +167,20 @@ static enum hw_status mini_tell(struct hw_partition *partition, const struct hw_
     return status;
 }
 
+/* Nobody else may lead: the high watermark moves without them, whatever min.insync.replicas is. */
+static void mini_record_isr(struct hw_partition_record *record, const struct hw_broker_list *isr)
+{
+    record->isr = *isr;
+    record->elr = record->last_known_elr = (struct hw_broker_list){.count = 0};
+}
+
 static enum hw_status mini_set_isr(struct hw_partition *partition, const struct hw_step *step,
                                    const struct hw_broker_list *isr, struct hw_error *error)
 {
     if (hw_broker_list_equal(isr, &partition->record.isr)) {
         return HW_OK;
     }
-    partition->record.isr = *isr;
+    mini_record_isr(&partition->record, isr);
     hw_partition_record_advance(&partition->record, false);
     partition->is_record_dirty = true;
     return mini_tell(partition, step, error);
@@ -417,7 +424,7 @@ static enum hw_status mini_promote(struct hw_partition *partition, const struct 
     }
     partition->record.leader = id;
     hw_partition_record_advance(&partition->record, true);
-    partition->record.isr = (struct hw_broker_list){.count = 1, .ids = {id}};
+    mini_record_isr(&partition->record, &(struct hw_broker_list){.count = 1, .ids = {id}});
     partition->is_record_dirty = true;
     status = mini_tell(partition, step, error);
     mini_observe(partition);
