@@ -150,11 +150,13 @@ void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_reco
     bool is_first = builder->record_count == 0;
     hw_time_ms_t base_timestamp = is_first ? timestamp : builder->base_timestamp;
     int64_t offset_delta = offset - builder->base_offset;
+    /* Wraps, as Kafka's. */
+    int64_t timestamp_delta = (int64_t)((uint64_t)timestamp - (uint64_t)base_timestamp);
 
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
     HW_ASSERT(record->key_size >= -1 && record->value_size >= -1);
     HW_ASSERT(record->header_count >= 0 && record->headers_size >= record->header_count);
-    put_record(builder->buffer, record, timestamp - base_timestamp, offset_delta);
+    put_record(builder->buffer, record, timestamp_delta, offset_delta);
     builder->base_timestamp = base_timestamp;
     if (timestamp > builder->max_timestamp) {
         builder->max_timestamp = timestamp;
