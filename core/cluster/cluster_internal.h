@@ -60,6 +60,7 @@ struct hw_topic {
     struct hw_settings settings;
     struct hw_log_config log_config;
     int32_t sticky_partition; /* Next for records without a key. */
+    bool is_throttled;        /* One of its two lists names a replica. */
     bool is_hidden;           /* Deleted by a stage that has not committed. */
 };
 
@@ -340,7 +341,7 @@ void hw_broker_reset_quotas(const struct hw_cluster *cluster, struct hw_broker *
  */
 void hw_cluster_mark_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic,
                                int32_t partition, struct hw_replica *replica);
-void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic);
+void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, struct hw_topic *topic);
 
 /* The replica directory of a partition on a broker: "<dir>/<topic>-<partition>". */
 enum hw_status hw_broker_replica_path(const struct hw_broker *broker,

@@ -158,22 +158,23 @@ bool hw_state_parse_text(char *word, char **text)
 
 bool hw_state_next_in_list(char **at, int64_t maximum, int64_t *number)
 {
-    char *start;
-    size_t size;
+    char *start = *at + 1;
+    char *end = start;
     char separator;
     bool found;
 
     if (**at != '[' && **at != ',') {
         return false;
     }
-    start = *at + 1;
-    size = strcspn(start, ",]");
-    separator = start[size];
-    start[size] = '\0';
+    while (*end != ',' && *end != ']' && *end != '\0') {
+        end++;
+    }
+    separator = *end;
+    *end = '\0';
     found = hw_state_parse_number(start, 0, maximum, number);
-    start[size] = separator;
+    *end = separator;
     if (found) {
-        *at = start + size;
+        *at = end;
     }
     return found;
 }

@@ -53,13 +53,16 @@ static void replica_mark(struct throttled throttled, int32_t partition, struct h
 void hw_cluster_mark_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic,
                                int32_t partition, struct hw_replica *replica)
 {
-    replica_mark(topic_throttled(cluster, topic), partition, replica);
+    if (topic->is_throttled) {
+        replica_mark(topic_throttled(cluster, topic), partition, replica);
+    }
 }
 
-void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic)
+void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, struct hw_topic *topic)
 {
     struct throttled throttled = topic_throttled(cluster, topic);
 
+    topic->is_throttled = throttled.leaders[0] != '\0' || throttled.followers[0] != '\0';
     for (int32_t p = 0; p < topic->partition_count; p++) {
         for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
             replica_mark(throttled, p, topic->partitions[p].replicas[r]);
