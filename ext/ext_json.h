@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JSON objects that come in as arguments, read by SQLite's own json_each() on the connection; but
- * for headers that are plain strings only, which would take twenty times as long. No statement
+ * for headers that are plain strings only, whose row would take twenty times as long. No statement
  * stays open behind a call: a program may end all that sqlite3_next_stmt() finds.
  */
 #ifndef EXT_JSON_H

@@ -266,10 +266,9 @@ static void a_reopened_stage_has_its_rows_and_marks_and_takes_more(void **state)
     expect_acks(f, "-1:0-1:pending");
 }
 
-/* Its batches had their places in the log already, wherever they wait now. */
-static void a_reopened_stage_may_go_into_its_file(void **state)
+/* Behind the record p, two batches of the stage had their places in the log already. */
+static void reopen_two_batches(struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     configure(f, "batch.size", "0", NULL);
@@ -278,6 +277,14 @@ static void a_reopened_stage_may_go_into_its_file(void **state)
     ok(f, stage_add(f, "b"));
     ok(f, hw_stage_prepare(f->stage, &error));
     hw_stage_reopen(f->stage);
+}
+
+/* They lose their places wherever they wait. */
+static void a_reopened_stage_may_go_into_its_file(void **state)
+{
+    struct test_stage *f = *state;
+
+    reopen_two_batches(f);
     configure(f, "buffer.memory", "0", NULL);
     ok(f, stage_add(f, "c"));
     stage_commit(f);
@@ -287,14 +294,8 @@ static void a_reopened_stage_may_go_into_its_file(void **state)
 static void a_reopened_stage_may_get_the_time_of_the_log(void **state)
 {
     struct test_stage *f = *state;
-    struct hw_error error;
 
-    configure(f, "batch.size", "0", NULL);
-    assert_int_equal(produce_now(f, "orders", 0), HW_OK);
-    ok(f, stage_add(f, "a"));
-    ok(f, stage_add(f, "b"));
-    ok(f, hw_stage_prepare(f->stage, &error));
-    hw_stage_reopen(f->stage);
+    reopen_two_batches(f);
     configure(f, "message.timestamp.type", "LogAppendTime", "orders");
     stage_commit(f);
     expect_orders(f, "p@0 a@1 b@2");

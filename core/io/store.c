@@ -81,7 +81,7 @@ enum hw_status hw_store_open_lookout(struct hw_store *store, const char *directo
 {
     enum hw_status status = HW_OK;
 
-    *lookout = (struct hw_lookout){.directory = directory, .directory_size = strlen(directory)};
+    *lookout = (struct hw_lookout){.directory = directory};
     if (store->methods->open_lookout != NULL) {
         status = store->methods->open_lookout(store, directory, &lookout->handle, error);
     }
@@ -93,13 +93,15 @@ enum hw_status hw_lookout_look(const struct hw_lookout *lookout, const char *pat
                                struct hw_path_look *look, struct hw_error *error)
 {
     struct hw_store *store = lookout->store;
-    size_t size = lookout->directory_size;
+    const char *below =
+        store->methods->look_from == NULL ? NULL : hw_path_below(path, lookout->directory);
 
-    if (store->methods->look_from == NULL || strncmp(path, lookout->directory, size) != 0 ||
-        path[size] != '/' || path[size + 1] == '/' || path[size + 1] == '\0') {
-        return hw_store_look(store, path, look, error);
+    while (below != NULL && *below == '/') {
+        below++;
     }
-    return store->methods->look_from(store, lookout->handle, path, path + size + 1, look, error);
+    return below == NULL || *below == '\0'
+               ? hw_store_look(store, path, look, error)
+               : store->methods->look_from(store, lookout->handle, path, below, look, error);
 }
 
 void hw_lookout_close(struct hw_lookout *lookout)

@@ -137,8 +137,7 @@ enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw
 struct hw_lookout {
     struct hw_store *store; /* NULL: none is open. */
     const char *directory;  /* The caller's, who keeps it. */
-    size_t directory_size;
-    int handle; /* The store's. */
+    int handle;             /* The store's. */
 };
 
 /* Open one, for hw_lookout_close(). Errors: also HW_IO where it is no directory. */

@@ -33,10 +33,10 @@ struct round {
     const struct hw_allocator *allocator;
     struct turn *turns; /* No leader of an idle partition is among them. */
     size_t count;
-    struct turn *leaders; /* That keep what they read. */
-    size_t steady_count;  /* Of them, those who will be answered that there is nothing, and ask
-                             again. */
+    size_t steady_count; /* Of them, those who will be answered that there is nothing, and ask
+                            again. */
     size_t capacity;
+    struct turn *leaders; /* That keep what they read. */
     struct {
         struct turn *first;
         struct turn *last;
