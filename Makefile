@@ -54,7 +54,7 @@ HW_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) -I. -MMD -MP
 SO_LDFLAGS = -shared -Wl,-z,defs
 
 CORE = $(sort $(wildcard core/*.c core/*/*.c))
-EXT  = $(sort $(wildcard ext/*.c))
+EXT  = $(sort $(wildcard ext/*.c ext/*/*.c))
 SQL_SUPPORT = $(sort $(wildcard tests/support_sql*.c))
 SUPPORT     = $(filter-out $(SQL_SUPPORT),$(sort $(wildcard tests/support_*.c)))
 SQL_TESTS  = $(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_sql_*.c)))
@@ -67,7 +67,7 @@ CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(BUILD)/%.o)
 SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
-C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
@@ -269,4 +269,4 @@ uninstall:
 clean:
 	rm -rf build highwater.so
 
--include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,core/ core/*/ ext/ tests/ tests/*/)))
+-include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,core/ core/*/ ext/ ext/*/ tests/ tests/*/)))

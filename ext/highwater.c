@@ -10,11 +10,11 @@
  * decided in ext/: a function turns SQL values into one call of the core, and its answer into a SQL
  * value.
  */
-#include "ext/functions.h"
-#include "ext/kafka_tables.h"
+#include "ext/files/kafka_tables.h"
+#include "ext/functions/functions.h"
 #include "ext/modules.h"
-#include "ext/tables.h"
-#include "ext/vtab_table.h"
+#include "ext/tables/tables.h"
+#include "ext/tables/vtab_table.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #include "ext/modules.h"
 
 #include "ext/ext_transaction.h"
-#include "ext/vtab_batches.h"
-#include "ext/vtab_log.h"
-#include "ext/vtab_topic.h"
+#include "ext/tables/vtab_batches.h"
+#include "ext/tables/vtab_log.h"
+#include "ext/topics/vtab_topic.h"
 
 const struct ext_module ext_modules[] = {
     {&vtab_topic_schema, &vtab_topic_module},

@@ -3,7 +3,7 @@
 #ifndef SUPPORT_CONFIG_H
 #define SUPPORT_CONFIG_H
 
-#include "core/cluster/config.h"
+#include "core/config/config.h"
 #include "tests/support_heap.h"
 
 struct test_config {

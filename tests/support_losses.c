@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_losses.h"
 
-#include "core/cluster/reader.h"
+#include "core/look/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

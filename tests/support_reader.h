@@ -7,7 +7,7 @@
 #define SUPPORT_READER_H
 
 #include "core/base/random.h"
-#include "core/cluster/reader.h"
+#include "core/look/reader.h"
 #include "core/record/codec.h"
 #include "tests/support_topics.h"
 

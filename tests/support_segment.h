@@ -7,8 +7,8 @@
 #define SUPPORT_SEGMENT_H
 
 #include "core/base/buffer.h"
+#include "core/inspect/segment_scan.h"
 #include "core/io/store.h"
-#include "core/log/segment_scan.h"
 #include "core/record/batch.h"
 #include "tests/support_heap.h"
 

@@ -9,7 +9,7 @@
 #ifndef SUPPORT_STAGE_H
 #define SUPPORT_STAGE_H
 
-#include "core/cluster/stage.h"
+#include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
 struct test_stage {

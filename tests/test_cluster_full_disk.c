@@ -4,7 +4,7 @@
  * of it come back once there is space again, without another process?
  */
 #include "core/base/broker_list.h"
-#include "core/cluster/stage.h"
+#include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
 #include <setjmp.h>

@@ -8,8 +8,8 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/random.h"
-#include "core/cluster/stage.h"
 #include "core/replication/idle_fetch.h"
+#include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
 #include <inttypes.h>

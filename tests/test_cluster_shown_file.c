@@ -13,7 +13,7 @@
 #include "core/base/buffer.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
-#include "core/cluster/shown_file.h"
+#include "core/durable/shown_file.h"
 #include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
 #include "tests/support_heap.h"

@@ -4,7 +4,7 @@
  * other rows are, and what has to be looked at again. The random walk over them is in
  * test_cluster_stage_model.c.
  */
-#include "core/cluster/stage_internal.h"
+#include "core/stage/stage_internal.h"
 #include "tests/support_stage.h"
 
 #include <setjmp.h>

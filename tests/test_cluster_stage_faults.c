@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of a transaction when one allocation, or one call of the store, fails. */
-#include "core/cluster/stage.h"
+#include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
 #include <setjmp.h>

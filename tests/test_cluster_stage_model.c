@@ -4,7 +4,7 @@
  * that fail. HW_SEED and HW_STEPS choose another walk.
  */
 #include "core/base/random.h"
-#include "core/cluster/stage.h"
+#include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
 #include <inttypes.h>

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "core/base/bytes.h"
+#include "core/inspect/segment_records.h"
 #include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
-#include "core/log/segment_records.h"
 #include "tests/support_segment.h"
 
 #include <inttypes.h>

@@ -12,8 +12,8 @@
 
 #include "core/base/bytes.h"
 #include "core/base/random.h"
+#include "core/inspect/segment_scan.h"
 #include "core/io/memory_store.h"
-#include "core/log/segment_scan.h"
 #include "tests/support_segment.h"
 
 #include <stdio.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "core/inspect/snapshot_file.h"
 #include "core/log/directory.h"
-#include "core/log/snapshot_file.h"
 #include "tests/support_batch.h"
 #include "tests/support_log.h"
 

@@ -298,7 +298,7 @@ enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int
 
 /*
  * The logs of a partition's replicas side by side, as lines of at most 80 columns that are added to
- * *text, without a line feed at the end: core/cluster/diagram.c shows one. Errors: HW_NO_MEMORY.
+ * *text, without a line feed at the end: core/look/diagram.c shows one. Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *topic,
                                   int64_t partition, bool is_utf8, struct hw_buffer *text,

@@ -14,10 +14,10 @@
 #include "core/cluster/acks.h"
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/cluster.h"
-#include "core/cluster/config.h"
-#include "core/cluster/loss_file.h"
 #include "core/cluster/losses.h"
-#include "core/cluster/shown_file.h"
+#include "core/config/config.h"
+#include "core/durable/loss_file.h"
+#include "core/durable/shown_file.h"
 #include "core/log/checkpoint_file.h"
 #include "core/replication/exchange.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Both ends of the logs: records deleted at the start, segments rolled, offsets asked for. */
 #include "core/cluster/cluster_internal.h"
-#include "core/cluster/reader.h"
+#include "core/look/reader.h"
 
 #include <inttypes.h>
 

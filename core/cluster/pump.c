@@ -2,7 +2,7 @@
 /* What users order: rounds, single fetches, ISR, leaders. One function a verb. */
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
-#include "core/cluster/stage.h"
+#include "core/stage/stage.h"
 
 #include <inttypes.h>
 

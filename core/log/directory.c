@@ -2,7 +2,7 @@
 #include "core/log/directory.h"
 
 #include "core/base/assert.h"
-#include "core/log/kafka_directory.h"
+#include "core/inspect/kafka_directory.h"
 
 #include <string.h>
 

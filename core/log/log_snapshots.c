@@ -19,9 +19,9 @@
  * Source: ProducerStateManager.takeSnapshot, removeStraySnapshots, truncateAndReload (kafka
  * formats, sections 6 and 7.2).
  */
+#include "core/inspect/snapshot_file.h"
 #include "core/log/directory.h"
 #include "core/log/log_internal.h"
-#include "core/log/snapshot_file.h"
 
 /* A snapshot without producers: version 1, checksum, count 0. */
 static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};

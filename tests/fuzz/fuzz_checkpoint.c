@@ -5,10 +5,10 @@
  * again reads the same.
  */
 #include "core/base/assert.h"
+#include "core/inspect/checkpoint_scan.h"
+#include "core/inspect/meta_properties.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
-#include "core/log/checkpoint_scan.h"
-#include "core/log/meta_properties.h"
 
 #include <string.h>
 

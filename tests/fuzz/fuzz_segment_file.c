@@ -6,10 +6,10 @@
  * offset or time on, ends; and all records of good batches can be walked over.
  */
 #include "core/base/assert.h"
+#include "core/inspect/index_check.h"
+#include "core/inspect/segment_records.h"
+#include "core/inspect/segment_scan.h"
 #include "core/io/memory_store.h"
-#include "core/log/index_check.h"
-#include "core/log/segment_records.h"
-#include "core/log/segment_scan.h"
 
 #include <string.h>
 

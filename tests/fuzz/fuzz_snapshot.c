@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Can a producer snapshot or a transaction index break whoever reads it? */
 #include "core/base/assert.h"
+#include "core/inspect/snapshot_file.h"
+#include "core/inspect/transaction_index_file.h"
 #include "core/io/memory_store.h"
-#include "core/log/snapshot_file.h"
-#include "core/log/transaction_index_file.h"
 
 #include <string.h>
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster.state: what the controller knows, as text. Lines in this order, words separated by one
+ * space:
+ *
+ *     highwater 1                           version
+ *     clock 120                             ms
+ *     random 00c0ffee00c0ffee               state of the generator, hex
+ *     controller 4                          the next broker epoch
+ *     slots 4                               the next slot of the file high-watermarks
+ *     config replica.lag.time.max.ms 10000  name and value; for each that is set
+ *     broker 1 running 1 active - - -       id, state, broker epoch, registration, down since,
+ *     broker 2 crashed 2 fenced 90 =r1 -    rack, directory; for each in order of id
+ *     cut 2 controller                      for each link that is cut: its ends
+ *     topic orders 22_characters_of_an_id 1 2 0        name, id, partitions, replication factor,
+ *                                                      sticky partition; for each in order of name
+ *     topic-config min.insync.replicas 2               for each that is set
+ *     partition 0 1 3 5 recovered [1,2] [1] [2] [] [] [] [1,2]    for each: number, leader, leader
+ *                                                      epoch, partition epoch, recovered or
+ *                                                      recovering, replicas, isr, elr, last known
+ *                                                      elr, adding, removing, slots
+ *     crc32c 1a2b3c4d                       of all bytes before this line
+ *
+ * States of a broker are running, crashed, shutdown, and unregistered: it runs, but restarted while
+ * it was cut off from the controller. "-" is none. Text that may be none has "=" before it. In
+ * text, whatever is not a letter, a digit or one of -._/ is %XX.
+ *
+ * The file is only ever replaced as a whole, and a file that was cut or changed is noticed by its
+ * last line. The parser still takes nothing for granted: every number is checked against its range,
+ * every record against its invariants, before an object is made of it.
+ */
+#ifndef HW_DURABLE_STATE_FILE_H
+#define HW_DURABLE_STATE_FILE_H
+
+#include "core/cluster/cluster_internal.h"
+
+enum {
+    HW_STATE_VERSION = 1,
+    HW_STATE_SIZE_MAX = 1 << 30, /* Bounds the memory for a file that is something else. */
+    HW_STATE_CRC_LINE_SIZE = 16, /* "crc32c ", eight digits, newline. */
+    HW_STATE_LISTS = 6           /* Of a partition: replicas to removing. */
+};
+
+/* Words of the file. Brokers: by enum hw_broker_state, and one more for those that run
+ * unregistered. Registrations: by fenced + 2 * in_controlled_shutdown. */
+enum {
+    HW_STATE_UNREGISTERED = HW_BROKER_SHUTDOWN + 1,
+    HW_STATE_BROKER_WORDS = 4,
+    HW_STATE_REGISTRATION_WORDS = 4,
+    HW_STATE_RECOVERY_WORDS = 2
+};
+extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
+extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
+extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
+extern const char hw_state_controller_word[];
+
+/* Errors: HW_MISUSE if the path is too long. */
+enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
+                                  struct hw_error *error);
+
+#endif /* HW_DURABLE_STATE_FILE_H */

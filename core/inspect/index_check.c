@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/inspect/index_check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Batches of one append that are looked through for the offset of its entry. */
+enum { APPEND_BATCHES_MAX = 4096 };
+
+enum hw_status hw_index_check_open(struct hw_index_check *check,
+                                   const struct hw_allocator *allocator, struct hw_store *store,
+                                   const struct hw_segment_paths *paths, enum hw_index_kind kind,
+                                   struct hw_error *error)
+{
+    enum hw_status status;
+
+    *check = (struct hw_index_check){.base_offset = paths->base_offset};
+    status = hw_index_file_open(&check->index, store,
+                                kind == HW_INDEX_OFFSET ? paths->index : paths->time, kind, error);
+    if (status == HW_OK && check->index.file != NULL) {
+        status = hw_segment_file_open(allocator, store, paths->log, paths->is_named,
+                                      paths->base_offset, &check->log, error);
+        if (status == HW_NOT_FOUND) {
+            check->log = NULL;
+            status = HW_OK;
+        }
+    }
+    return status;
+}
+
+void hw_index_check_close(struct hw_index_check *check)
+{
+    hw_index_file_close(&check->index);
+    hw_segment_file_close(check->log);
+    check->log = NULL;
+}
+
+static void set_fault(struct hw_index_row *row, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The first fault counts. */
+static void set_fault(struct hw_index_row *row, const char *format, ...)
+{
+    va_list args;
+
+    if (row->fault[0] == '\0') {
+        va_start(args, format);
+        (void)vsnprintf(row->fault, sizeof row->fault, format, args);
+        va_end(args);
+    }
+}
+
+/* Whether the entry may stand behind those before. */
+static void check_order(struct hw_index_check *check, struct hw_index_entry entry,
+                        struct hw_index_row *row)
+{
+    bool is_time = check->index.kind == HW_INDEX_TIME;
+
+    if (entry.key < 0 || entry.value < 0) {
+        set_fault(row, "a number of the entry is negative");
+    } else if (check->has_previous && entry.key <= check->previous.key) {
+        set_fault(row, "the %s is not above that of the entry before",
+                  is_time ? "timestamp" : "offset");
+    } else if (check->has_previous && (is_time ? entry.value < check->previous.value
+                                               : entry.value <= check->previous.value)) {
+        set_fault(row, is_time ? "the offset is below that of the entry before"
+                               : "the position is not above that of the entry before");
+    }
+}
+
+/* ------------------------------------------------------------------------------- offset index */
+
+/* Where the append that the entry is for ends at the latest: the next entry is for another one. */
+static enum hw_status find_append_limit(struct hw_index_check *check, int64_t position,
+                                        int64_t *limit, struct hw_error *error)
+{
+    struct hw_index_entry next;
+    enum hw_status status = HW_OK;
+
+    *limit = INT64_MAX;
+    if (check->number < check->index.slots) {
+        status = hw_index_file_get(&check->index, check->number, &next, error);
+        if (status == HW_OK && next.value > position) {
+            *limit = next.value;
+        }
+    }
+    return status;
+}
+
+/* Walk over the batches behind the first one of an append, to the one that ends with the offset. */
+static enum hw_status find_append_end(struct hw_index_check *check, int64_t position,
+                                      struct hw_index_row *row, struct hw_error *error)
+{
+    hw_offset_t offset = row->offset;
+    int64_t limit;
+    enum hw_status status = find_append_limit(check, row->position, &limit, error);
+
+    for (int i = 0; status == HW_OK && i < APPEND_BATCHES_MAX && position < limit; i++) {
+        struct hw_batch batch;
+        bool is_good;
+
+        status = hw_segment_file_check(check->log, position, INT64_MAX, &batch, &is_good, error);
+        if (status != HW_OK || !is_good || hw_batch_last_offset(&batch) > offset) {
+            break;
+        }
+        if (hw_batch_last_offset(&batch) == offset) {
+            return HW_OK;
+        }
+        position += (int64_t)hw_batch_size_bytes(&batch);
+    }
+    if (status == HW_OK) {
+        set_fault(row,
+                  "the entry says offset %" PRId64 ", the batch at byte %" PRId64
+                  " ends with %" PRId64 ", and none behind it with that",
+                  offset, row->position, row->batch_last_offset);
+    }
+    return status;
+}
+
+static enum hw_status check_position(struct hw_index_check *check, struct hw_index_row *row,
+                                     struct hw_error *error)
+{
+    struct hw_batch batch;
+    bool is_good = false;
+    enum hw_status status =
+        hw_segment_file_check(check->log, row->position, INT64_MAX, &batch, &is_good, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (!is_good) {
+        set_fault(row, "no batch begins at byte %" PRId64 " of %" PRId64, row->position,
+                  hw_segment_file_size_bytes(check->log));
+        return HW_OK;
+    }
+    row->has_batch = true;
+    row->batch_last_offset = hw_batch_last_offset(&batch);
+    row->batch_max_timestamp = batch.max_timestamp;
+    if (row->batch_last_offset > row->offset) {
+        set_fault(row,
+                  "the entry says offset %" PRId64 ", the batch at byte %" PRId64
+                  " ends with %" PRId64,
+                  row->offset, row->position, row->batch_last_offset);
+    } else if (row->batch_last_offset < row->offset) {
+        status = find_append_end(check, row->position + (int64_t)hw_batch_size_bytes(&batch), row,
+                                 error);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------- time index */
+
+/* Walk on to the batch that holds the offset. */
+static enum hw_status find_time_batch(struct hw_index_check *check, hw_offset_t offset,
+                                      struct hw_error *error)
+{
+    struct hw_segment_filter filter = {.first_offset = offset, .timestamp_min = INT64_MIN};
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    while (status == HW_OK && found && (!check->has_batch || check->batch.last_offset < offset)) {
+        status = hw_segment_file_next(check->log, &filter, &check->batch, &found, error);
+        check->has_batch = status == HW_OK && found && check->batch.fault == HW_FAULT_NONE;
+    }
+    return status;
+}
+
+static enum hw_status check_timestamp(struct hw_index_check *check, struct hw_index_row *row,
+                                      struct hw_error *error)
+{
+    enum hw_status status = find_time_batch(check, row->offset, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (!check->has_batch || check->batch.batch.base_offset > row->offset) {
+        set_fault(row, "no good batch has offset %" PRId64, row->offset);
+        return HW_OK;
+    }
+    row->has_batch = true;
+    row->batch_last_offset = check->batch.last_offset;
+    row->batch_max_timestamp = check->batch.batch.max_timestamp;
+    if (row->batch_max_timestamp != row->timestamp) {
+        set_fault(row,
+                  "the entry says timestamp %" PRId64 ", the batch with offset %" PRId64
+                  " has %" PRId64,
+                  row->timestamp, row->offset, row->batch_max_timestamp);
+    } else if (hw_segment_file_max_timestamp(check->log) > row->timestamp) {
+        /* The walk stands just behind that batch. */
+        set_fault(row,
+                  "a batch before that with offset %" PRId64 " has the larger timestamp %" PRId64,
+                  row->offset, hw_segment_file_max_timestamp(check->log));
+    }
+    return HW_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- entries
+ */
+
+/* Bytes behind the last whole entry. */
+static void take_rest(struct hw_index_check *check, struct hw_index_row *row, bool *found)
+{
+    int64_t size = (int64_t)hw_index_entry_size(check->index.kind);
+    int64_t rest = check->index.size_bytes % size;
+
+    check->is_at_end = true;
+    if (rest > 0) {
+        *found = true;
+        set_fault(row, "%" PRId64 " bytes at the end are no whole entry", rest);
+    }
+}
+
+static enum hw_status check_entry(struct hw_index_check *check, struct hw_index_entry entry,
+                                  struct hw_index_row *row, struct hw_error *error)
+{
+    bool is_time = check->index.kind == HW_INDEX_TIME;
+    enum hw_status status = HW_OK;
+
+    row->has_entry = true;
+    row->timestamp = entry.key;
+    row->offset = hw_index_offset(check->base_offset, is_time ? entry.value : entry.key);
+    row->position = entry.value;
+    check_order(check, entry, row);
+    if (row->fault[0] != '\0') {
+        return HW_OK;
+    }
+    if (check->log != NULL) {
+        status = is_time ? check_timestamp(check, row, error) : check_position(check, row, error);
+    }
+    /* One bad entry does not make those behind it bad. */
+    if (row->fault[0] == '\0') {
+        check->previous = entry;
+        check->has_previous = true;
+    }
+    return status;
+}
+
+/* The next entry is all zeros: does the tail begin with it? A time index of one entry may be
+ * (0, base offset). */
+static enum hw_status find_tail(struct hw_index_check *check, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (check->number < check->nonzero ||
+        (check->index.kind == HW_INDEX_TIME && check->index.slots == 1)) {
+        return HW_OK;
+    }
+    status = hw_index_file_find_nonzero(&check->index, check->number, &check->nonzero, error);
+    check->is_at_end = check->nonzero == check->index.slots;
+    return status;
+}
+
+enum hw_status hw_index_check_next(struct hw_index_check *check, struct hw_index_row *row,
+                                   bool *found, struct hw_error *error)
+{
+    struct hw_index_entry entry;
+    enum hw_status status;
+
+    *found = false;
+    *row = (struct hw_index_row){.number = check->number};
+    if (check->is_at_end || check->index.file == NULL) {
+        return HW_OK;
+    }
+    if (check->number >= check->index.slots) {
+        take_rest(check, row, found);
+        return HW_OK;
+    }
+    status = hw_index_file_get(&check->index, check->number, &entry, error);
+    if (status == HW_OK && entry.key == 0 && entry.value == 0) {
+        status = find_tail(check, error);
+    }
+    if (status != HW_OK || check->is_at_end) {
+        return status;
+    }
+    *found = true;
+    check->number++;
+    if (hw_index_entry_is_zero(check->index.kind, row->number, entry)) {
+        row->has_entry = true;
+        row->offset = check->base_offset;
+        set_fault(row, "the entry is zero, and entries follow it");
+        return HW_OK;
+    }
+    return check_entry(check, entry, row, error);
+}

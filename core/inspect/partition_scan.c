@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/inspect/partition_scan.h"
+
+#include "core/base/assert.h"
+#include "core/inspect/segment_list.h"
+#include "core/record/codec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORD_SIZE_MIN = 7 }; /* Of magic 2: seven fields of a byte each. */
+
+struct hw_partition_scan {
+    const struct hw_allocator *allocator;
+    struct hw_store *store;
+    struct hw_partition_scan_options options;
+    struct hw_segment_list segments;
+    bool is_one_file;
+    bool is_unlisted; /* There is one row, about the directory; what is wrong is in `text`. */
+    size_t first;     /* Those that may hold what is looked for and were not opened yet. */
+    size_t end;
+    struct hw_segment_paths paths;
+    struct hw_segment_scan *segment; /* NULL: none is open. */
+    struct hw_segment_records records;
+    bool is_in_batch; /* The records of row.entry are being returned. */
+    bool is_counted;  /* By the header, without reading them. */
+    struct hw_partition_row row;
+    char text[HW_ERROR_MESSAGE_SIZE_BYTES];
+    int64_t bytes_read; /* Of the segments that are closed. */
+};
+
+static void set_error(struct hw_partition_scan *scan, const char *text)
+{
+    (void)snprintf(scan->text, sizeof scan->text, "%s", text);
+    scan->row.error = scan->text;
+}
+
+/* ------------------------------------------------------------------------------------- segments */
+
+/* Leave out the segments that hold no offset of the range. A cleaned segment's first record may be
+ * far above its base, but none is below; junk behind its last one counts as the next one's base. */
+static void clip_segments(struct hw_partition_scan *scan)
+{
+    const hw_offset_t *bases = scan->segments.bases;
+
+    scan->first = 0;
+    scan->end = scan->segments.count;
+    while (scan->first + 1 < scan->end &&
+           bases[scan->first + 1] < scan->options.range.first_offset) {
+        scan->first++;
+    }
+    while (scan->end > scan->first && bases[scan->end - 1] > scan->options.range.last_offset) {
+        scan->end--;
+    }
+}
+
+static enum hw_status open_file(struct hw_partition_scan *scan, const char *file,
+                                struct hw_error *error)
+{
+    enum hw_status status = hw_segment_paths_of_file(&scan->paths, file, error);
+
+    scan->is_one_file = true;
+    if (status == HW_OK) {
+        status = hw_array_reserve(scan->allocator, (void **)&scan->segments.bases,
+                                  &scan->segments.capacity, 1, sizeof *scan->segments.bases, error);
+    }
+    if (status == HW_OK) {
+        scan->segments.bases[scan->segments.count++] = scan->paths.base_offset;
+    }
+    return status;
+}
+
+enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
+                                      const struct hw_kafka_partition *partition, const char *file,
+                                      const struct hw_partition_scan_options *options,
+                                      struct hw_partition_scan **scan, struct hw_error *error)
+{
+    struct hw_partition_scan *made = hw_alloc_zeroed(allocator, sizeof *made);
+    enum hw_status status;
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a scan");
+    }
+    made->allocator = allocator;
+    made->store = store;
+    made->options = *options;
+    made->row.partition = partition;
+    made->row.file = made->paths.log;
+    made->segments.allocator = allocator;
+    hw_segment_records_init(&made->records, allocator);
+    status = file == NULL
+                 ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
+                 : open_file(made, file, error);
+    if (status == HW_IO && file == NULL) {
+        made->is_unlisted = true;
+        made->row.file = partition->path;
+        set_error(made, error->message);
+        status = HW_OK;
+    }
+    if (status != HW_OK) {
+        hw_partition_scan_close(made);
+        return status;
+    }
+    clip_segments(made);
+    *scan = made;
+    return HW_OK;
+}
+
+void hw_partition_scan_close(struct hw_partition_scan *scan)
+{
+    if (scan != NULL) {
+        hw_segment_scan_close(scan->segment);
+        hw_segment_records_release(&scan->records);
+        hw_segment_list_release(&scan->segments);
+        hw_free(scan->allocator, scan, sizeof *scan);
+    }
+}
+
+static void close_segment(struct hw_partition_scan *scan)
+{
+    if (scan->segment != NULL) {
+        scan->bytes_read += hw_segment_scan_bytes_read(scan->segment);
+        hw_segment_scan_close(scan->segment);
+        scan->segment = NULL;
+    }
+}
+
+static enum hw_status open_number(struct hw_partition_scan *scan, size_t number,
+                                  struct hw_error *error)
+{
+    bool is_closed = number + 1 < scan->segments.count;
+    struct hw_segment_place place;
+    enum hw_status status = HW_OK;
+
+    if (!scan->is_one_file) {
+        status = hw_segment_paths_format(&scan->paths, scan->row.partition->path,
+                                         scan->segments.bases[number], error);
+    }
+    place = (struct hw_segment_place){.path = scan->paths.log,
+                                      .index_path = scan->paths.is_named ? scan->paths.index : NULL,
+                                      .time_path = scan->paths.is_named ? scan->paths.time : NULL,
+                                      .is_named = scan->paths.is_named,
+                                      .base_offset = scan->segments.bases[number],
+                                      .is_closed = is_closed,
+                                      .next_base = is_closed ? scan->segments.bases[number + 1]
+                                                             : HW_OFFSET_NONE};
+    if (status == HW_OK) {
+        status = hw_segment_scan_open(scan->allocator, scan->store, &place, &scan->options.range,
+                                      &scan->segment, error);
+    }
+    /* One of a directory may have been deleted since it was listed. */
+    return status == HW_NOT_FOUND && !scan->is_one_file ? HW_OK : status;
+}
+
+/* A row about a file of which nothing is known; row->error says why. */
+static void take_unreadable(struct hw_partition_scan *scan, hw_offset_t base_offset)
+{
+    struct hw_partition_row *row = &scan->row;
+
+    row->entry = (struct hw_segment_entry){.fault = HW_FAULT_NO_BATCH,
+                                           .is_last = true,
+                                           .first_offset = base_offset,
+                                           .last_offset = HW_OFFSET_NONE};
+    row->has_record = false;
+    row->record_number = 0;
+    row->offset = base_offset;
+    row->record_count = -1;
+    row->crc_ok = false;
+}
+
+/* Open the next segment, if there is one: scan->segment is NULL otherwise. *failed is set where one
+ * cannot be opened and others may follow: scan->row is about that then. */
+static enum hw_status open_segment(struct hw_partition_scan *scan, bool *failed,
+                                   struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    while (status == HW_OK && scan->segment == NULL && scan->first < scan->end) {
+        size_t number = scan->options.range.is_backwards ? --scan->end : scan->first++;
+
+        status = open_number(scan, number, error);
+        if (status == HW_IO && !scan->is_one_file) {
+            take_unreadable(scan, scan->segments.bases[number]);
+            set_error(scan, error->message);
+            *failed = true;
+            return HW_OK;
+        }
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
+
+/* What is wrong with the entry, if anything is. */
+static void set_entry_error(struct hw_partition_scan *scan)
+{
+    scan->row.error = NULL;
+    if (scan->row.entry.fault != HW_FAULT_NONE) {
+        hw_segment_entry_describe(&scan->row.entry, scan->text, sizeof scan->text);
+        scan->row.error = scan->text;
+    }
+}
+
+/* A row about the entry as such. */
+static void take_entry(struct hw_partition_scan *scan)
+{
+    struct hw_partition_row *row = &scan->row;
+
+    row->has_record = false;
+    row->record_number = 0;
+    row->offset = row->entry.first_offset;
+    row->record_count = row->entry.fault == HW_FAULT_NO_BATCH ? -1 : row->entry.batch.record_count;
+    row->crc_ok = row->entry.fault == HW_FAULT_NONE || row->entry.fault == HW_FAULT_OFFSETS;
+    set_entry_error(scan);
+}
+
+/* What only the records of a compressed batch of magic 0 or 1 tell: how many, and from where on. */
+static enum hw_status count_records(struct hw_partition_scan *scan, struct hw_error *error)
+{
+    struct hw_partition_row *row = &scan->row;
+    enum hw_segment_record_kind kind;
+    struct hw_record record;
+    int64_t count = 0;
+    enum hw_status status = hw_segment_records_open(
+        &scan->records, hw_segment_scan_file(scan->segment), &row->entry, false, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while ((kind = hw_segment_records_next(&scan->records, &record)) == HW_SEGMENT_RECORD) {
+        if (count == 0) {
+            row->offset = row->entry.first_offset = record.offset;
+        }
+        if (row->entry.last_offset < record.offset) {
+            row->entry.last_offset = record.offset;
+        }
+        count++;
+    }
+    if (kind == HW_SEGMENT_RECORD_FAULT) {
+        set_error(scan, scan->records.fault.message);
+    } else {
+        row->record_count = count;
+    }
+    return HW_OK;
+}
+
+/* The next record of the batch that is open; *found is false behind the last one. */
+static bool next_record(struct hw_partition_scan *scan)
+{
+    struct hw_partition_row *row = &scan->row;
+    enum hw_segment_record_kind kind;
+
+    if (scan->is_counted) {
+        row->has_record = true;
+        scan->is_in_batch = ++row->record_number < row->record_count;
+        return scan->is_in_batch;
+    }
+    kind = hw_segment_records_next(&scan->records, &row->record);
+    if (kind == HW_SEGMENT_RECORD_END) {
+        scan->is_in_batch = false;
+        return false;
+    }
+    row->record_number++;
+    row->has_record = kind == HW_SEGMENT_RECORD;
+    row->offset = row->record.offset;
+    if (kind == HW_SEGMENT_RECORD_FAULT) {
+        /* Backwards the good ones, if there are any, come behind the fault. */
+        if (row->record_number == 0 && scan->records.list_left == 0 &&
+            row->entry.first_offset == HW_OFFSET_NONE) {
+            row->offset = row->entry.last_offset;
+        }
+        set_error(scan, scan->records.fault.message);
+    } else {
+        set_entry_error(scan);
+    }
+    return true;
+}
+
+static enum hw_status open_records(struct hw_partition_scan *scan, struct hw_error *error)
+{
+    scan->is_counted = false;
+    return hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
+                                   &scan->row.entry, scan->options.range.is_backwards, error);
+}
+
+enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error)
+{
+    struct hw_partition_row *row = &scan->row;
+    int32_t number = row->record_number;
+    enum hw_status status = HW_OK;
+
+    if (!scan->is_in_batch || !scan->is_counted) {
+        return HW_OK;
+    }
+    status = open_records(scan, error);
+    row->record_number = -1;
+    while (status == HW_OK && row->record_number < number) {
+        if (!next_record(scan)) {
+            row->has_record = false;
+            row->record_number = number;
+        }
+    }
+    return status;
+}
+
+/* Whether the header says how many records there are, and the batch can hold so many, decompressed
+ * up to what would be read of it. */
+static bool count_is_credible(const struct hw_segment_entry *entry)
+{
+    int64_t count = entry->batch.record_count;
+    bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
+    int64_t size_max = is_plain ? entry->size_bytes : HW_BATCH_PLAIN_SIZE_MAX;
+
+    return entry->fault == HW_FAULT_NONE && count >= 0 &&
+           hw_batch_codec_id(&entry->batch) <= HW_CODEC_ZSTD &&
+           count <= entry->last_offset - entry->first_offset + 1 &&
+           count <= size_max / RECORD_SIZE_MIN;
+}
+
+/* Make what stands at the entry ready: a row, or the records of which each will be one. */
+static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
+                                 struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    take_entry(scan);
+    *is_row = true;
+    if (scan->options.wants_records && scan->row.crc_ok) {
+        scan->is_counted = scan->options.is_counting && count_is_credible(&scan->row.entry);
+        status = scan->is_counted ? HW_OK : open_records(scan, error);
+        scan->is_in_batch = status == HW_OK;
+        scan->row.record_number = -1;
+        *is_row = false;
+    } else if (scan->row.crc_ok && scan->row.record_count < 0) {
+        status = count_records(scan, error);
+    }
+    return status;
+}
+
+enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
+                                      struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *found = scan->is_unlisted;
+    if (scan->is_unlisted) {
+        take_unreadable(scan, 0);
+        scan->is_unlisted = false;
+    }
+    while (status == HW_OK && !*found) {
+        bool has_entry = false;
+
+        if (scan->is_in_batch) {
+            *found = next_record(scan);
+            continue;
+        }
+        if (scan->segment == NULL) {
+            status = open_segment(scan, found, error);
+            if (*found) {
+                return HW_OK;
+            }
+            if (status != HW_OK || scan->segment == NULL) {
+                return status;
+            }
+        }
+        status = hw_segment_scan_next(scan->segment, &scan->row.entry, &has_entry, error);
+        if (status == HW_OK && has_entry) {
+            status = open_entry(scan, found, error);
+        } else if (status == HW_OK) {
+            close_segment(scan);
+        }
+    }
+    *found = *found && status == HW_OK;
+    return status;
+}
+
+const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan)
+{
+    return &scan->row;
+}
+
+enum hw_status hw_partition_scan_marker(struct hw_partition_scan *scan, enum hw_control_type *type,
+                                        struct hw_error *error)
+{
+    struct hw_record record;
+    enum hw_status status;
+
+    HW_ASSERT(!scan->options.wants_records);
+    HW_ASSERT(scan->row.crc_ok);
+
+    *type = HW_CONTROL_UNKNOWN;
+    status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
+                                     &scan->row.entry, false, error);
+    if (status == HW_OK && hw_segment_records_next(&scan->records, &record) == HW_SEGMENT_RECORD) {
+        *type = hw_control_record_type(&record);
+    }
+    return status;
+}
+
+int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan)
+{
+    return scan->bytes_read +
+           (scan->segment == NULL ? 0 : hw_segment_scan_bytes_read(scan->segment));
+}

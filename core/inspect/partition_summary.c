@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/inspect/partition_summary.h"
+
+#include "core/inspect/segment_summary.h"
+#include "core/inspect/visibility.h"
+#include "core/log/checkpoint_file.h"
+
+#include <stdio.h>
+
+/* Keep the first one. */
+static void note_error(struct hw_partition_summary *summary, const struct hw_error *error)
+{
+    if (summary->error[0] == '\0') {
+        (void)snprintf(summary->error, sizeof summary->error, "%.*s",
+                       (int)sizeof summary->error - 1, error->message);
+    }
+}
+
+static enum hw_status read_topic_id(struct hw_partition_summary *summary,
+                                    const struct hw_allocator *allocator, struct hw_store *store,
+                                    const char *directory, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_join(path, directory, "partition.metadata", error);
+
+    if (status == HW_OK) {
+        status = hw_partition_metadata_read(store, path, allocator, &summary->topic_id, error);
+    }
+    summary->has_topic_id = status == HW_OK;
+    if (status == HW_CORRUPT || (status == HW_IO && summary->segments > 0)) {
+        note_error(summary, error);
+        return HW_OK;
+    }
+    return status == HW_NOT_FOUND ? HW_OK : status;
+}
+
+/* Sizes of all segments, and the end of the last one. */
+static enum hw_status read_segments(struct hw_partition_summary *summary,
+                                    const struct hw_allocator *allocator, struct hw_store *store,
+                                    const char *directory, const struct hw_segment_list *list,
+                                    bool wants_end, struct hw_error *error)
+{
+    struct hw_segment_summary last;
+    struct hw_segment_paths paths;
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < list->count; i++) {
+        status = hw_segment_paths_format(&paths, directory, list->bases[i], error);
+        if (status == HW_OK) {
+            status = hw_store_add_file_size(store, paths.log, &summary->size_bytes, error);
+        }
+    }
+    if (status != HW_OK || list->count == 0 || !wants_end) {
+        return status;
+    }
+    status = hw_segment_summary_read(&last, allocator, store, &paths, false, HW_OFFSET_NONE, false,
+                                     error);
+    if (status == HW_OK) {
+        summary->log_end = last.next_offset;
+    } else if (status == HW_IO) {
+        note_error(summary, error);
+    }
+    return status == HW_NOT_FOUND || status == HW_IO ? HW_OK : status;
+}
+
+enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,
+                                         const struct hw_allocator *allocator,
+                                         struct hw_store *store,
+                                         const struct hw_kafka_partition *partition, bool wants_end,
+                                         struct hw_error *error)
+{
+    struct hw_segment_list list;
+    enum hw_status status = hw_segment_list_open(&list, allocator, store, partition, error);
+
+    *summary =
+        (struct hw_partition_summary){.log_start = HW_OFFSET_NONE, .log_end = HW_OFFSET_NONE};
+    if (status == HW_OK) {
+        summary->segments = (int64_t)list.count;
+        status = read_segments(summary, allocator, store, partition->path, &list, wants_end, error);
+    }
+    if (status == HW_OK) {
+        status = hw_partition_checkpoint(allocator, store, partition, "log-start-offset-checkpoint",
+                                         HW_OFFSET_NONE, &summary->log_start, error);
+    }
+    if (status == HW_OK && list.count > 0 && summary->log_start < list.bases[0]) {
+        summary->log_start = list.bases[0];
+    }
+    hw_segment_list_release(&list);
+    return status == HW_OK ? read_topic_id(summary, allocator, store, partition->path, error)
+                           : status;
+}

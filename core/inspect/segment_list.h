@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The segments of a partition's directory, and the names of their files. */
+#ifndef HW_INSPECT_SEGMENT_LIST_H
+#define HW_INSPECT_SEGMENT_LIST_H
+
+#include "core/inspect/kafka_directory.h"
+
+struct hw_segment_list {
+    const struct hw_allocator *allocator;
+    hw_offset_t *bases; /* Increasing. */
+    size_t count;
+    size_t capacity;
+};
+
+/* List the .log files of the directory; release in any case. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_segment_list_open(struct hw_segment_list *list,
+                                    const struct hw_allocator *allocator, struct hw_store *store,
+                                    const struct hw_kafka_partition *partition,
+                                    struct hw_error *error);
+void hw_segment_list_release(struct hw_segment_list *list);
+
+/* The files of one segment. */
+struct hw_segment_paths {
+    bool is_named; /* The name tells the base offset; otherwise there is a log only. */
+    hw_offset_t base_offset;
+    char log[HW_PATH_MAX];
+    char index[HW_PATH_MAX];
+    char time[HW_PATH_MAX];
+    char transactions[HW_PATH_MAX];
+};
+
+/* The files of the segment in a directory. Errors: HW_MISUSE if a path is too long. */
+enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
+                                       hw_offset_t base_offset, struct hw_error *error);
+
+/* The files of the segment that `file`, of any kind, belongs to, with the same ".deleted" and the
+ * like. A file with another name is a log by itself. Errors: HW_MISUSE if a path is too long. */
+enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const char *file,
+                                        struct hw_error *error);
+
+#endif /* HW_INSPECT_SEGMENT_LIST_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/inspect/segment_summary.h"
+
+#include "core/inspect/index_file.h"
+#include "core/inspect/segment_records.h"
+
+/* -1 goes to *count if there is no such file, or it cannot be opened. */
+static enum hw_status count_entries(struct hw_store *store, const char *path,
+                                    enum hw_index_kind kind, int64_t *count, struct hw_error *error)
+{
+    struct hw_index_file index;
+    enum hw_status status;
+
+    *count = -1;
+    if (path[0] == '\0') {
+        return HW_OK; /* A file without a segment's name has no indexes. */
+    }
+    status = hw_index_file_open(&index, store, path, kind, error);
+    if (status == HW_OK && index.file != NULL) {
+        status = hw_index_file_count_up_to(&index, INT64_MAX, count, error);
+    } else if (status == HW_IO) {
+        status = HW_OK;
+    }
+    hw_index_file_close(&index);
+    return status;
+}
+
+/* Records of a good batch, whose header may not tell. */
+static enum hw_status count_records(struct hw_segment_summary *summary,
+                                    struct hw_segment_scan *scan,
+                                    struct hw_segment_records *records,
+                                    const struct hw_segment_entry *entry, struct hw_error *error)
+{
+    struct hw_record record;
+    enum hw_status status;
+
+    if (entry->batch.record_count >= 0) {
+        summary->records += entry->batch.record_count;
+        return HW_OK;
+    }
+    status = hw_segment_records_open(records, hw_segment_scan_file(scan), entry, false, error);
+    while (status == HW_OK && hw_segment_records_next(records, &record) == HW_SEGMENT_RECORD) {
+        summary->records++;
+    }
+    return status;
+}
+
+static enum hw_status count_batches(struct hw_segment_summary *summary,
+                                    const struct hw_allocator *allocator,
+                                    struct hw_segment_scan *scan, struct hw_error *error)
+{
+    struct hw_segment_records records;
+    struct hw_segment_entry entry;
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    hw_segment_records_init(&records, allocator);
+    while (status == HW_OK && found) {
+        status = hw_segment_scan_next(scan, &entry, &found, error);
+        if (status != HW_OK || !found) {
+            break;
+        }
+        if (entry.fault != HW_FAULT_NONE) {
+            if (summary->damaged++ == 0) {
+                hw_segment_entry_describe(&entry, summary->error, sizeof summary->error);
+            }
+        }
+        if (entry.fault == HW_FAULT_NONE || entry.fault == HW_FAULT_OFFSETS) {
+            summary->batches++;
+            if (entry.batch.max_timestamp > summary->max_timestamp) {
+                summary->max_timestamp = entry.batch.max_timestamp;
+            }
+            status = count_records(summary, scan, &records, &entry, error);
+        }
+    }
+    hw_segment_records_release(&records);
+    return status;
+}
+
+enum hw_status hw_segment_summary_read(struct hw_segment_summary *summary,
+                                       const struct hw_allocator *allocator, struct hw_store *store,
+                                       const struct hw_segment_paths *paths, bool is_closed,
+                                       hw_offset_t next_base, bool whole, struct hw_error *error)
+{
+    struct hw_segment_range range = {.last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
+    struct hw_segment_place place = {.path = paths->log,
+                                     .index_path = paths->is_named ? paths->index : NULL,
+                                     .is_named = paths->is_named,
+                                     .base_offset = paths->base_offset,
+                                     .is_closed = is_closed,
+                                     .next_base = next_base};
+    struct hw_segment_scan *scan;
+    struct hw_segment_tail tail = {0};
+    enum hw_status status = hw_segment_scan_open(allocator, store, &place, &range, &scan, error);
+
+    *summary = (struct hw_segment_summary){.base_offset = paths->base_offset,
+                                           .max_timestamp = HW_TIMESTAMP_NONE};
+    if (status != HW_OK) {
+        return status;
+    }
+    if (whole) {
+        status = count_batches(summary, allocator, scan, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_scan_tail(scan, &tail, error);
+    }
+    summary->size_bytes = hw_segment_file_size_bytes(hw_segment_scan_file(scan));
+    summary->next_offset = tail.next_offset;
+    summary->trailing_bytes = tail.trailing_bytes;
+    hw_segment_scan_close(scan);
+    if (status == HW_OK) {
+        status =
+            count_entries(store, paths->index, HW_INDEX_OFFSET, &summary->index_entries, error);
+    }
+    if (status == HW_OK) {
+        status =
+            count_entries(store, paths->time, HW_INDEX_TIME, &summary->time_index_entries, error);
+    }
+    return status;
+}

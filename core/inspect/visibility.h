@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a consumer would see of a partition whose directory lies on disk, as far as the files tell:
+ *
+ *     log-start-offset-checkpoint      where the log starts
+ *     replication-offset-checkpoint    the high watermark
+ *     .txnindex, .snapshot, batches    aborted and open transactions
+ *
+ * The checkpoints are those of the log directory; what they do not have bounds nothing.
+ *
+ * A broker that runs writes its checkpoints every few seconds, so they may be behind. Transactions
+ * that were aborted before the newest good snapshot below the high watermark come from the indexes,
+ * and what is behind it from the batches; without a snapshot all batches are walked over. That is
+ * done if the partition is small, or has a .txnindex, or once a transactional batch is asked about:
+ * a scan of plain records reads nothing for it.
+ */
+#ifndef HW_INSPECT_VISIBILITY_H
+#define HW_INSPECT_VISIBILITY_H
+
+#include "core/inspect/transaction_state.h"
+
+/* Use through the functions. */
+struct hw_visibility {
+    const struct hw_allocator *allocator;
+    struct hw_store *store;
+    const struct hw_kafka_partition *partition;
+    const char *file; /* NULL: the whole directory. */
+    hw_offset_t log_start;
+    hw_offset_t high_watermark; /* INT64_MAX: not known. */
+    bool has_looked;            /* For signs of transactions. */
+    bool has_transactions;      /* The state is filled. */
+    hw_offset_t last_stable_offset;
+    struct hw_transaction_state transactions;
+    int64_t bytes_read; /* For the transactions. */
+};
+
+/*
+ * Read the checkpoints. `partition` and `file` (NULL, or the path of the one .log that counts) must
+ * outlive the view. Release it in any case. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
+                                  struct hw_store *store,
+                                  const struct hw_kafka_partition *partition, const char *file,
+                                  struct hw_error *error);
+void hw_visibility_release(struct hw_visibility *view);
+
+/*
+ * "visible", "above_hw", "above_lso", "aborted", "control" or "below_log_start" for the record with
+ * this offset in the batch. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batch *batch,
+                                hw_offset_t offset, const char **visibility,
+                                struct hw_error *error);
+
+/* The offset that a checkpoint of the log directory has for the partition, or `missing`; a file
+ * that is missing or damaged has none. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
+                                       const struct hw_kafka_partition *partition,
+                                       const char *checkpoint, hw_offset_t missing,
+                                       hw_offset_t *offset, struct hw_error *error);
+
+#endif /* HW_INSPECT_VISIBILITY_H */

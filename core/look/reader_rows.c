@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of the batch that a reader has entered, one after the other. Every row of every scan
+ * comes by here. */
+#include "core/base/assert.h"
+#include "core/base/bytes.h"
+#include "core/look/reader_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    CONTROL_KEY_SIZE = 4, /* version and type, both int16. */
+    READER_AHEAD_MAX = 64,
+    READER_AHEAD_GROWTH = 4
+};
+
+/* Name of a control record's type, from its key. Source: ControlRecordType. */
+static const char *control_type(struct hw_reader *reader, const struct hw_record *record)
+{
+    int16_t type;
+
+    if ((reader->batch.attributes & HW_BATCH_CONTROL) == 0) {
+        return NULL;
+    }
+    if (record->key_size < CONTROL_KEY_SIZE) {
+        return "-1"; /* Kafka's "unknown". */
+    }
+    type = hw_get_i16(record->key + 2);
+    if (type == 0 || type == 1) {
+        return type == 0 ? "ABORT" : "COMMIT";
+    }
+    (void)snprintf(reader->control, sizeof reader->control, "%" PRId16, type);
+    return reader->control;
+}
+
+static const char *visibility_of(const struct hw_reader *reader, hw_offset_t offset)
+{
+    if (offset < reader->log_start) {
+        return "below_log_start";
+    }
+    if (offset >= reader->high_watermark) {
+        return "above_hw";
+    }
+    return (reader->batch.attributes & HW_BATCH_CONTROL) != 0 ? "control" : "visible";
+}
+
+/* The rest of a row whose record is there. */
+static inline void fill_row(struct hw_reader *reader, struct hw_row *row)
+{
+    const struct hw_batch *batch = &reader->batch;
+
+    row->partition = (int32_t)reader->options.partition;
+    row->leader_epoch = batch->leader_epoch;
+    row->producer_id = batch->producer_id;
+    row->producer_epoch = batch->producer_epoch;
+    row->sequence = batch->base_sequence < 0
+                        ? -1
+                        : hw_sequence_add(batch->base_sequence,
+                                          (int32_t)(row->record.offset - batch->base_offset));
+    row->batch_base_offset = batch->base_offset;
+    row->control = NULL;
+    row->visibility = "visible"; /* Consumers get nothing else. */
+    if (reader->options.mode == HW_READ_LOG) {
+        row->control = control_type(reader, &row->record);
+        row->visibility = visibility_of(reader, row->record.offset);
+    }
+}
+
+static enum hw_status out_of_order(const struct hw_reader *reader, const struct hw_record *record,
+                                   struct hw_error *error)
+{
+    return hw_error_set(error, HW_CORRUPT,
+                        "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
+                        "] has offset %" PRId64 ", the one before it %" PRId64,
+                        reader->topic, reader->options.partition, reader->batch.base_offset,
+                        hw_batch_last_offset(&reader->batch), record->offset, reader->previous);
+}
+
+static enum hw_status malformed(const struct hw_reader *reader, struct hw_error *error)
+{
+    struct hw_error inner = *error;
+
+    return hw_reader_corrupt(reader, inner.message, error);
+}
+
+/* The next record in the order of the batch. */
+static inline enum hw_status next_record(struct hw_reader *reader, struct hw_record *record,
+                                         bool *found, struct hw_error *error)
+{
+    do {
+        if (hw_record_iterator_next(&reader->iterator, record, found, error) != HW_OK) {
+            return malformed(reader, error);
+        }
+        if (!*found) {
+            return HW_OK;
+        }
+        if (record->offset <= reader->previous || record->offset > reader->last) {
+            return out_of_order(reader, record, error);
+        }
+        reader->previous = record->offset;
+    } while (record->offset < reader->low);
+    *found = record->offset < reader->high;
+    return HW_OK;
+}
+
+/*
+ * Read records behind those that were read ahead: several at once where they are as most are, any
+ * other one by itself. *found is false when there are no more.
+ */
+static enum hw_status read_ahead(struct hw_reader *reader, bool *found, struct hw_error *error)
+{
+    hw_offset_t below = reader->low - 1;
+    hw_offset_t after = reader->previous > below ? reader->previous : below;
+    size_t left = (size_t)reader->iterator.left;
+    size_t max = left < reader->ahead ? left : reader->ahead;
+    enum hw_status status =
+        hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
+                         reader->record_count + max, sizeof *reader->records, error);
+    struct hw_record *records;
+    size_t count;
+
+    *found = false;
+    if (status != HW_OK) {
+        return status;
+    }
+    records = reader->records + reader->record_count;
+    count = hw_record_iterator_take(&reader->iterator, after, reader->high - 1, records, max);
+    if (count > 0) {
+        reader->previous = records[count - 1].offset;
+        *found = true;
+    } else {
+        status = next_record(reader, records, found, error);
+        count = status == HW_OK && *found ? 1 : 0;
+    }
+    reader->record_count += count;
+    if (reader->ahead < READER_AHEAD_MAX) {
+        reader->ahead *= READER_AHEAD_GROWTH;
+    }
+    return status;
+}
+
+enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error)
+{
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    reader->record_next = reader->record_count = 0;
+    while (status == HW_OK && found) {
+        status = read_ahead(reader, &found, error);
+    }
+    return status;
+}
+
+static void take_from_run(struct hw_reader *reader, struct hw_row *row)
+{
+    *row = (struct hw_row){.partition = (int32_t)reader->options.partition};
+    row->record.offset = reader->options.descending ? --reader->high : reader->low++;
+    reader->is_run = reader->low < reader->high;
+}
+
+/* The next record of a batch that is iterated over, when none is read ahead. */
+static enum hw_status iterate(struct hw_reader *reader, struct hw_record *record, bool *found,
+                              struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (reader->iterator.left <= 1) { /* As in a look-up: nothing could be read ahead. */
+        return next_record(reader, record, found, error);
+    }
+    reader->record_next = reader->record_count = 0;
+    status = read_ahead(reader, found, error);
+    if (status == HW_OK && *found) {
+        *record = reader->records[reader->record_next++];
+    }
+    return status;
+}
+
+/* The next row of the batch that was entered, or *found false when there are no more. */
+static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                    struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (reader->is_run) {
+        take_from_run(reader, row);
+        *found = true;
+        return HW_OK;
+    }
+    *found = reader->record_next < reader->record_count;
+    if (*found) {
+        row->record = reader->options.descending ? reader->records[--reader->record_count]
+                                                 : reader->records[reader->record_next++];
+    } else if (reader->is_iterating) {
+        status = iterate(reader, &row->record, found, error);
+        reader->is_iterating = status == HW_OK && *found;
+    }
+    if (status == HW_OK && *found) {
+        fill_row(reader, row);
+    }
+    return status;
+}
+
+/* Gives the reader another batch. */
+typedef enum hw_status enter_function(struct hw_reader *reader, bool *more, struct hw_error *error);
+
+/* The next row behind a batch that has no more, or that could not be read: then nothing comes. */
+static enum hw_status next_in_others(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                     enter_function *enter, enum hw_status status,
+                                     struct hw_error *error)
+{
+    bool more = true;
+
+    while (status == HW_OK && !*found && more) {
+        status = enter(reader, &more, error);
+        if (status == HW_OK && more) {
+            status = next_in_batch(reader, row, found, error);
+        }
+    }
+    if (status != HW_OK) {
+        *found = false;
+        hw_reader_stop(reader);
+    }
+    return status;
+}
+
+enum hw_status hw_reader_next(struct hw_reader *reader, struct hw_row *row, bool *found,
+                              struct hw_error *error)
+{
+    enum hw_status status = next_in_batch(reader, row, found, error);
+
+    return status == HW_OK && *found
+               ? HW_OK
+               : next_in_others(reader, row, found, hw_reader_enter_next, status, error);
+}
+
+enum hw_status hw_reader_next_buffered(struct hw_reader *reader, struct hw_row *row, bool *found,
+                                       bool *is_at_end, struct hw_error *error)
+{
+    enum hw_status status = next_in_batch(reader, row, found, error);
+
+    *is_at_end = false;
+    if (status == HW_OK && *found) {
+        return HW_OK;
+    }
+    status = next_in_others(reader, row, found, hw_reader_enter_buffered, status, error);
+    *is_at_end = !*found && reader->first >= reader->end;
+    return status;
+}
+
+void hw_reader_take_ahead(struct hw_reader *reader, const struct hw_record **first,
+                          const struct hw_record **end)
+{
+    HW_ASSERT(reader->options.mode != HW_READ_LOG);
+    *first = *end = NULL;
+    if (!reader->options.descending && reader->record_next < reader->record_count) {
+        *first = reader->records + reader->record_next;
+        *end = reader->records + reader->record_count;
+        reader->record_next = reader->record_count;
+    }
+}
+
+enum hw_status hw_reader_next_run(struct hw_reader *reader, hw_offset_t *first, hw_offset_t *end,
+                                  bool *found, struct hw_error *error)
+{
+    struct hw_row row;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(reader->options.count_only);
+    if (!reader->is_run) {
+        status = hw_reader_next(reader, &row, found, error);
+        if (status != HW_OK || !*found) {
+            return status;
+        }
+        *first = row.record.offset;
+        *end = row.record.offset + 1;
+    } else {
+        *first = reader->options.descending ? reader->high : reader->low;
+        *end = *first;
+    }
+    /* The rest of the run, of which hw_reader_next() has taken one. */
+    if (reader->is_run && reader->options.descending) {
+        *first = reader->low;
+    } else if (reader->is_run) {
+        *end = reader->high;
+    }
+    *found = true;
+    reader->is_run = false;
+    return HW_OK;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding rows and topics to a stage, and what holds them. */
+#include "core/stage/stage.h"
+
+#include "core/base/assert.h"
+#include "core/base/varint.h"
+#include "core/stage/stage_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STAGE_TABLE_SIZE_MIN = 16 };
+
+enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
+                               struct hw_error *error)
+{
+    struct hw_stage *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+
+    *stage = NULL;
+    if (made == NULL) {
+        return hw_error_no_memory(error, "stage of a transaction");
+    }
+    made->cluster = cluster;
+    hw_stage_forget_found(made);
+    hw_stage_pieces_init(&made->pieces, cluster->allocator, cluster->store, cluster->directory);
+    hw_buffer_init(&made->batches, cluster->allocator);
+    hw_buffer_init(&made->smaller, cluster->allocator);
+    *stage = made;
+    return HW_OK;
+}
+
+void hw_stage_destroy(struct hw_stage *stage)
+{
+    const struct hw_allocator *allocator;
+
+    if (stage == NULL) {
+        return;
+    }
+    hw_stage_rollback(stage);
+    allocator = stage->cluster->allocator;
+    hw_stage_pieces_release(&stage->pieces);
+    hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
+    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
+    hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
+    hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
+    hw_free(allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
+    hw_free(allocator, stage->points, stage->point_capacity * sizeof *stage->points);
+    hw_free(allocator, stage->answers, stage->answer_capacity * sizeof *stage->answers);
+    hw_free(allocator, stage, sizeof *stage);
+}
+
+bool hw_stage_is_prepared(const struct hw_stage *stage)
+{
+    return stage->is_prepared;
+}
+
+/* ------------------------------------------------------------------------- the partitions' list */
+
+/* Where the table has the partition, or where it belongs. The table has a free place. */
+static size_t table_find(const struct hw_stage *stage, const struct hw_topic *topic, int32_t index)
+{
+    /* Only speed depends on the address: entries are never listed in the table's order. */
+    uint64_t hash = ((uint64_t)(uintptr_t)topic + (uint64_t)(uint32_t)index) * 0x9e3779b97f4a7c15U;
+    size_t at = (size_t)(hash >> 32) & (stage->table_size - 1);
+
+    while (stage->table[at] != 0) {
+        const struct hw_stage_partition *partition = &stage->partitions[stage->table[at] - 1];
+
+        if (partition->topic == topic && partition->index == index) {
+            break;
+        }
+        at = (at + 1) & (stage->table_size - 1);
+    }
+    return at;
+}
+
+static void table_fill(struct hw_stage *stage)
+{
+    if (stage->table_size > 0) {
+        memset(stage->table, 0, stage->table_size * sizeof *stage->table);
+    }
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        size_t at = table_find(stage, stage->partitions[i].topic, stage->partitions[i].index);
+
+        stage->table[at] = (uint32_t)(i + 1);
+    }
+}
+
+struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
+                                                   const struct hw_topic *topic, int32_t index)
+{
+    struct hw_stage_partition *newest;
+    size_t found;
+
+    if (stage->partition_count == 0) {
+        return NULL;
+    }
+    newest = &stage->partitions[stage->partition_count - 1];
+    if (newest->topic == topic && newest->index == index) {
+        return newest; /* Often there is only one. */
+    }
+    found = stage->table[table_find(stage, topic, index)];
+    return found == 0 ? NULL : &stage->partitions[found - 1];
+}
+
+/* Room for one more partition. */
+static enum hw_status stage_reserve_partition(struct hw_stage *stage, struct hw_error *error)
+{
+    const struct hw_allocator *allocator = stage->cluster->allocator;
+    size_t needed = stage->partition_count + 1;
+    size_t size = stage->table_size == 0 ? STAGE_TABLE_SIZE_MIN : stage->table_size * 2;
+    uint32_t *table;
+    enum hw_status status =
+        hw_array_reserve(allocator, (void **)&stage->partitions, &stage->partition_capacity, needed,
+                         sizeof *stage->partitions, error);
+
+    if (status != HW_OK || needed * 2 <= stage->table_size) {
+        return status;
+    }
+    table = hw_alloc(allocator, size * sizeof *table);
+    if (table == NULL) {
+        return hw_error_no_memory(error, "partitions of a transaction");
+    }
+    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
+    stage->table = table;
+    stage->table_size = size;
+    table_fill(stage);
+    return HW_OK;
+}
+
+/* Put a partition without rows at the end, for which there is room, and lock it. */
+static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
+                                                       const struct hw_produce_target *target)
+{
+    struct hw_stage_partition *partition = &stage->partitions[stage->partition_count];
+
+    *partition =
+        (struct hw_stage_partition){.topic = target->topic,
+                                    .index = target->partition->number,
+                                    .base = hw_log_end(target->leader->log),
+                                    .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
+    stage->table[table_find(stage, target->topic, target->partition->number)] =
+        (uint32_t)(stage->partition_count + 1);
+    stage->partition_count++;
+    target->topic->writers[target->partition->number] = stage;
+    return partition;
+}
+
+static bool stage_has_created(const struct hw_stage *stage, const struct hw_topic *topic)
+{
+    for (size_t i = 0; i < stage->created_count; i++) {
+        if (stage->created[i] == topic) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
+{
+    if (stage->partition_count == count) {
+        return;
+    }
+    hw_stage_forget_found(stage);
+    while (stage->partition_count > count) {
+        struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
+
+        if (!stage_has_created(stage, partition->topic)) {
+            partition->topic->writers[partition->index] = NULL;
+        }
+    }
+    table_fill(stage);
+}
+
+void hw_stage_reset(struct hw_stage *stage)
+{
+    HW_ASSERT(stage->created_count == 0 && stage->deleted_count == 0);
+    hw_stage_drop_partitions(stage, 0);
+    hw_stage_pieces_clear(&stage->pieces);
+    hw_buffer_release(&stage->batches);
+    hw_buffer_release(&stage->smaller);
+    stage->mark_count = 0;
+    stage->point_count = 0;
+    stage->answer_count = 0;
+    stage->is_prepared = false;
+}
+
+/* ---------------------------------------------------------------------------------- adding rows */
+
+/* Bytes of a batch that holds only this record. */
+static int64_t batch_of_one_size(const struct hw_record *record)
+{
+    int64_t length = 1 + 1 + 1 + (int64_t)hw_varint_size(record->key_size) +
+                     (int64_t)hw_varint_size(record->value_size) +
+                     (int64_t)hw_varint_size(record->header_count) + record->headers_size;
+
+    length += (record->key_size > 0 ? record->key_size : 0) +
+              (int64_t)(record->value_size > 0 ? record->value_size : 0);
+    return HW_BATCH_HEADER_SIZE + length +
+           (length > INT32_MAX ? 0 : (int64_t)hw_varint_size((int32_t)length));
+}
+
+/* R1.12, R1.16 and R1.17, R1.20, in that order. */
+static enum hw_status check_row(const struct hw_cluster *cluster,
+                                const struct hw_produce_target *target,
+                                const struct hw_record *record, struct hw_error *error)
+{
+    const struct hw_log_config *config = &target->topic->log_config;
+    int64_t size = HW_BATCH_HEADER_SIZE + (int64_t)hw_record_size_bytes_max(record);
+    enum hw_status status;
+
+    /* The exact size is asked only of a record that may be too large. */
+    if (size > config->max_message_bytes || size > config->segment_bytes) {
+        size = batch_of_one_size(record);
+    }
+    if (size > config->max_message_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
+                               "the record makes a batch of %" PRId64
+                               " bytes, max.message.bytes of %s is %" PRId32,
+                               size, target->topic->name, config->max_message_bytes);
+    }
+    status =
+        hw_stage_check_record(&target->topic->settings, target->partition->name, cluster->now_ms,
+                              record->timestamp, record->key_size >= 0, error);
+    if (status == HW_OK && size > config->segment_bytes) {
+        return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
+                               "the record makes a batch of %" PRId64
+                               " bytes, segment.bytes of %s is %" PRId32,
+                               size, target->topic->name, config->segment_bytes);
+    }
+    return status;
+}
+
+enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+                                     hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
+                                     struct hw_error *error)
+{
+    if (timestamp < HW_TIMESTAMP_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " is below 0 and is not -1 (none)", timestamp);
+    }
+    if (!settings->log_append_time && timestamp != HW_TIMESTAMP_NONE &&
+        (now_ms - timestamp > settings->message_timestamp_before_max_ms ||
+         timestamp - now_ms > settings->message_timestamp_after_max_ms)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " for %s, allowed are %" PRId64
+                               " ms before to %" PRId64 " ms after %" PRId64,
+                               timestamp, name, settings->message_timestamp_before_max_ms,
+                               settings->message_timestamp_after_max_ms, now_ms);
+    }
+    if (settings->compacted && !has_key) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "a record has no key, and %s is compacted", name);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
+                                     const struct hw_replica *leader, struct hw_error *error)
+{
+    if (hw_log_end(leader->log) == partition->base) {
+        return HW_OK;
+    }
+    return hw_error_refuse(error, HW_KAFKA_FENCED_LEADER_EPOCH,
+                           "the leader of %s has changed since the transaction began, its log ends"
+                           " at %" PRId64 " and not at %" PRId64 ": ROLLBACK and try again",
+                           leader->name, hw_log_end(leader->log), partition->base);
+}
+
+int64_t hw_stage_batch_size_limit(const struct hw_topic *topic)
+{
+    const struct hw_log_config *config = &topic->log_config;
+
+    return config->max_message_bytes < config->segment_bytes ? config->max_message_bytes
+                                                             : config->segment_bytes;
+}
+
+/* The partition of the target, locked and ready to take a row; it may have none yet. */
+static enum hw_status find_or_push_partition(struct hw_stage *stage,
+                                             const struct hw_produce_target *target,
+                                             struct hw_stage_partition **partition,
+                                             struct hw_error *error)
+{
+    enum hw_status status;
+
+    *partition = hw_stage_find_partition(stage, target->topic, target->partition->number);
+    if (*partition != NULL) {
+        return hw_stage_check_leader(*partition, target->leader, error);
+    }
+    status = stage_reserve_partition(stage, error);
+    if (status == HW_OK) {
+        *partition = stage_push_partition(stage, target);
+    }
+    return status;
+}
+
+/* Put a row that was checked behind those of its partition. */
+static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
+                              const struct hw_produce_target *target, struct hw_record *record,
+                              struct hw_produced *produced, struct hw_error *error)
+{
+    const struct hw_cluster *cluster = stage->cluster;
+    int64_t limit = hw_stage_batch_size_limit(target->topic);
+    int64_t batch_size = cluster->settings.batch_size;
+    struct hw_stage_put put = {.acks = target->acks,
+                               .batch_size_max = batch_size < limit ? batch_size : limit,
+                               .memory_max = cluster->settings.buffer_memory};
+    struct hw_stage_partition *partition;
+    enum hw_status status = find_or_push_partition(stage, target, &partition, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    put.partition = (size_t)(partition - stage->partitions);
+    status = hw_stage_pieces_put(&stage->pieces, &put, &partition->piece, record, error);
+    if (status != HW_OK) {
+        if (partition->tally.row_count == 0) {
+            hw_stage_drop_partitions(stage, stage->partition_count - 1);
+        }
+        return status;
+    }
+    hw_stage_count_row(partition, produce, record->timestamp, target->acks, produced);
+    hw_stage_note_found(stage, produce, target, &put, partition);
+    return HW_OK;
+}
+
+enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *produce,
+                            struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    struct hw_record record = produce->record;
+    struct hw_produce_target target;
+    const struct hw_stage *writer;
+    enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status != HW_OK) {
+        return status;
+    }
+    writer = target.topic->writers[target.partition->number];
+    if (writer != NULL && writer != stage) {
+        return hw_cluster_refuse_written(target.partition, error);
+    }
+    record.timestamp = hw_cluster_timestamp(cluster, &record);
+    status = check_row(cluster, &target, &record, error);
+    return status == HW_OK ? add_row(stage, produce, &target, &record, produced, error) : status;
+}
+
+/* --------------------------------------------------------------------------------------- topics */
+
+enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,
+                                     struct hw_error *error)
+{
+    struct hw_topic *topic;
+    enum hw_status status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->created,
+                                             &stage->created_capacity, stage->created_count + 1,
+                                             sizeof *stage->created, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status == HW_OK) {
+        status = hw_cluster_do_create_topic(stage->cluster, spec, &topic, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    /* Nobody else may write to what a rollback takes away again. */
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        topic->writers[p] = stage;
+    }
+    stage->created[stage->created_count++] = topic;
+    return HW_OK;
+}
+
+enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
+                                     struct hw_error *error)
+{
+    struct hw_selection selection;
+    enum hw_status status = hw_cluster_select(stage->cluster, topic, -1, &selection, error);
+
+    HW_ASSERT(!stage->is_prepared);
+    if (status != HW_OK) {
+        return status;
+    }
+    for (int32_t p = 0; p < selection.topic->partition_count; p++) {
+        if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != stage) {
+            return hw_cluster_refuse_written(&selection.topic->partitions[p], error);
+        }
+    }
+    status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->deleted,
+                              &stage->deleted_capacity, stage->deleted_count + 1,
+                              sizeof *stage->deleted, error);
+    if (status == HW_OK) {
+        hw_stage_forget_found(stage);
+        selection.topic->is_hidden = true;
+        stage->deleted[stage->deleted_count++] = selection.topic;
+    }
+    return status;
+}
+
+void hw_stage_drop_topics(struct hw_stage *stage, size_t created_count, size_t deleted_count)
+{
+    struct hw_error unused;
+
+    while (stage->deleted_count > deleted_count) {
+        stage->deleted[--stage->deleted_count]->is_hidden = false;
+    }
+    while (stage->created_count > created_count) {
+        /* Files that cannot be removed are cleared away when a topic of that name is created. */
+        (void)hw_cluster_do_delete_topic(stage->cluster, stage->created[--stage->created_count],
+                                         &unused);
+    }
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From waiting batches to those in the leaders' logs, and back.
+ *
+ *     prepare    each piece -> hw_replica_append_built()
+ *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
+ *     commit     waiting entries are added, the variant is told, locks and marks go
+ *     reopen     logs are cut back to where the stage began
+ *     rollback   that, and the rows are dropped
+ */
+#include "core/base/assert.h"
+#include "core/stage/stage_internal.h"
+
+static struct hw_partition *partition_of(const struct hw_stage_partition *partition)
+{
+    return &partition->topic->partitions[partition->index];
+}
+
+/* ------------------------------------------------------------------------------------ preparing */
+
+/* What the leader checks of each record, of all rows of the partition at once. */
+static enum hw_status check_rows(const struct hw_stage *stage,
+                                 const struct hw_stage_partition *partition, struct hw_error *error)
+{
+    const struct hw_stage_tally *tally = &partition->tally;
+    const struct hw_settings *settings = &partition->topic->settings;
+    const char *name = partition_of(partition)->name;
+    hw_time_ms_t now_ms = stage->cluster->now_ms;
+    bool have_keys = tally->keyless_count == 0;
+    enum hw_status status =
+        hw_stage_check_record(settings, name, now_ms, tally->latest, have_keys, error);
+
+    return status == HW_OK && tally->latest != HW_TIMESTAMP_NONE
+               ? hw_stage_check_record(settings, name, now_ms, tally->earliest, have_keys, error)
+               : status;
+}
+
+/* Find the leaders once more, and check the rows: since they were added, anything may have
+ * happened. */
+static enum hw_status check_partitions(struct hw_stage *stage, struct hw_error *error)
+{
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        struct hw_stage_partition *partition = &stage->partitions[i];
+        struct hw_replica *leader;
+        enum hw_status status;
+
+        if (partition->topic->is_hidden) {
+            continue; /* Dropped in the same transaction. */
+        }
+        status = hw_cluster_find_leader(stage->cluster, partition_of(partition), &leader, error);
+        if (status == HW_OK) {
+            status = hw_stage_check_leader(partition, leader, error);
+        }
+        if (status == HW_OK) {
+            status = check_rows(stage, partition, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+        partition->leader = leader->broker;
+        partition->leader_epoch = leader->leader_epoch;
+        partition->is_appended = false;
+        partition->answer = 0;
+        partition->waiting_count = 0;
+    }
+    return HW_OK;
+}
+
+/* The leader that took the rows, or NULL if it is not there any more or has a new epoch. */
+static struct hw_replica *same_leader(const struct hw_stage_partition *partition)
+{
+    struct hw_replica *leader = hw_partition_leader(partition_of(partition));
+
+    return leader != NULL && leader->broker == partition->leader &&
+                   leader->leader_epoch == partition->leader_epoch
+               ? leader
+               : NULL;
+}
+
+/* Room for `count` waiting produces: nobody else adds any here before the stage is done. */
+static enum hw_status reserve_waiting(struct hw_replica *leader, size_t count,
+                                      struct hw_error *error)
+{
+    enum hw_status status = hw_waiting_reserve(leader, error);
+
+    if (status == HW_OK) {
+        status = hw_array_reserve(leader->allocator, (void **)&leader->waiting,
+                                  &leader->waiting_capacity, leader->waiting_count + count,
+                                  sizeof *leader->waiting, error);
+    }
+    return status;
+}
+
+/* Have an answer for what is written to `partition` next: the last one, if it has the same acks. */
+static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_partition *partition,
+                                     int32_t acks, struct hw_replica *leader,
+                                     struct hw_error *error)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    hw_offset_t base_offset = hw_log_end(leader->log);
+    struct hw_ack ack = {.time_ms = cluster->now_ms,
+                         .partition = partition->index,
+                         .base_offset = base_offset,
+                         .last_offset = base_offset,
+                         .leader_epoch = leader->leader_epoch,
+                         .acks = acks};
+    int64_t ack_id;
+    enum hw_status status;
+
+    if (partition->answer != 0 && stage->answers[partition->answer - 1].acks == acks) {
+        return HW_OK;
+    }
+    status = hw_array_reserve(cluster->allocator, (void **)&stage->answers, &stage->answer_capacity,
+                              stage->answer_count + 1, sizeof *stage->answers, error);
+    if (status == HW_OK && acks == HW_ACKS_ALL) {
+        status = reserve_waiting(leader, partition->waiting_count + 1, error);
+    }
+    if (status == HW_OK) {
+        status = hw_acks_add(&cluster->acks, &ack, partition->topic->name, &ack_id, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    stage->answers[stage->answer_count++] =
+        (struct hw_stage_answer){.partition = (size_t)(partition - stage->partitions),
+                                 .acks = acks,
+                                 .base_offset = base_offset,
+                                 .next_offset = base_offset,
+                                 .ack_id = ack_id};
+    partition->answer = stage->answer_count;
+    partition->waiting_count += acks == HW_ACKS_ALL;
+    return HW_OK;
+}
+
+/* Append the batches of piece number `index`. */
+static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct hw_error *error)
+{
+    const struct hw_stage_piece *piece = &stage->pieces.list[index];
+    struct hw_stage_partition *partition = &stage->partitions[piece->partition];
+    struct hw_replica *leader = same_leader(partition);
+    struct hw_append_request request = {.acks = piece->acks};
+    struct hw_buffer *batches = NULL;
+    struct hw_log_append_info info;
+    enum hw_status status;
+
+    HW_ASSERT(leader != NULL);
+    status = reserve_answer(stage, partition, piece->acks, leader, error);
+    if (status == HW_OK) {
+        /* Another time for all records changes what the checksums cover. */
+        status = hw_stage_pieces_load(&stage->pieces, index,
+                                      partition->topic->log_config.log_append_time, &stage->batches,
+                                      &batches, error);
+    }
+    if (status == HW_OK) {
+        status = hw_stage_split(&batches, &stage->smaller,
+                                hw_stage_batch_size_limit(partition->topic), error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    request.bytes = batches->bytes;
+    request.size_bytes = batches->size;
+    partition->is_appended = true; /* Some may be, also after an error. */
+    hw_partition_touch(partition_of(partition));
+    status = hw_replica_append_built(leader, stage->cluster->now_ms, &partition->topic->settings,
+                                     &request, &info, error);
+    if (status == HW_OK) {
+        stage->answers[partition->answer - 1].next_offset = info.last_offset + 1;
+    }
+    return status;
+}
+
+static enum hw_status append_pieces(struct hw_stage *stage, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < stage->pieces.count; i++) {
+        if (!stage->partitions[stage->pieces.list[i].partition].topic->is_hidden) {
+            status = append_piece(stage, i, error);
+        }
+    }
+    return status;
+}
+
+/* Cut a leader's log back to where the stage began. */
+static void cut_back(struct hw_stage_partition *partition)
+{
+    struct hw_replica *leader = same_leader(partition);
+    struct hw_error unused;
+
+    /* A broker that was started anew has read the rows from its disk, and what is committed stays:
+     * as in Kafka, a produce that failed may still be there. */
+    if (!partition->is_appended || leader == NULL ||
+        hw_log_high_watermark(leader->log) > partition->base) {
+        return;
+    }
+    (void)hw_log_truncate_to(leader->log, partition->base, &unused);
+    if (hw_epoch_cache_latest_epoch(hw_log_epochs(leader->log)) < leader->leader_epoch) {
+        /* It went as an unused one (R5.7), but the leader still is in this epoch. */
+        (void)hw_log_assign_epoch(leader->log, leader->leader_epoch, &unused);
+    }
+    partition->is_appended = false;
+}
+
+static void undo_appends(struct hw_stage *stage)
+{
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        if (!stage->partitions[i].topic->is_hidden) {
+            cut_back(&stage->partitions[i]);
+        }
+    }
+    while (stage->answer_count > 0) {
+        hw_acks_remove(&stage->cluster->acks, stage->answers[--stage->answer_count].ack_id);
+    }
+}
+
+enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (stage->is_prepared) {
+        return HW_OK;
+    }
+    hw_stage_forget_found(stage);
+    status = check_partitions(stage, error);
+    if (status == HW_OK && stage->partition_count > 0) {
+        status = hw_cluster_write_state(stage->cluster, error);
+    }
+    if (status == HW_OK) {
+        status = append_pieces(stage, error);
+    }
+    if (status != HW_OK) {
+        undo_appends(stage);
+        return status;
+    }
+    stage->is_prepared = true;
+    return HW_OK;
+}
+
+void hw_stage_reopen(struct hw_stage *stage)
+{
+    if (stage->is_prepared) {
+        undo_appends(stage);
+        stage->is_prepared = false;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- ending
+ */
+
+static void give_answers(struct hw_stage *stage)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    hw_time_ms_t deadline_ms = hw_cluster_answer_deadline(cluster);
+
+    for (size_t i = 0; i < stage->answer_count; i++) {
+        const struct hw_stage_answer *answer = &stage->answers[i];
+        struct hw_replica *leader = same_leader(&stage->partitions[answer->partition]);
+
+        hw_acks_set_offsets(&cluster->acks, answer->ack_id, answer->base_offset,
+                            answer->next_offset - 1);
+        if (answer->acks == 0) {
+            hw_acks_resolve(&cluster->acks, answer->ack_id, HW_KAFKA_NONE, cluster->now_ms);
+        } else if (leader == NULL) {
+            hw_acks_resolve(&cluster->acks, answer->ack_id, HW_KAFKA_NOT_LEADER_OR_FOLLOWER,
+                            cluster->now_ms);
+        } else if (answer->acks == 1) {
+            hw_acks_resolve(&cluster->acks, answer->ack_id, HW_KAFKA_NONE, cluster->now_ms);
+        } else {
+            hw_waiting_add(leader, answer->ack_id, answer->next_offset, deadline_ms);
+        }
+    }
+    stage->answer_count = 0;
+}
+
+/* The rows count from now on. What may fail here is written down by the next step instead. */
+static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *partition)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    struct hw_topic *topic = partition->topic;
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_replica *leader = same_leader(partition);
+    struct hw_error unused;
+
+    topic->writers[partition->index] = NULL;
+    if (partition->tally.sticky_count > 0) {
+        topic->sticky_partition = (partition->index + 1) % topic->partition_count;
+    }
+    if (leader != NULL) {
+        cluster->variant->appended(partition_of(partition), &step, leader);
+    }
+    (void)hw_cluster_settle(cluster, topic, partition_of(partition), HW_OK, &unused);
+    if (leader != NULL) {
+        (void)hw_cluster_committed(cluster, topic, partition_of(partition), &unused);
+    }
+}
+
+static void commit_topics(struct hw_stage *stage)
+{
+    struct hw_error unused;
+
+    for (size_t i = 0; i < stage->created_count; i++) {
+        for (int32_t p = 0; p < stage->created[i]->partition_count; p++) {
+            stage->created[i]->writers[p] = NULL;
+        }
+    }
+    stage->created_count = 0;
+    while (stage->deleted_count > 0) {
+        (void)hw_cluster_do_delete_topic(stage->cluster, stage->deleted[--stage->deleted_count],
+                                         &unused);
+    }
+}
+
+void hw_stage_commit(struct hw_stage *stage)
+{
+    struct hw_error unused;
+
+    HW_ASSERT(stage->is_prepared);
+    give_answers(stage);
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        if (!stage->partitions[i].topic->is_hidden) {
+            settle_partition(stage, &stage->partitions[i]);
+        }
+    }
+    hw_stage_drop_partitions(stage, 0);
+    commit_topics(stage);
+    hw_stage_reset(stage);
+    (void)hw_cluster_finish_step(stage->cluster, HW_OK, &unused);
+}
+
+void hw_stage_rollback(struct hw_stage *stage)
+{
+    hw_stage_reopen(stage);
+    hw_stage_drop_partitions(stage, 0);
+    hw_stage_drop_topics(stage, 0, 0);
+    hw_stage_reset(stage);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a stage, shared by stage.c (adding), stage_add_on.c (adding more of the same),
+ * stage_marks.c (savepoints), stage_commit.c (prepare, commit, rollback) and stage_split.c.
+ *
+ * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
+ * stage; so are all partitions of a topic that the stage has created.
+ */
+#ifndef HW_STAGE_STAGE_INTERNAL_H
+#define HW_STAGE_STAGE_INTERNAL_H
+
+#include "core/cluster/cluster_internal.h"
+#include "core/stage/stage.h"
+#include "core/stage/stage_pieces.h"
+
+/* What is known of the rows of one partition; goes back with them. */
+struct hw_stage_tally {
+    int64_t row_count;
+    int64_t sticky_count;  /* Of them: without a key and for no named partition. */
+    int64_t keyless_count; /* Of them: without a key. */
+    hw_time_ms_t earliest; /* Of their times, those without one aside; none: INT64_MAX, */
+    hw_time_ms_t latest;   /* HW_TIMESTAMP_NONE. */
+};
+
+/* A partition that has rows in the stage. */
+struct hw_stage_partition {
+    struct hw_topic *topic;
+    int32_t index;
+    hw_offset_t base; /* Offset of its first row: the leader's log end then. */
+    struct hw_stage_tally tally;
+    size_t piece; /* Its last one: number + 1. */
+    uint64_t
+        found_at; /* The stage's found_at when a row was last added with a look at the leader. */
+
+    /* Set by prepare: who took the rows. */
+    hw_broker_id_t leader;
+    hw_epoch_t leader_epoch;
+    bool is_appended; /* At least one batch is in the leader's log. */
+    size_t answer;    /* The last one: index + 1; 0: none. */
+    size_t waiting_count;
+};
+
+/* A row of hw_acks to be: the rows of one partition that follow each other with the same acks. */
+struct hw_stage_answer {
+    size_t partition; /* Index in the list. */
+    int32_t acks;
+    hw_offset_t base_offset;
+    hw_offset_t next_offset;
+    int64_t ack_id;
+};
+
+/* What rolling back to a mark restores of a partition. */
+struct hw_stage_point {
+    struct hw_stage_tally tally;
+    struct hw_stage_place place;
+};
+
+struct hw_stage_mark {
+    int32_t level;
+    size_t piece_count;
+    size_t partition_count; /* So many entries of `points` are the mark's, in order. */
+    size_t created_count;
+    size_t deleted_count;
+};
+
+/*
+ * What hw_stage_add() found when it added a row with the default acks, for rows like it: copies,
+ * but for the topic's name, which stays while the stage has rows there.
+ */
+struct hw_stage_found {
+    const struct hw_topic *topic; /* NULL: nothing. */
+    int32_t partition_count;
+    int32_t sticky_partition;
+    hw_time_ms_t now_ms;
+    hw_time_ms_t earliest; /* Of the timestamps that are allowed, besides HW_TIMESTAMP_NONE. */
+    hw_time_ms_t latest;
+    bool needs_key;
+    struct hw_stage_put put; /* Not for one partition. */
+};
+
+struct hw_stage {
+    struct hw_cluster *cluster;
+    struct hw_stage_pieces pieces;
+
+    struct hw_stage_partition *partitions; /* In order of their first row. */
+    size_t partition_count;
+    size_t partition_capacity;
+    /* Hash table from topic and number to index + 1 in the list, 0 being free; a power of two, and
+     * at most half full. */
+    uint32_t *table;
+    size_t table_size;
+
+    struct hw_stage_found found;
+    uint64_t found_at; /* Goes up when all that was found before is forgotten. */
+
+    struct hw_topic **created; /* Made at once, gone again after a rollback. */
+    size_t created_count;
+    size_t created_capacity;
+    struct hw_topic **deleted; /* Hidden until the commit. */
+    size_t deleted_count;
+    size_t deleted_capacity;
+
+    struct hw_stage_mark *marks; /* Levels grow. */
+    size_t mark_count;
+    size_t mark_capacity;
+    struct hw_stage_point *points; /* Of all marks, one behind the other. */
+    size_t point_count;
+    size_t point_capacity;
+
+    struct hw_stage_answer *answers;
+    size_t answer_count;
+    size_t answer_capacity;
+    struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
+    struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
+    bool is_prepared;
+};
+
+/* The rows' offsets were told already, so they must be the log's next ones. Errors: HW_REFUSED with
+ * FENCED_LEADER_EPOCH. */
+enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
+                                     const struct hw_replica *leader, struct hw_error *error);
+
+/* What the leader checks of each record (R1.16, R1.17): when it is added, so that the statement
+ * fails and not the commit, and once more then, since clock and settings may have changed. Errors:
+ * HW_REFUSED with INVALID_TIMESTAMP, INVALID_RECORD. */
+enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+                                     hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
+                                     struct hw_error *error);
+
+/* Where the stage's list has the partition, or NULL. */
+struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
+                                                   const struct hw_topic *topic, int32_t index);
+
+/* Count a row that was put behind those of its partition, and tell its offset. */
+static inline void hw_stage_count_row(struct hw_stage_partition *partition,
+                                      const struct hw_produce *produce, hw_time_ms_t timestamp,
+                                      int32_t acks, struct hw_produced *produced)
+{
+    struct hw_stage_tally *tally = &partition->tally;
+    bool has_key = produce->record.key_size >= 0;
+
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + tally->row_count,
+                                     .ack_id = -1,
+                                     .answered = acks != 0};
+    tally->row_count++;
+    tally->keyless_count += !has_key;
+    tally->sticky_count += !has_key && produce->partition == -1;
+    if (timestamp != HW_TIMESTAMP_NONE) {
+        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
+        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
+    }
+}
+
+/* Note what hw_stage_add() has found of the row's target, for hw_stage_add_on(). */
+void hw_stage_note_found(struct hw_stage *stage, const struct hw_produce *produce,
+                         const struct hw_produce_target *target, const struct hw_stage_put *put,
+                         struct hw_stage_partition *partition);
+
+/* The size that no batch of the topic may pass; batches of one record are checked against it too.
+ */
+int64_t hw_stage_batch_size_limit(const struct hw_topic *topic);
+
+/*
+ * Make batches smaller that were allowed when they were begun: if one of more than one record in
+ * **batches passes size_max, all records are put into new ones in `smaller`, as many as fit into
+ * each, and *batches is that. Source: ProducerBatch.split. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_stage_split(struct hw_buffer **batches, struct hw_buffer *smaller,
+                              int64_t size_max, struct hw_error *error);
+
+/* Drop the partitions from number `count` on, with their locks; tallies of the others stay. */
+void hw_stage_drop_partitions(struct hw_stage *stage, size_t count);
+
+/* Undo the creations and deletions of topics from these numbers on. No row of a topic created there
+ * is left. */
+void hw_stage_drop_topics(struct hw_stage *stage, size_t created_count, size_t deleted_count);
+
+/* Back to an empty stage: rows, locks, marks. The lists of topics are empty already. */
+void hw_stage_reset(struct hw_stage *stage);
+
+#endif /* HW_STAGE_STAGE_INTERNAL_H */

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of kafka_log and kafka_batches. */
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+#include "ext/files/kafka_tables.h"
+#include "ext/files/vtab_kafka_scan.h"
+
+#include <assert.h>
+
+SQLITE_EXTENSION_INIT3
+
+/* ------------------------------------------------------------------------------ shared by both */
+
+static void result_text(sqlite3_context *context, const char *text)
+{
+    /* A NULL text is SQL NULL. */
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void result_partition(const struct kafka_scan_row *row, sqlite3_context *context)
+{
+    if (row->row->partition->topic != NULL) {
+        sqlite3_result_int(context, row->row->partition->partition);
+    }
+}
+
+/* The header, or NULL where there is none. */
+static const struct hw_batch *header_of(const struct kafka_scan_row *row)
+{
+    return row->row->entry.fault == HW_FAULT_NO_BATCH ? NULL : &row->row->entry.batch;
+}
+
+static void result_timestamp_type(const struct hw_batch *batch, sqlite3_context *context)
+{
+    if (batch->magic > 0) {
+        result_text(context, (batch->attributes & HW_BATCH_LOG_APPEND_TIME) != 0 ? "LogAppendTime"
+                                                                                 : "CreateTime");
+    }
+}
+
+/* ------------------------------------------------------------------------------------ kafka_log */
+
+enum log_column {
+    LOG_PARTITION,
+    LOG_OFFSET,
+    LOG_LEADER_EPOCH,
+    LOG_TIMESTAMP,
+    LOG_KEY,
+    LOG_VALUE,
+    LOG_HEADERS,
+    LOG_VISIBILITY,
+    LOG_CONTROL,
+    LOG_PRODUCER_ID,
+    LOG_PRODUCER_EPOCH,
+    LOG_SEQUENCE,
+    LOG_BATCH_BASE_OFFSET,
+    LOG_TOPIC,
+    LOG_TIMESTAMP_TYPE,
+    LOG_CODEC,
+    LOG_FILE,
+    LOG_POSITION,
+    LOG_CRC_OK,
+    LOG_ERROR,
+    LOG_PATH, /* Hidden from here on. */
+    LOG_BYTES_READ,
+    LOG_COLUMN_COUNT
+};
+
+/* What the header of its batch tells of a record. */
+enum {
+    LOG_HEADER_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_LEADER_EPOCH | 1 << LOG_PRODUCER_ID |
+                         1 << LOG_PRODUCER_EPOCH | 1 << LOG_BATCH_BASE_OFFSET | 1 << LOG_TOPIC |
+                         1 << LOG_TIMESTAMP_TYPE | 1 << LOG_CODEC | 1 << LOG_FILE |
+                         1 << LOG_POSITION | 1 << LOG_CRC_OK | 1 << LOG_PATH
+};
+
+static const enum kafka_term log_terms[LOG_COLUMN_COUNT] = {[LOG_PARTITION] = KAFKA_TERM_PARTITION,
+                                                            [LOG_OFFSET] = KAFKA_TERM_OFFSET,
+                                                            [LOG_TIMESTAMP] = KAFKA_TERM_TIMESTAMP,
+                                                            [LOG_TOPIC] = KAFKA_TERM_TOPIC,
+                                                            [LOG_PATH] = KAFKA_TERM_PATH};
+
+static void result_visibility(const struct kafka_scan_row *row, sqlite3_context *context)
+{
+    const char *visibility;
+    struct hw_error error;
+
+    if (hw_kafka_scan_visibility(row->scan, &visibility, &error) == HW_OK) {
+        result_text(context, visibility);
+    } else {
+        ext_error_to_context(context, &error);
+    }
+}
+
+/* Columns that only a record has. */
+static void record_column(const struct kafka_scan_row *row, enum log_column column,
+                          sqlite3_context *context)
+{
+    const struct hw_record *record = &row->row->record;
+    const struct hw_batch *batch = &row->row->entry.batch;
+
+    switch ((int)column) {
+    case LOG_TIMESTAMP:
+        sqlite3_result_int64(context, record->timestamp);
+        break;
+    case LOG_KEY:
+        ext_result_key(context, record);
+        break;
+    case LOG_VALUE:
+        ext_result_value(context, record);
+        break;
+    case LOG_HEADERS:
+        ext_result_headers(context, record);
+        break;
+    case LOG_VISIBILITY:
+        result_visibility(row, context);
+        break;
+    case LOG_CONTROL:
+        if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
+            result_text(context, hw_control_type_name(hw_control_record_type(record)));
+        }
+        break;
+    case LOG_SEQUENCE:
+        if (batch->base_sequence >= 0) {
+            sqlite3_result_int(context,
+                               hw_sequence_add(batch->base_sequence,
+                                               (int32_t)(record->offset - batch->base_offset)));
+        }
+        break;
+    }
+}
+
+/* Columns that the batch around the record has. */
+static void batch_column(const struct kafka_scan_row *row, enum log_column column,
+                         sqlite3_context *context)
+{
+    const struct hw_batch *batch = &row->row->entry.batch;
+
+    switch ((int)column) {
+    case LOG_LEADER_EPOCH:
+        ext_result_integer_unless(context, batch->leader_epoch, HW_EPOCH_NONE);
+        break;
+    case LOG_PRODUCER_ID:
+        ext_result_integer_unless(context, batch->producer_id, HW_PRODUCER_ID_NONE);
+        break;
+    case LOG_PRODUCER_EPOCH:
+        ext_result_integer_unless(context, batch->producer_epoch, -1);
+        break;
+    case LOG_BATCH_BASE_OFFSET:
+        if (batch->magic == 2) {
+            sqlite3_result_int64(context, batch->base_offset);
+        }
+        break;
+    case LOG_TIMESTAMP_TYPE:
+        result_timestamp_type(batch, context);
+        break;
+    case LOG_CODEC:
+        result_text(context, hw_codec_name(hw_batch_codec_id(batch)));
+        break;
+    }
+}
+
+static void log_column(const struct kafka_scan_row *row, int column, sqlite3_context *context)
+{
+    switch ((enum log_column)column) {
+    case LOG_PARTITION:
+        result_partition(row, context);
+        break;
+    case LOG_OFFSET:
+        sqlite3_result_int64(context, row->row->offset);
+        break;
+    case LOG_TOPIC:
+        result_text(context, row->row->partition->topic);
+        break;
+    case LOG_FILE:
+        result_text(context, row->row->file);
+        break;
+    case LOG_POSITION:
+        sqlite3_result_int64(context, row->row->entry.position);
+        break;
+    case LOG_CRC_OK:
+        sqlite3_result_int(context, row->row->crc_ok);
+        break;
+    case LOG_ERROR:
+        result_text(context, row->row->error);
+        break;
+    case LOG_PATH:
+        sqlite3_result_value(context, row->path);
+        break;
+    case LOG_BYTES_READ:
+        sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
+        break;
+    case LOG_TIMESTAMP:
+    case LOG_KEY:
+    case LOG_VALUE:
+    case LOG_HEADERS:
+    case LOG_VISIBILITY:
+    case LOG_CONTROL:
+    case LOG_SEQUENCE:
+        if (row->row->has_record) {
+            record_column(row, (enum log_column)column, context);
+        }
+        break;
+    case LOG_LEADER_EPOCH:
+    case LOG_PRODUCER_ID:
+    case LOG_PRODUCER_EPOCH:
+    case LOG_BATCH_BASE_OFFSET:
+    case LOG_TIMESTAMP_TYPE:
+    case LOG_CODEC:
+        if (header_of(row) != NULL) {
+            batch_column(row, (enum log_column)column, context);
+        }
+        break;
+    case LOG_COLUMN_COUNT:
+        break;
+    }
+}
+
+/* -------------------------------------------------------------------------------- kafka_batches */
+
+enum batches_column {
+    BATCHES_BASE_OFFSET,
+    BATCHES_LAST_OFFSET,
+    BATCHES_RECORDS,
+    BATCHES_LEADER_EPOCH,
+    BATCHES_POSITION,
+    BATCHES_SIZE_BYTES,
+    BATCHES_CRC,
+    BATCHES_CRC_OK,
+    BATCHES_CODEC,
+    BATCHES_TIMESTAMP_TYPE,
+    BATCHES_BASE_TIMESTAMP,
+    BATCHES_MAX_TIMESTAMP,
+    BATCHES_PRODUCER_ID,
+    BATCHES_PRODUCER_EPOCH,
+    BATCHES_BASE_SEQUENCE,
+    BATCHES_IS_TRANSACTIONAL,
+    BATCHES_IS_CONTROL,
+    BATCHES_LAST_SEQUENCE,
+    BATCHES_MAGIC,
+    BATCHES_TOPIC,
+    BATCHES_PARTITION,
+    BATCHES_FILE,
+    BATCHES_ERROR,
+    BATCHES_PATH, /* Hidden from here on. */
+    BATCHES_BYTES_READ,
+    BATCHES_COLUMN_COUNT
+};
+
+static const enum kafka_term batches_terms[BATCHES_COLUMN_COUNT] = {
+    [BATCHES_BASE_OFFSET] = KAFKA_TERM_OFFSET,      [BATCHES_LAST_OFFSET] = KAFKA_TERM_LAST_OFFSET,
+    [BATCHES_MAX_TIMESTAMP] = KAFKA_TERM_TIMESTAMP, [BATCHES_TOPIC] = KAFKA_TERM_TOPIC,
+    [BATCHES_PARTITION] = KAFKA_TERM_PARTITION,     [BATCHES_PATH] = KAFKA_TERM_PATH};
+
+/* Columns that come out of the header. */
+static void header_column(const struct hw_batch *batch, enum batches_column column,
+                          sqlite3_context *context)
+{
+    switch ((int)column) {
+    case BATCHES_LEADER_EPOCH:
+        ext_result_integer_unless(context, batch->leader_epoch, HW_EPOCH_NONE);
+        break;
+    case BATCHES_CRC:
+        sqlite3_result_int64(context, batch->crc);
+        break;
+    case BATCHES_CODEC:
+        result_text(context, hw_codec_name(hw_batch_codec_id(batch)));
+        break;
+    case BATCHES_TIMESTAMP_TYPE:
+        result_timestamp_type(batch, context);
+        break;
+    case BATCHES_BASE_TIMESTAMP:
+        if (batch->magic == 2) {
+            sqlite3_result_int64(context, batch->base_timestamp);
+        }
+        break;
+    case BATCHES_MAX_TIMESTAMP:
+        sqlite3_result_int64(context, batch->max_timestamp);
+        break;
+    case BATCHES_PRODUCER_ID:
+        ext_result_integer_unless(context, batch->producer_id, HW_PRODUCER_ID_NONE);
+        break;
+    case BATCHES_PRODUCER_EPOCH:
+        ext_result_integer_unless(context, batch->producer_epoch, -1);
+        break;
+    case BATCHES_BASE_SEQUENCE:
+        ext_result_integer_unless(context, batch->base_sequence, -1);
+        break;
+    case BATCHES_LAST_SEQUENCE:
+        if (batch->base_sequence >= 0) {
+            sqlite3_result_int(context,
+                               hw_sequence_add(batch->base_sequence, batch->last_offset_delta));
+        }
+        break;
+    case BATCHES_IS_TRANSACTIONAL:
+        sqlite3_result_int(context, (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0);
+        break;
+    case BATCHES_IS_CONTROL:
+        sqlite3_result_int(context, (batch->attributes & HW_BATCH_CONTROL) != 0);
+        break;
+    case BATCHES_MAGIC:
+        sqlite3_result_int(context, batch->magic);
+        break;
+    }
+}
+
+static void batches_column(const struct kafka_scan_row *row, int column, sqlite3_context *context)
+{
+    switch ((enum batches_column)column) {
+    case BATCHES_BASE_OFFSET:
+        ext_result_integer_unless(context, row->row->offset, HW_OFFSET_NONE);
+        break;
+    case BATCHES_LAST_OFFSET:
+        ext_result_integer_unless(context, row->row->entry.last_offset, HW_OFFSET_NONE);
+        break;
+    case BATCHES_RECORDS:
+        ext_result_integer_unless(context, row->row->record_count, -1);
+        break;
+    case BATCHES_POSITION:
+        sqlite3_result_int64(context, row->row->entry.position);
+        break;
+    case BATCHES_SIZE_BYTES:
+        sqlite3_result_int64(context, row->row->entry.size_bytes);
+        break;
+    case BATCHES_CRC_OK:
+        sqlite3_result_int(context, row->row->crc_ok);
+        break;
+    case BATCHES_TOPIC:
+        result_text(context, row->row->partition->topic);
+        break;
+    case BATCHES_PARTITION:
+        result_partition(row, context);
+        break;
+    case BATCHES_FILE:
+        result_text(context, row->row->file);
+        break;
+    case BATCHES_ERROR:
+        result_text(context, row->row->error);
+        break;
+    case BATCHES_PATH:
+        sqlite3_result_value(context, row->path);
+        break;
+    case BATCHES_BYTES_READ:
+        sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
+        break;
+    case BATCHES_LEADER_EPOCH:
+    case BATCHES_CRC:
+    case BATCHES_CODEC:
+    case BATCHES_TIMESTAMP_TYPE:
+    case BATCHES_BASE_TIMESTAMP:
+    case BATCHES_MAX_TIMESTAMP:
+    case BATCHES_PRODUCER_ID:
+    case BATCHES_PRODUCER_EPOCH:
+    case BATCHES_BASE_SEQUENCE:
+    case BATCHES_LAST_SEQUENCE:
+    case BATCHES_IS_TRANSACTIONAL:
+    case BATCHES_IS_CONTROL:
+    case BATCHES_MAGIC:
+        if (header_of(row) != NULL) {
+            header_column(header_of(row), (enum batches_column)column, context);
+        }
+        break;
+    case BATCHES_COLUMN_COUNT:
+        break;
+    }
+}
+
+static_assert((int)BATCHES_IS_CONTROL == EXT_BATCH_COLUMN_COUNT - 1, "columns of every batch");
+
+void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context)
+{
+    batches_column(&(struct kafka_scan_row){.row = row}, column, context);
+}
+
+static const struct ext_column log_columns[] = {
+    EXT_COLUMNS_OF_RECORD,
+    EXT_COLUMN_TOPIC,
+    {"timestamp_type", "TEXT", "CreateTime or LogAppendTime"},
+    {"codec", "TEXT", "of its batch: none, gzip, snappy, lz4 or zstd"},
+    KAFKA_COLUMN_FILE,
+    {"position", "INTEGER", "the byte of the file at which its batch begins"},
+    {"crc_ok", "INTEGER", "1 if the checksum of its batch is right; 0: damage"},
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
+};
+
+static const struct ext_column batches_columns[] = {
+    EXT_COLUMNS_OF_BATCH,
+    {"last_sequence", "INTEGER", "the sequence number of its last record"},
+    {"magic", "INTEGER", "the version of its format: 0, 1 or 2"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    KAFKA_COLUMN_FILE,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
+};
+
+static_assert(sizeof log_columns / sizeof log_columns[0] == LOG_COLUMN_COUNT, "of kafka_log");
+static_assert(sizeof batches_columns / sizeof batches_columns[0] == BATCHES_COLUMN_COUNT,
+              "of kafka_batches");
+
+const struct kafka_scan_table kafka_scan_tables[] = {
+    {.schema = {.name = "kafka_log",
+                .signature = "kafka_log(path)",
+                .use = "kafka_log('/data/kafka-logs/orders-0')",
+                .summary =
+                    "every record in the files of any Kafka broker, and where they are damaged",
+                .example =
+                    "SELECT \"offset\", key, value FROM kafka_log('/data/kafka-logs/orders-0');",
+                EXT_COLUMNS(log_columns)},
+     .terms = log_terms,
+     .wants_records = true,
+     .header_columns = LOG_HEADER_COLUMNS,
+     .column = log_column},
+    {.schema = {.name = "kafka_batches",
+                .signature = "kafka_batches(path)",
+                .use = "kafka_batches('/data/kafka-logs/orders-0')",
+                .summary = "every batch in such files: its header, its checksum, where it stands",
+                .example = "SELECT position, error FROM kafka_batches('/data/kafka-logs')"
+                           " WHERE crc_ok = 0;",
+                EXT_COLUMNS(batches_columns)},
+     .terms = batches_terms,
+     .column = batches_column},
+};
+
+const size_t kafka_scan_table_count = sizeof kafka_scan_tables / sizeof kafka_scan_tables[0];

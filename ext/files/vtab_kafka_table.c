@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver: goes from item to item - segments, partitions, or all at once - and holds the rows of
+ * one at a time.
+ */
+#include "ext/files/vtab_kafka_table.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_registry.h"
+#include "ext/files/kafka_tables.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum { DESCRIPTORS_MAX = 64 };
+
+struct table {
+    sqlite3_vtab base; /* Must be first. */
+    const struct kafka_table *definition;
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base; /* Must be first. */
+    sqlite3_value *path;
+    struct kafka_fill fill;
+    struct ext_rows rows;
+    size_t at;           /* In the rows. */
+    sqlite3_int64 rowid; /* Rows before. */
+    bool is_open;        /* fill.directory and fill.segments are set. */
+    bool has_item;       /* fill stands at an item. */
+};
+
+/* It is behind those that are filled. */
+static int path_column(const struct kafka_table *definition)
+{
+    return definition->schema.column_count - 1;
+}
+
+bool kafka_fill_wants(const struct kafka_fill *fill, int column)
+{
+    return (fill->columns & (UINT32_C(1) << column)) != 0;
+}
+
+void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition)
+{
+    ext_rows_text(rows, partition->topic);
+    ext_rows_integer_unless(rows, partition->partition, -1);
+}
+
+/* ---------------------------------------------------------------------------------------- items */
+
+static const struct kafka_table *definition_of(const struct cursor *cursor)
+{
+    return ((const struct table *)cursor->base.pVtab)->definition;
+}
+
+/* Stand at the next partition; false behind the last one. */
+static bool next_partition(struct cursor *cursor)
+{
+    struct kafka_fill *fill = &cursor->fill;
+
+    fill->number = cursor->has_item ? fill->number + 1 : 0;
+    cursor->has_item = fill->number < fill->directory.count;
+    fill->partition = cursor->has_item ? &fill->directory.partitions[fill->number] : NULL;
+    return cursor->has_item;
+}
+
+static enum hw_status next_segment(struct cursor *cursor, struct hw_error *error)
+{
+    struct kafka_fill *fill = &cursor->fill;
+    enum hw_status status = HW_OK;
+
+    if (fill->file != NULL) {
+        return next_partition(cursor) ? hw_segment_paths_of_file(&fill->paths, fill->file, error)
+                                      : HW_OK;
+    }
+    fill->segment = cursor->has_item ? fill->segment + 1 : 0;
+    while (status == HW_OK && fill->segment >= fill->segments.count) {
+        if (!next_partition(cursor)) {
+            return HW_OK;
+        }
+        hw_segment_list_release(&fill->segments);
+        fill->segment = 0;
+        status = hw_segment_list_open(&fill->segments, &ext_allocator, fill->store, fill->partition,
+                                      error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_paths_format(&fill->paths, fill->partition->path,
+                                         fill->segments.bases[fill->segment], error);
+    }
+    return status;
+}
+
+static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
+{
+    switch (definition_of(cursor)->item) {
+    case KAFKA_EACH_SEGMENT:
+        return next_segment(cursor, error);
+    case KAFKA_EACH_PARTITION:
+        (void)next_partition(cursor);
+        break;
+    case KAFKA_WHOLE:
+        cursor->has_item = !cursor->has_item;
+        break;
+    }
+    return HW_OK;
+}
+
+/* A row about a partition or a file of it that cannot be read: others may follow. None if what has
+ * the name of a partition is a file. All tables of such items begin with topic and partition and
+ * end with the error. */
+static void add_unreadable(struct cursor *cursor, const char *reason)
+{
+    if (hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
+        return;
+    }
+    kafka_rows_partition(&cursor->rows, cursor->fill.partition);
+    while (cursor->rows.status == HW_OK &&
+           (cursor->rows.cell_count + 1) % (size_t)cursor->rows.column_count != 0) {
+        ext_rows_null(&cursor->rows);
+    }
+    ext_rows_text(&cursor->rows, reason);
+}
+
+/* Whether the rows so far are all there is of the item, and the next one may be read. */
+static bool is_of_one_item(const struct cursor *cursor, enum hw_status status)
+{
+    return status == HW_IO && cursor->has_item && cursor->fill.file == NULL &&
+           definition_of(cursor)->item != KAFKA_WHOLE;
+}
+
+/* Fill the rows of the next item that has any. */
+static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    do {
+        cursor->rowid += (sqlite3_int64)ext_rows_count(&cursor->rows);
+        cursor->rows.cell_count = 0;
+        cursor->rows.texts.size = 0;
+        cursor->at = 0;
+        if (!cursor->fill.again) {
+            status = next_item(cursor, error);
+        }
+        cursor->fill.again = false;
+        if (status == HW_OK && cursor->has_item) {
+            status = definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error);
+        }
+        if (is_of_one_item(cursor, status)) {
+            add_unreadable(cursor, error->message);
+            status = HW_OK;
+        }
+        if (status != HW_OK || !cursor->has_item) {
+            return status;
+        }
+        if (cursor->rows.status != HW_OK) {
+            *error = cursor->rows.error;
+            status = cursor->rows.status;
+        }
+    } while (status == HW_OK && ext_rows_count(&cursor->rows) == 0);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- module */
+
+static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message)
+{
+    const struct kafka_table *definition = client;
+    struct table *table;
+    int code = vtab_kafka_declare(db, &definition->schema);
+
+    (void)argc, (void)argv, (void)message;
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct table){.definition = definition};
+    *vtab = &table->base;
+    return SQLITE_OK;
+}
+
+static int table_disconnect(sqlite3_vtab *vtab)
+{
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    int path = path_column(((struct table *)vtab)->definition);
+
+    info->estimatedCost = 1e15;
+    info->idxNum = (int)(info->colUsed & INT32_MAX);
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (constraint->iColumn != path || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
+            continue;
+        }
+        if (!constraint->usable) {
+            return SQLITE_CONSTRAINT;
+        }
+        if (info->estimatedCost > 1e6) {
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->aConstraintUsage[i].omit = 1;
+            info->estimatedCost = 10000;
+            info->estimatedRows = 1000;
+        }
+    }
+    return SQLITE_OK;
+}
+
+static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+    struct cursor *made = sqlite3_malloc64(sizeof *made);
+
+    if (made == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *made = (struct cursor){.at = 0};
+    ext_rows_init(&made->rows, path_column(((struct table *)vtab)->definition),
+                  &(struct ext_rows_filter){.topic = NULL});
+    *cursor = &made->base;
+    return SQLITE_OK;
+}
+
+/* End the scan, so that another one can begin. */
+static void reset(struct cursor *cursor)
+{
+    if (cursor->fill.has_check) {
+        hw_index_check_close(&cursor->fill.check);
+    }
+    if (cursor->is_open) {
+        hw_segment_list_release(&cursor->fill.segments);
+        hw_kafka_directory_release(&cursor->fill.directory);
+    }
+    hw_store_destroy(cursor->fill.store);
+    sqlite3_value_free(cursor->path);
+    cursor->path = NULL;
+    cursor->fill = (struct kafka_fill){.store = NULL};
+    cursor->is_open = cursor->has_item = false;
+    cursor->rowid = 0;
+    ext_rows_release(&cursor->rows);
+    ext_rows_init(&cursor->rows, path_column(definition_of(cursor)),
+                  &(struct ext_rows_filter){.topic = NULL});
+    cursor->at = 0;
+}
+
+static int table_close(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+
+    reset(cursor);
+    ext_rows_release(&cursor->rows);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int columns,
+                            struct hw_error *error)
+{
+    struct kafka_fill *fill = &cursor->fill;
+    enum hw_status status;
+
+    /* The copy stays, and with it its text. */
+    cursor->path = sqlite3_value_dup(path);
+    fill->path = cursor->path == NULL ? NULL : (const char *)sqlite3_value_text(cursor->path);
+    if (fill->path == NULL) {
+        return hw_error_no_memory(error, "a path");
+    }
+    fill->columns = (uint32_t)columns;
+    status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &fill->store, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    fill->segments.allocator = &ext_allocator;
+    cursor->is_open = true;
+    status = hw_kafka_directory_open(&fill->directory, &ext_allocator, fill->store, fill->path,
+                                     definition_of(cursor)->item != KAFKA_WHOLE, error);
+    if (status == HW_OK) {
+        fill->file = fill->directory.kind == HW_KAFKA_FILE ? fill->path : NULL;
+        status = fill_rows(cursor, error);
+    }
+    return status;
+}
+
+static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text, int argc,
+                        sqlite3_value **argv)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    const char *name = definition_of(cursor)->schema.name;
+    enum hw_status status = HW_OK;
+    struct hw_error error;
+
+    (void)text;
+    reset(cursor);
+    if (argc == 0) {
+        status = ext_error_invalid(&error,
+                                   "%s() takes a path: a log directory, a partition's directory or "
+                                   "one of its files, as in %s('/data/kafka-logs/orders-0')",
+                                   name, name);
+    } else if (sqlite3_value_type(argv[0]) != SQLITE_NULL) {
+        status = start(cursor, argv[0], columns, &error);
+    }
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
+}
+
+static int table_next(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct hw_error error;
+
+    if (++cursor->at >= ext_rows_count(&cursor->rows) && fill_rows(cursor, &error) != HW_OK) {
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    return SQLITE_OK;
+}
+
+static int table_eof(sqlite3_vtab_cursor *base)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    return cursor->at >= ext_rows_count(&cursor->rows);
+}
+
+static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    if (column == path_column(definition_of(cursor))) {
+        sqlite3_result_value(context, cursor->path);
+    } else {
+        ext_rows_result(&cursor->rows, cursor->at, column, context);
+    }
+    return SQLITE_OK;
+}
+
+/* The same row has the same rowid in every scan of the path, and another path has others: SQLite
+ * joins the scans of an OR by it. */
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    *rowid = (sqlite3_int64)vtab_kafka_hash(vtab_kafka_hash_text(cursor->fill.path),
+                                            (uint64_t)cursor->rowid + cursor->at);
+    return SQLITE_OK;
+}
+
+/* xCreate stays NULL: the tables are always there and cannot be created under another name. */
+static const sqlite3_module table_module = {.iVersion = 0,
+                                            .xConnect = table_connect,
+                                            .xBestIndex = table_best_index,
+                                            .xDisconnect = table_disconnect,
+                                            .xOpen = table_open,
+                                            .xClose = table_close,
+                                            .xFilter = table_filter,
+                                            .xNext = table_next,
+                                            .xEof = table_eof,
+                                            .xColumn = table_column,
+                                            .xRowid = table_rowid};
+
+int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition)
+{
+    return sqlite3_create_module_v2(db, definition->schema.name, &table_module,
+                                    (void *)(uintptr_t)definition, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of SQL functions: name, least and most arguments, flags, code, and help. */
+#include "ext/functions/functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+/* Has effects: never called from a view, a trigger or a schema that somebody else wrote. */
+#define EFFECT SQLITE_DIRECTONLY
+#define PURE   (SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+/* Looks at the cluster only: may stand in a view. */
+#define LOOK 0
+
+const struct ext_function ext_functions[] = {
+    {"highwater_version", 0, 0, PURE, fn_highwater_version, "highwater_version()",
+     "the version of this extension", "SELECT highwater_version();"},
+
+    {"open_cluster", 1, 2, EFFECT, fn_open_cluster, "open_cluster(path [, options_json])",
+     "attach this connection to the cluster in a directory, or to a new one in ':memory:'; returns "
+     "the path",
+     "SELECT open_cluster(':memory:', '{\"protocol\":\"minikafka\",\"brokers\":2}');"},
+    {"configure", 2, 3, EFFECT, fn_configure, "configure(name, value [, topic])",
+     "set a config by its Kafka name; NULL takes it back; returns the value in force",
+     "SELECT configure('min.insync.replicas', 2, 'orders');"},
+    {"add_broker", 1, 3, EFFECT, fn_add_broker, "add_broker(id [, rack [, dir]])",
+     "add a running broker; dir is an empty or a new directory for its logs, on another disk; "
+     "returns the id",
+     "SELECT add_broker(4);"},
+
+    {"create_topic", 1, 4, EFFECT, fn_create_topic,
+     "create_topic(name [, partitions [, replication_factor [, configs_json]]])",
+     "create a topic without a table; returns its id",
+     "SELECT create_topic('orders', 3, 2, '{\"min.insync.replicas\":2}');"},
+    {"delete_topic", 1, 1, EFFECT, fn_delete_topic, "delete_topic(name)",
+     "delete a topic and its records; returns 1", "SELECT delete_topic('orders');"},
+    {"flush", 0, 1, EFFECT, fn_flush, "flush([topic])",
+     "make every log of a topic, or of all, durable (fsync); returns the partitions",
+     "SELECT flush('orders');"},
+
+    {"produce", 4, 6, EFFECT, fn_produce,
+     "produce(topic, partition, key, value [, acks [, options_json]])",
+     "append one record to the leader at once, outside the SQL transaction; returns its offset",
+     "SELECT produce('orders', 0, 'k1', 'hello', 'all');"},
+
+    {"fetch_round", 0, 2, EFFECT, fn_fetch_round, "fetch_round([topic [, partition]])",
+     "one replication round: every live follower fetches once; returns the records they appended",
+     "SELECT fetch_round('orders');"},
+    {"fetch", 3, 3, EFFECT, fn_fetch, "fetch(topic, partition, broker)",
+     "one fetch request of one follower and its answer; returns the records it appended",
+     "SELECT fetch('orders', 0, 2);"},
+    {"replicate", 0, 2, EFFECT, fn_replicate, "replicate([topic [, partition]])",
+     "replication rounds until nothing moves any more; returns how many", "SELECT replicate();"},
+    {"tick", 1, 1, EFFECT, fn_tick, "tick(ms)",
+     "let time pass: lag checks and timeouts; returns the new time in milliseconds",
+     "SELECT tick(30000);"},
+    {"refresh_isr", 0, 2, EFFECT, fn_refresh_isr, "refresh_isr([topic [, partition]])",
+     "evaluate the membership of in-sync replicas now; returns the partitions that changed",
+     "SELECT refresh_isr('orders');"},
+
+    {"remove_from_isr", 3, 3, EFFECT, fn_remove_from_isr,
+     "remove_from_isr(topic, partition, broker)",
+     "take a follower out of the in-sync replicas; returns the new ISR",
+     "SELECT remove_from_isr('orders', 0, 3);"},
+    {"promote", 3, 4, EFFECT, fn_promote, "promote(topic, partition, broker [, 'unclean'])",
+     "make that replica the leader; returns the new leader epoch",
+     "SELECT promote('orders', 0, 2);"},
+    {"rejoin", 3, 3, EFFECT, fn_rejoin, "rejoin(topic, partition, broker)",
+     "have a returned replica reconcile its log with the leader now; returns its log end offset",
+     "SELECT rejoin('orders', 0, 1);"},
+    {"crash", 1, 2, EFFECT, fn_crash, "crash(broker [, 'power'])",
+     "stop a broker as kill -9 does, or as a power cut: then bytes that were not flushed are gone; "
+     "returns its state",
+     "SELECT crash(1);"},
+    {"restart", 1, 1, EFFECT, fn_restart, "restart(broker)",
+     "start a stopped broker: it recovers its logs and registers anew; or open what one that "
+     "runs could not; returns its state",
+     "SELECT restart(1);"},
+
+    {"cut", 2, 2, EFFECT, fn_cut, "cut(a, b)",
+     "cut the link between two brokers, or a broker and 'controller'; returns the links that are "
+     "cut",
+     "SELECT cut(1, 'controller');"},
+    {"heal", 0, 2, EFFECT, fn_heal, "heal([a, b])",
+     "heal a link, or all of them; returns the links that are still cut", "SELECT heal();"},
+    {"elect", 0, 3, EFFECT, fn_elect, "elect([topic [, partition [, 'preferred'|'unclean']]])",
+     "elect leaders where there is none, or the preferred one; returns how many changed",
+     "SELECT elect('orders', 0, 'preferred');"},
+    {"shutdown_broker", 1, 1, EFFECT, fn_shutdown_broker, "shutdown_broker(broker)",
+     "controlled shutdown: the broker hands over what it leads and stops cleanly; returns its "
+     "state",
+     "SELECT shutdown_broker(1);"},
+    {"reassign", 3, 3, EFFECT, fn_reassign, "reassign(topic, partition, replicas_json)",
+     "move a partition to these brokers; NULL cancels a running move; returns the replicas now",
+     "SELECT reassign('orders', 0, '[2,3]');"},
+
+    {"delete_records", 3, 3, EFFECT, fn_delete_records,
+     "delete_records(topic, partition, before_offset)",
+     "raise the log start; -1 means the high watermark; returns the low watermark",
+     "SELECT delete_records('orders', 0, 1);"},
+    {"roll", 1, 2, EFFECT, fn_roll, "roll(topic [, partition])",
+     "begin a new segment on every replica; returns how many were begun", "SELECT roll('orders');"},
+    {"retention", 0, 0, EFFECT, fn_retention, "retention()",
+     "delete the segments that are too old or too many; returns how many", "SELECT retention();"},
+    {"list_offsets", 3, 3, LOOK, fn_list_offsets,
+     "list_offsets(topic, partition, "
+     "'earliest'|'latest'|'max_timestamp'|'earliest_local'|'latest_tiered'|ms)",
+     "the offset that a consumer is told for that time; NULL if there is no such record",
+     "SELECT list_offsets('orders', 0, 'latest');"},
+    {"epoch_end_offset", 4, 4, LOOK, fn_epoch_end_offset,
+     "epoch_end_offset(topic, partition, broker, epoch)",
+     "where a leader epoch ends in a broker's log, as '[epoch,offset]'; NULL if it does not know",
+     "SELECT epoch_end_offset('orders', 0, 1, 0);"},
+
+    {"why", 3, 3, LOOK, fn_why, "why(topic, partition, offset)",
+     "what became of an offset, in one line: visible since when, or what it waits for, or where it "
+     "went",
+     "SELECT why('orders', 0, 1);"},
+    {"diagram", 2, 3, LOOK, fn_diagram, "diagram(topic, partition [, 'utf8'])",
+     "the logs of all replicas side by side, with epochs, log ends and the high watermark, as text",
+     "SELECT diagram('orders', 0);"},
+    {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
+     "nearest_replica(topic, partition, rack [, offset])",
+     "the broker that a consumer in that rack is told to read from: in its rack if that can be",
+     "SELECT * FROM orders WHERE replica = nearest_replica('orders', 0, 'rack-b');"},
+};
+
+const size_t ext_function_count = sizeof ext_functions / sizeof ext_functions[0];

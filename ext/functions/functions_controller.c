@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* SQL functions about the network, and what the controller does: elections, shutdown, moves. */
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
+#include "ext/ext_value.h"
+#include "ext/functions/functions.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+/* One end of a link: a broker's id, or 'controller'. */
+static int64_t end_argument(struct ext_call *call, int index, const char *name)
+{
+    int64_t number = HW_CLUSTER_CONTROLLER;
+
+    if (call->status == HW_OK && !ext_value_is_word(call->argv[index], "controller") &&
+        !ext_value_integer(call->argv[index], &number)) {
+        ext_call_refuse_argument(call, index, name, "a broker's id or 'controller'");
+    }
+    return number;
+}
+
+void fn_cut(struct ext_call *call)
+{
+    int64_t a = end_argument(call, 0, "a");
+    int64_t b = end_argument(call, 1, "b");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    int64_t links_cut = 0;
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_cut(cluster, a, b, &links_cut, &call->error);
+    }
+    ext_call_return_integer(call, links_cut);
+}
+
+void fn_heal(struct ext_call *call)
+{
+    bool is_all = ext_call_is_missing(call, 0) && ext_call_is_missing(call, 1);
+    int64_t a = 0;
+    int64_t b = 0;
+    int64_t links_cut = 0;
+    struct hw_cluster *cluster;
+
+    if (!is_all && call->argc == 1) {
+        ext_call_refuse(call, "heal() takes both ends of a link, or none");
+    } else if (!is_all) {
+        a = end_argument(call, 0, "a");
+        b = end_argument(call, 1, "b");
+    }
+    cluster = ext_call_lock(call);
+    if (cluster != NULL) {
+        call->status = is_all ? hw_cluster_heal_all(cluster, &links_cut, &call->error)
+                              : hw_cluster_heal(cluster, a, b, &links_cut, &call->error);
+    }
+    ext_call_return_integer(call, links_cut);
+}
+
+static enum hw_cluster_election election_argument(struct ext_call *call, int index)
+{
+    const char *word = ext_call_optional_text(call, index, "the third argument");
+
+    if (word == NULL) {
+        return HW_ELECT_ONLINE;
+    }
+    if (strcmp(word, "preferred") == 0) {
+        return HW_ELECT_PREFERRED;
+    }
+    if (strcmp(word, "unclean") != 0) {
+        ext_call_refuse(call, "elect(): the third argument must be 'preferred', 'unclean' or NULL");
+    }
+    return HW_ELECT_UNCLEAN;
+}
+
+void fn_elect(struct ext_call *call)
+{
+    int64_t partition = -1;
+    const char *topic = ext_call_scope(call, 0, &partition);
+    enum hw_cluster_election election = election_argument(call, 2);
+    struct hw_cluster *cluster = ext_call_lock(call);
+    int64_t changed = 0;
+
+    if (cluster != NULL) {
+        call->status =
+            hw_cluster_elect(cluster, topic, partition, election, &changed, &call->error);
+    }
+    ext_call_return_integer(call, changed);
+}
+
+void fn_shutdown_broker(struct ext_call *call)
+{
+    int64_t broker = ext_call_integer(call, 0, "broker");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    const char *state = NULL;
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_shutdown_broker(cluster, broker, &state, &call->error);
+    }
+    ext_call_return_text(call, state);
+}
+
+static enum hw_status visit_replica(void *context, const struct ext_json_member *member,
+                                    struct hw_error *error)
+{
+    struct hw_broker_list *replicas = context;
+    int64_t id = 0;
+
+    if (!ext_json_integer(member, &id) || id < 0 || id > INT32_MAX) {
+        return ext_error_invalid(error, "replicas: element %s must be a broker's id", member->name);
+    }
+    if (replicas->count == HW_REPLICAS_MAX) {
+        return ext_error_invalid(error, "replicas: more than %d", (int)HW_REPLICAS_MAX);
+    }
+    replicas->ids[replicas->count++] = (hw_broker_id_t)id;
+    return HW_OK;
+}
+
+void fn_reassign(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "topic");
+    int64_t partition = ext_call_integer(call, 1, "partition");
+    bool is_cancel = ext_call_is_missing(call, 2);
+    struct hw_broker_list target = {.count = 0};
+    struct hw_broker_list replicas = {.count = 0};
+    char text[HW_BROKER_LIST_TEXT_SIZE];
+    struct hw_cluster *cluster;
+
+    if (call->status == HW_OK && !is_cancel) {
+        call->status = ext_json_walk_array(call->session->db, call->argv[2], "replicas",
+                                           visit_replica, &target, &call->error);
+    }
+    cluster = ext_call_lock(call);
+    if (cluster != NULL) {
+        call->status = hw_cluster_reassign(cluster, topic, partition, is_cancel ? NULL : &target,
+                                           &replicas, &call->error);
+    }
+    ext_call_return_text(call, hw_broker_list_format(&replicas, text, sizeof text));
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* produce(): one record to the leader, at once and outside the SQL transaction. */
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
+#include "ext/ext_value.h"
+#include "ext/functions/functions.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+enum {
+    ARGUMENT_TOPIC,
+    ARGUMENT_PARTITION,
+    ARGUMENT_KEY,
+    ARGUMENT_VALUE,
+    ARGUMENT_ACKS,
+    ARGUMENT_OPTIONS
+};
+
+/* 'all' or a number, which the cluster judges once it has found the topic (R1.4, R1.6); the default
+ * of the cluster if missing. */
+static int64_t acks_argument(struct ext_call *call)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+    sqlite3_value *value;
+    int64_t acks = HW_ACKS_DEFAULT;
+
+    if (ext_call_is_missing(call, ARGUMENT_ACKS) || call->status != HW_OK) {
+        return acks;
+    }
+    value = call->argv[ARGUMENT_ACKS];
+    if (ext_value_is_word(value, "all")) {
+        return HW_ACKS_ALL;
+    }
+    if (!ext_value_integer(value, &acks) || acks == HW_ACKS_DEFAULT) {
+        call->status = hw_error_refuse(&call->error, HW_KAFKA_INVALID_REQUIRED_ACKS,
+                                       "acks must be 0, 1, -1 or 'all', not %s",
+                                       ext_value_describe(value, described));
+    }
+    return acks;
+}
+
+struct produce_options {
+    struct hw_produce *produce;
+    struct hw_buffer *headers;
+    sqlite3 *db;
+};
+
+static enum hw_status visit_produce_option(void *context, const struct ext_json_member *member,
+                                           struct hw_error *error)
+{
+    struct produce_options *options = context;
+    struct hw_record *record = &options->produce->record;
+    int64_t number = 0;
+
+    if (strcmp(member->name, "timestamp") == 0) {
+        if (!ext_json_integer(member, &number) || number == HW_TIMESTAMP_CLOCK) {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                                   "timestamp must be an integer, milliseconds");
+        }
+        record->timestamp = number;
+        return HW_OK;
+    }
+    if (strcmp(member->name, "leader_epoch") == 0) {
+        if (!ext_json_integer(member, &number) || number < 0) {
+            return ext_error_invalid(error, "leader_epoch must be an integer, 0 or more");
+        }
+        options->produce->leader_epoch = number;
+        return HW_OK;
+    }
+    if (strcmp(member->name, "broker") == 0) {
+        if (!ext_json_integer(member, &number)) {
+            return ext_error_invalid(error, "broker must be an integer, a broker's id");
+        }
+        options->produce->has_broker = true;
+        options->produce->broker = number;
+        return HW_OK;
+    }
+    if (strcmp(member->name, "headers") == 0) {
+        return ext_json_headers_of_member(options->db, member, options->headers,
+                                          &record->header_count, error);
+    }
+    if (strcmp(member->name, "producer") == 0) {
+        return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
+                               "option producer: idempotent producers are not supported yet");
+    }
+    return ext_error_invalid(error,
+                             "produce(): no option named %.60s; there are timestamp, headers, "
+                             "leader_epoch, broker",
+                             member->name);
+}
+
+static void read_record(struct ext_call *call, struct hw_produce *produce,
+                        struct hw_buffer *headers)
+{
+    struct hw_record *record = &produce->record;
+    struct produce_options options = {
+        .produce = produce, .headers = headers, .db = call->session->db};
+
+    if (call->status == HW_OK) {
+        call->status = ext_value_bytes(call->argv[ARGUMENT_KEY], "the key", &record->key,
+                                       &record->key_size, &call->error);
+    }
+    if (call->status == HW_OK) {
+        call->status = ext_value_bytes(call->argv[ARGUMENT_VALUE], "the value", &record->value,
+                                       &record->value_size, &call->error);
+    }
+    if (call->status == HW_OK && !ext_call_is_missing(call, ARGUMENT_OPTIONS)) {
+        call->status = ext_json_walk(call->session->db, call->argv[ARGUMENT_OPTIONS], "options",
+                                     visit_produce_option, &options, &call->error);
+    }
+    record->headers = headers->bytes;
+    record->headers_size = (int32_t)headers->size;
+}
+
+void fn_produce(struct ext_call *call)
+{
+    struct hw_produce produce = {.leader_epoch = -1};
+    struct hw_produced produced = {.answered = false};
+    struct hw_buffer headers;
+    struct hw_cluster *cluster;
+
+    hw_buffer_init(&headers, &ext_allocator);
+    produce.record.timestamp = HW_TIMESTAMP_CLOCK;
+    produce.topic = ext_call_text(call, ARGUMENT_TOPIC, "topic");
+    produce.partition = ext_call_optional_integer(call, ARGUMENT_PARTITION, "partition", -1);
+    if (!ext_call_is_missing(call, ARGUMENT_PARTITION) && produce.partition < 0) {
+        ext_call_refuse(call, "produce(): partition must be 0 or more, or NULL to let the "
+                              "partitioner choose");
+    }
+    produce.acks = acks_argument(call);
+    read_record(call, &produce, &headers);
+    cluster = ext_call_lock(call);
+    if (cluster != NULL) {
+        call->status = hw_cluster_produce(cluster, &produce, &produced, &call->error);
+    }
+    if (call->status == HW_OK && produced.answered) {
+        sqlite3_result_int64(call->context, produced.offset);
+    }
+    hw_buffer_release(&headers);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* SQL functions about topics. */
+#include "ext/config_list.h"
+#include "ext/functions/functions.h"
+
+#include <inttypes.h>
+
+SQLITE_EXTENSION_INIT3
+
+/* To the core 0 means "the default"; who writes 0 does not mean that. */
+static int64_t optional_count(struct ext_call *call, int index, const char *name,
+                              enum hw_kafka_error invalid)
+{
+    int64_t number = ext_call_optional_integer(call, index, name, 0);
+
+    if (call->status == HW_OK && number <= 0 && !ext_call_is_missing(call, index)) {
+        call->status =
+            hw_error_refuse(&call->error, invalid,
+                            "create_topic(): %s must be 1 or more, not %" PRId64, name, number);
+    }
+    return number;
+}
+
+void fn_create_topic(struct ext_call *call)
+{
+    struct hw_topic_spec spec = {
+        .name = ext_call_text(call, 0, "name"),
+        .partitions = optional_count(call, 1, "partitions", HW_KAFKA_INVALID_PARTITIONS),
+        .replication_factor =
+            optional_count(call, 2, "replication_factor", HW_KAFKA_INVALID_REPLICATION_FACTOR)};
+    struct ext_config_list configs;
+    struct hw_cluster *cluster;
+    struct hw_uuid id = {{0}};
+    char text[HW_UUID_TEXT_SIZE];
+
+    ext_config_list_init(&configs);
+    if (call->status == HW_OK && !ext_call_is_missing(call, 3)) {
+        call->status =
+            ext_config_list_add_json(&configs, call->session->db, call->argv[3], &call->error);
+    }
+    cluster = ext_call_lock(call);
+    if (cluster != NULL) {
+        spec.configs = configs.pairs;
+        spec.config_count = configs.count;
+        call->status = hw_cluster_create_topic(cluster, &spec, &id, &call->error);
+    }
+    ext_config_list_release(&configs);
+    hw_uuid_format(&id, text);
+    ext_call_return_text(call, text);
+}
+
+void fn_delete_topic(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "name");
+    struct hw_cluster *cluster = ext_call_lock(call);
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_delete_topic(cluster, topic, &call->error);
+    }
+    ext_call_return_integer(call, 1);
+}
+
+void fn_flush(struct ext_call *call)
+{
+    const char *topic = ext_call_optional_text(call, 0, "topic");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    int64_t partitions = 0;
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_flush(cluster, topic, &partitions, &call->error);
+    }
+    ext_call_return_integer(call, partitions);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of tables: columns, help, code. */
+#include "ext/tables/tables.h"
+
+#define BROKER_OF_COPY                                                                             \
+    {                                                                                              \
+        "broker", "INTEGER", "the broker that has this copy"                                       \
+    }
+
+static const struct ext_column brokers[] = {
+    {"broker", "INTEGER", "the broker's id"},
+    {"rack", "TEXT", "the rack that it was added with; NULL: none"},
+    {"state", "TEXT", "running, crashed, fenced or shutdown"},
+    {"broker_epoch", "INTEGER", "a number that the controller gives with each registration"},
+    {"dir", "TEXT", "its log directory"},
+};
+
+static const struct ext_column topics[] = {
+    EXT_COLUMN_TOPIC,
+    {"topic_id", "TEXT", "the id that tells it from an earlier topic of that name"},
+    {"partitions", "INTEGER", "how many partitions it has"},
+    {"replication_factor", "INTEGER", "how many brokers have a copy of each partition"},
+    {"min_insync_replicas", "INTEGER", "the config min.insync.replicas that is in force for it"},
+    {"configs", "TEXT", "the configs that it sets itself, as a JSON object"},
+};
+
+static const struct ext_column partitions[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"leader", "INTEGER", "the broker that leads it; NULL: none"},
+    {"leader_epoch", "INTEGER", "a number that grows with each new leader"},
+    {"partition_epoch", "INTEGER", "a number that grows with each change of this record"},
+    {"replicas", "TEXT", "the brokers that are to have a copy, as a JSON array"},
+    {"isr", "TEXT", "the in-sync replicas, as a JSON array of brokers"},
+    {"elr", "TEXT", "eligible leader replicas that have left the ISR, as a JSON array of brokers"},
+    {"leo", "INTEGER", "the leader's log end offset; NULL without a live leader"},
+    {"hw", "INTEGER", "the leader's high watermark: rows below it are visible"},
+    {"lso", "INTEGER", "the leader's last stable offset: where read_committed ends"},
+    {"log_start", "INTEGER", "the first offset of the leader's log"},
+    {"under_replicated", "INTEGER", "1 if a replica is not in the ISR"},
+    {"under_min_isr", "INTEGER", "1 if the ISR is smaller than min.insync.replicas"},
+};
+
+static const struct ext_column replicas[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"role", "TEXT", "leader or follower, as the broker was told; offline where it does not run"},
+    {"state", "TEXT", "Kafka's name of what the replica does: OnlineFetchingReplica, ..."},
+    {"leader_epoch", "INTEGER", "the leader epoch that this broker was told last"},
+    {"leo", "INTEGER", "its log end offset; NULL while it is down"},
+    {"hw", "INTEGER", "the high watermark that it knows"},
+    {"lso", "INTEGER", "its last stable offset"},
+    {"log_start", "INTEGER", "the first offset of its log"},
+    {"lag", "INTEGER", "how far its log ends behind the leader's"},
+    {"in_isr", "INTEGER", "1 if the controller's record has it in sync"},
+    {"known_leo", "INTEGER", "its log end as the leader knows it from its last fetch"},
+    {"last_fetch_ms", "INTEGER", "when the leader heard of it last; NULL: never"},
+    {"last_caught_up_ms", "INTEGER", "when it had all of the leader's log last; NULL: never"},
+    {"recovery_point", "INTEGER", "offsets below it are on disk for certain"},
+    {"size_bytes", "INTEGER", "the size of its segments"},
+    {"dir", "TEXT", "the directory of its files"},
+};
+
+static const struct ext_column acks[] = {
+    {"id", "INTEGER", "the number of the request"},
+    {"time_ms", "INTEGER", "when it was made, on the cluster's clock"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"base_offset", "INTEGER", "the offset of its first record"},
+    {"last_offset", "INTEGER", "the offset of its last record"},
+    {"leader_epoch", "INTEGER", "the epoch of the leader that took it"},
+    {"acks", "INTEGER", "the acknowledgement that was asked for: 0, 1, or -1 for all"},
+    {"status", "TEXT", "pending, acknowledged, failed, or unanswered with acks=0"},
+    {"error", "TEXT", "Kafka's name of the error, if it failed"},
+    {"resolved_ms", "INTEGER", "when it was answered; NULL while it is pending"},
+};
+
+static const struct ext_column lost[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"offset", "INTEGER", "the offset that the record had"},
+    {"leader_epoch", "INTEGER", "the leader epoch that the record had"},
+    {"acks", "INTEGER", "what its producer asked for; NULL: not known any more"},
+    {"acknowledged", "INTEGER", "1 if its producer was told that it is safe; 0: it was visible"},
+    {"lost_ms", "INTEGER", "when it was lost, on the cluster's clock"},
+    {"by_event", "TEXT", "election, unclean election, power loss or deposed leader"},
+    {"broker", "INTEGER", "the leader whose log does not have it"},
+};
+
+static const struct ext_column epochs[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"epoch", "INTEGER", "the leader epoch"},
+    {"start_offset", "INTEGER", "its first offset in this log"},
+    {"end_offset", "INTEGER", "the first offset behind it"},
+};
+
+static const struct ext_column segments[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"base_offset", "INTEGER", "the offset that names it"},
+    {"next_offset", "INTEGER", "the first offset behind it"},
+    {"size_bytes", "INTEGER", "the size of its .log file"},
+    {"index_entries", "INTEGER", "entries of its offset index"},
+    {"max_timestamp", "INTEGER", "the largest timestamp in it; NULL: it is empty"},
+    {"file", "TEXT", "its .log file"},
+};
+
+static const struct ext_column journal[] = {
+    {"seq", "INTEGER", "the number of the event"},
+    {"time_ms", "INTEGER", "when it happened, on the cluster's clock"},
+    {"event", "TEXT", "what happened"},
+    {"topic", "TEXT", "the topic's name; NULL: it concerns none"},
+    {"partition", "INTEGER", "the partition's number; NULL: it concerns none"},
+    {"broker", "INTEGER", "the broker to which it happened; NULL: none"},
+    {"peer", "INTEGER", "the other broker of an exchange; NULL: none"},
+    {"leader_epoch", "INTEGER", "the leader epoch in which it happened"},
+    {"offset", "INTEGER", "the first offset that it concerns"},
+    {"end_offset", "INTEGER", "the first offset behind those that it concerns"},
+    {"hw", "INTEGER", "the high watermark after it, or that it carries"},
+    {"detail", "TEXT", "what else there is to say"},
+};
+
+static const struct ext_column configs[] = {
+    {"name", "TEXT", "the config's name, as Kafka calls it"},
+    {"value", "TEXT", "the value in force; NULL: none"},
+    {"default_value", "TEXT", "the value where it is not set"},
+    {"scope", "TEXT", "cluster, or topic: it can be set for each topic, too"},
+    {"topic", "TEXT", "the topic whose own value it is; NULL: the cluster's"},
+    {"description", "TEXT", "what it does"},
+};
+
+static const struct ext_column help[] = {
+    {"name", "TEXT", "what it is about; a column's has its table before it, as in hw_help.name"},
+    {"kind", "TEXT", "function, table, module, column or config"},
+    {"signature", "TEXT", "how it is called, or what type it has"},
+    {"summary", "TEXT", "one line about it"},
+    {"example", "TEXT", "a statement that uses it"},
+};
+
+#define TABLE(table, array, line, statement)                                                       \
+    {                                                                                              \
+        .name = (table), .signature = (table), .use = (table), .summary = (line),                  \
+        .example = (statement), EXT_COLUMNS(array)                                                 \
+    }
+
+const struct ext_table ext_tables[] = {
+    {TABLE("hw_brokers", brokers, "one row a broker", "SELECT * FROM hw_brokers;"), fill_brokers,
+     true},
+
+    {TABLE("hw_topics", topics, "one row a topic; configs it sets itself as JSON",
+           "SELECT topic, partitions FROM hw_topics;"),
+     fill_topics, true},
+
+    {TABLE("hw_partitions", partitions,
+           "the controller's record of each partition, and the leader's offsets",
+           "SELECT topic, \"partition\", leader, isr, hw FROM hw_partitions;"),
+     fill_partitions, true},
+
+    {TABLE("hw_replicas", replicas,
+           "each copy of each partition: its log, and what the leader knows of it",
+           "SELECT broker, role, leo, hw FROM hw_replicas;"),
+     fill_replicas, true},
+
+    {TABLE("hw_acks", acks,
+           "what producers were told, or still wait for: every pending request, the last "
+           "finished ones",
+           "SELECT id, base_offset, acks, status FROM hw_acks;"),
+     fill_acks, true},
+
+    {TABLE("hw_lost", lost,
+           "records that were acknowledged or visible, and are not in the log of the leader "
+           "that followed",
+           "SELECT \"offset\", acks, acknowledged, by_event FROM hw_lost;"),
+     fill_lost, true},
+
+    {TABLE("hw_epochs", epochs, "the leader epochs in each replica's log",
+           "SELECT broker, epoch, start_offset FROM hw_epochs;"),
+     fill_epochs, true},
+
+    {TABLE("hw_segments", segments, "the segment files of each replica",
+           "SELECT broker, base_offset, size_bytes FROM hw_segments;"),
+     fill_segments, true},
+
+    {TABLE("hw_journal", journal,
+           "the last 4096 events: produces, fetches, high watermarks, ISR changes, "
+           "elections, crashes",
+           "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"),
+     fill_journal, true},
+
+    {TABLE("hw_config", configs,
+           "every config with its value in force; topic is NULL for the cluster's",
+           "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"),
+     fill_config, true},
+
+    {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
+           "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),
+     fill_help, false},
+};
+
+const size_t ext_table_count = sizeof ext_tables / sizeof ext_tables[0];

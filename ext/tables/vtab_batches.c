@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hw_batches(topic, partition, broker): every batch in the files of one replica's log, with its
+ * checksum computed anew.
+ *
+ *     SELECT base_offset, records, size_bytes, crc_ok, codec FROM hw_batches('orders', 0, 2);
+ *
+ * The columns are those of kafka_batches; here only the way to the files is another one.
+ */
+#include "ext/tables/vtab_batches.h"
+
+#include "ext/ext_error.h"
+#include "ext/files/kafka_tables.h"
+#include "ext/files/vtab_kafka_scan.h"
+#include "ext/tables/replica_table.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const struct ext_column columns[] = {
+    EXT_COLUMNS_OF_BATCH,
+    {"topic", "TEXT HIDDEN", "the first argument"},
+    {"partition", "INTEGER HIDDEN", "the second argument"},
+    {"broker", "INTEGER HIDDEN", "the third argument: whose files are read"},
+};
+
+const struct ext_schema vtab_batches_schema = {
+    .name = "hw_batches",
+    .signature = "hw_batches(topic, partition, broker)",
+    .use = "hw_batches('orders', 0, 2)",
+    .summary = "every batch in the files of one replica's log, with its checksum computed",
+    .example = "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);",
+    EXT_COLUMNS(columns)};
+
+enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, COLUMN_COUNT };
+
+static const enum record_term terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET,
+                                                     [TOPIC] = TERM_TOPIC,
+                                                     [PARTITION] = TERM_PARTITION,
+                                                     [BROKER] = TERM_REPLICA};
+
+struct cursor {
+    sqlite3_vtab_cursor base;    /* Must be first. */
+    struct ext_cluster *cluster; /* NULL: no scan is running. */
+    char *topic;
+    int64_t partition;
+    int64_t broker;
+    struct ext_range offsets; /* Base offsets that are wanted. */
+    struct hw_kafka_scan *scan;
+    const struct hw_partition_row *row; /* NULL: at the end. */
+};
+
+static int batches_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                           sqlite3_vtab **vtab, char **message)
+{
+    (void)argc, (void)argv, (void)message;
+    return replica_table_connect(db, client, &vtab_batches_schema, vtab);
+}
+
+static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    struct record_shape shape = {.columns = terms,
+                                 .rowid = TERM_NONE,
+                                 .argument_columns = 1 << TOPIC | 1 << PARTITION | 1 << BROKER,
+                                 .is_always_one = true};
+    int code = record_plan(info, &shape);
+
+    (void)vtab;
+    /* Damage has an offset too, which the batch behind it may have as well. */
+    info->idxFlags &= ~SQLITE_INDEX_SCAN_UNIQUE;
+    return code;
+}
+
+static int batches_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+    struct cursor *made = sqlite3_malloc64(sizeof *made);
+
+    (void)vtab;
+    if (made == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *made = (struct cursor){.cluster = NULL};
+    *cursor = &made->base;
+    return SQLITE_OK;
+}
+
+/* End the scan, so that another one can begin. */
+static void reset(struct cursor *cursor)
+{
+    if (cursor->cluster != NULL) {
+        (void)ext_cluster_lock(cursor->cluster);
+        hw_kafka_scan_close(cursor->scan);
+        ext_cluster_unlock(cursor->cluster);
+        ext_cluster_release(cursor->cluster);
+    }
+    sqlite3_free(cursor->topic);
+    cursor->cluster = NULL;
+    cursor->topic = NULL;
+    cursor->scan = NULL;
+    cursor->row = NULL;
+}
+
+static int batches_close(sqlite3_vtab_cursor *base)
+{
+    reset((struct cursor *)base);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* Step to the next row that is wanted. The cluster is locked. */
+static enum hw_status step(struct cursor *cursor, struct hw_error *error)
+{
+    enum hw_status status;
+
+    do {
+        status = hw_kafka_scan_next(cursor->scan, &cursor->row, error);
+    } while (status == HW_OK && cursor->row != NULL &&
+             (cursor->row->offset < cursor->offsets.first ||
+              cursor->row->offset > cursor->offsets.last));
+    if (status != HW_OK) {
+        cursor->row = NULL;
+    }
+    return status;
+}
+
+static enum hw_status start(struct cursor *cursor, const struct record_scan *scan,
+                            struct hw_error *error)
+{
+    struct ext_session *session = ((struct record_table *)cursor->base.pVtab)->session;
+    struct hw_segment_range range = {.first_offset = scan->offsets.first,
+                                     .last_offset = scan->offsets.last,
+                                     .timestamp_min = INT64_MIN,
+                                     .is_backwards = (scan->plan & PLAN_DESCENDING) != 0};
+    struct ext_cluster *cluster = NULL;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    cursor->topic = sqlite3_mprintf("%s", scan->topic);
+    if (cursor->topic == NULL) {
+        return hw_error_no_memory(error, vtab_batches_schema.name);
+    }
+    cursor->partition = scan->partitions.first;
+    cursor->broker = scan->replicas.first;
+    cursor->offsets = scan->offsets;
+    ext_cluster_retain(cluster);
+    cursor->cluster = cluster;
+    status = hw_cluster_scan_batches(ext_cluster_lock(cluster), cursor->topic, cursor->partition,
+                                     cursor->broker, &range, &cursor->scan, error);
+    if (status == HW_OK) {
+        status = step(cursor, error);
+    }
+    ext_cluster_unlock(cluster);
+    return status;
+}
+
+static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                          sqlite3_value **argv)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct record_scan scan;
+    struct hw_error error;
+    enum hw_status status;
+
+    reset(cursor);
+    status = record_scan_read(&scan, plan, text, argc, argv, &error);
+    if (status == HW_OK && !scan.is_empty) {
+        status = replica_table_check(&scan, vtab_batches_schema.name, &error);
+    }
+    if (status == HW_OK && !scan.is_empty) {
+        status = start(cursor, &scan, &error);
+    }
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
+}
+
+static int batches_next(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct hw_error error;
+    enum hw_status status;
+
+    (void)ext_cluster_lock(cursor->cluster);
+    status = step(cursor, &error);
+    ext_cluster_unlock(cursor->cluster);
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
+}
+
+static int batches_eof(sqlite3_vtab_cursor *base)
+{
+    return ((const struct cursor *)base)->row == NULL;
+}
+
+static int batches_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    switch (column) {
+    case TOPIC:
+        sqlite3_result_text(context, cursor->topic, -1, SQLITE_TRANSIENT);
+        break;
+    case PARTITION:
+        sqlite3_result_int64(context, cursor->partition);
+        break;
+    case BROKER:
+        sqlite3_result_int64(context, cursor->broker);
+        break;
+    default:
+        kafka_batch_column(cursor->row, column, context);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+/* The same row has the same rowid in every scan: SQLite joins the scans of an OR by it. */
+static int batches_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct hw_partition_row *row = ((const struct cursor *)base)->row;
+
+    *rowid = (sqlite3_int64)vtab_kafka_hash(vtab_kafka_hash_text(row->file),
+                                            (uint64_t)row->entry.position);
+    return SQLITE_OK;
+}
+
+/* xCreate stays NULL: the table is always there and cannot be created under another name. */
+const sqlite3_module vtab_batches_module = {.iVersion = 0,
+                                            .xConnect = batches_connect,
+                                            .xBestIndex = batches_best_index,
+                                            .xDisconnect = replica_table_disconnect,
+                                            .xOpen = batches_open,
+                                            .xClose = batches_close,
+                                            .xFilter = batches_filter,
+                                            .xNext = batches_next,
+                                            .xEof = batches_eof,
+                                            .xColumn = batches_column,
+                                            .xRowid = batches_rowid};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hw_log(topic, partition, broker): every record in one replica's log, and why a consumer sees it
+ * or not.
+ *
+ *     SELECT "offset", value, visibility FROM hw_log('orders', 0, 2);
+ *     SELECT r.broker, l.value FROM hw_replicas r, hw_log(r.topic, r."partition", r.broker) l;
+ */
+#include "ext/tables/vtab_log.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+#include "ext/tables/replica_table.h"
+#include "ext/topics/record_cursor.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const struct ext_column columns[] = {
+    EXT_COLUMNS_OF_RECORD,
+    {"topic", "TEXT HIDDEN", "the first argument"},
+    {"of_partition", "INTEGER HIDDEN", "the second argument; the same as partition"},
+    {"broker", "INTEGER HIDDEN", "the third argument: whose copy is read"},
+};
+
+const struct ext_schema vtab_log_schema = {
+    .name = "hw_log",
+    .signature = "hw_log(topic, partition, broker)",
+    .use = "hw_log('orders', 0, 2)",
+    .summary = "every record in one replica's log, with the reason why a consumer sees it or not",
+    .example = "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);",
+    EXT_COLUMNS(columns)};
+
+enum log_column {
+    LOG_PARTITION,
+    LOG_OFFSET,
+    LOG_LEADER_EPOCH,
+    LOG_TIMESTAMP,
+    LOG_KEY,
+    LOG_VALUE,
+    LOG_HEADERS,
+    LOG_VISIBILITY,
+    LOG_CONTROL,
+    LOG_PRODUCER_ID,
+    LOG_PRODUCER_EPOCH,
+    LOG_SEQUENCE,
+    LOG_BATCH_BASE_OFFSET,
+    LOG_TOPIC, /* The arguments, hidden. */
+    LOG_OF_PARTITION,
+    LOG_BROKER
+};
+
+static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
+                                         [LOG_OFFSET] = TERM_OFFSET,
+                                         [LOG_LEADER_EPOCH] = TERM_NONE,
+                                         [LOG_TIMESTAMP] = TERM_NONE,
+                                         [LOG_KEY] = TERM_NONE,
+                                         [LOG_VALUE] = TERM_NONE,
+                                         [LOG_HEADERS] = TERM_NONE,
+                                         [LOG_VISIBILITY] = TERM_NONE,
+                                         [LOG_CONTROL] = TERM_NONE,
+                                         [LOG_PRODUCER_ID] = TERM_NONE,
+                                         [LOG_PRODUCER_EPOCH] = TERM_NONE,
+                                         [LOG_SEQUENCE] = TERM_NONE,
+                                         [LOG_BATCH_BASE_OFFSET] = TERM_NONE,
+                                         [LOG_TOPIC] = TERM_TOPIC,
+                                         [LOG_OF_PARTITION] = TERM_PARTITION,
+                                         [LOG_BROKER] = TERM_REPLICA};
+
+enum {
+    ARGUMENT_COLUMNS = 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_BROKER,
+    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | ARGUMENT_COLUMNS
+};
+
+static int log_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                       sqlite3_vtab **vtab, char **message)
+{
+    (void)argc, (void)argv, (void)message;
+    return replica_table_connect(db, client, &vtab_log_schema, vtab);
+}
+
+static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    struct record_shape shape = {.columns = terms,
+                                 .rowid = TERM_OFFSET,
+                                 .light_columns = LIGHT_COLUMNS,
+                                 .argument_columns = ARGUMENT_COLUMNS,
+                                 .is_always_one = true};
+
+    (void)vtab;
+    return record_plan(info, &shape);
+}
+
+static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                      sqlite3_value **argv)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+    struct record_scan *scan = &cursor->scan;
+    struct record_source source;
+    struct hw_error error;
+    enum hw_status status;
+
+    record_cursor_reset(cursor);
+    status = record_scan_read(scan, plan, text, argc, argv, &error);
+    if (status == HW_OK && !scan->is_empty) {
+        status = replica_table_check(scan, vtab_log_schema.name, &error);
+    }
+    if (status != HW_OK) {
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    scan->mode = HW_READ_LOG;
+    source = (struct record_source){.topic = scan->topic, .partition = scan->partitions.first};
+    return record_cursor_start(cursor, &source);
+}
+
+static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct record_cursor *cursor = (const struct record_cursor *)base;
+    const struct hw_row *row = &cursor->row;
+
+    switch ((enum log_column)column) {
+    case LOG_PARTITION:
+    case LOG_OF_PARTITION:
+        sqlite3_result_int(context, row->partition);
+        break;
+    case LOG_OFFSET:
+        sqlite3_result_int64(context, cursor->record->offset);
+        break;
+    case LOG_LEADER_EPOCH:
+        ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
+        break;
+    case LOG_TIMESTAMP:
+        sqlite3_result_int64(context, cursor->record->timestamp);
+        break;
+    case LOG_KEY:
+        ext_result_key(context, cursor->record);
+        break;
+    case LOG_VALUE:
+        ext_result_value(context, cursor->record);
+        break;
+    case LOG_HEADERS:
+        ext_result_headers(context, cursor->record);
+        break;
+    case LOG_VISIBILITY:
+        sqlite3_result_text(context, row->visibility, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_CONTROL:
+        sqlite3_result_text(context, row->control, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_PRODUCER_ID:
+        ext_result_integer_unless(context, row->producer_id, HW_PRODUCER_ID_NONE);
+        break;
+    case LOG_PRODUCER_EPOCH:
+        ext_result_integer_unless(context, row->producer_epoch, -1);
+        break;
+    case LOG_SEQUENCE:
+        ext_result_integer_unless(context, row->sequence, -1);
+        break;
+    case LOG_BATCH_BASE_OFFSET:
+        sqlite3_result_int64(context, row->batch_base_offset);
+        break;
+    case LOG_TOPIC:
+        sqlite3_result_text(context, cursor->topic, -1, SQLITE_TRANSIENT);
+        break;
+    case LOG_BROKER:
+        sqlite3_result_int64(context, cursor->scan.replicas.first);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    *rowid = ((const struct record_cursor *)base)->record->offset;
+    return SQLITE_OK;
+}
+
+/* xCreate stays NULL: the table is always there and cannot be created under another name. */
+const sqlite3_module vtab_log_module = {.iVersion = 0,
+                                        .xConnect = log_connect,
+                                        .xBestIndex = log_best_index,
+                                        .xDisconnect = replica_table_disconnect,
+                                        .xOpen = record_cursor_open,
+                                        .xClose = record_cursor_close,
+                                        .xFilter = log_filter,
+                                        .xNext = record_cursor_next,
+                                        .xEof = record_cursor_eof,
+                                        .xColumn = log_column,
+                                        .xRowid = log_rowid};

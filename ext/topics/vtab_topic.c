@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A topic as a table.
+ *
+ *     CREATE VIRTUAL TABLE orders USING highwater(partitions=1, replication.factor=3);
+ *     INSERT INTO orders(key, value) VALUES ('k1', 'hello');
+ *     SELECT "offset", key, value FROM orders;
+ *     SELECT * FROM orders WHERE replica = 2 AND isolation = 'read_committed';
+ *
+ * Connecting never looks at the topic or at the cluster, so that a table whose data is damaged or
+ * gone can still be dropped; what is wrong is said when the table is used. Creating and dropping go
+ * through the stage of the transaction, so both follow a ROLLBACK.
+ */
+#include "ext/topics/vtab_topic.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_transaction.h"
+#include "ext/ext_value.h"
+#include "ext/topics/record_cursor.h"
+#include "ext/topics/topic_arguments.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const struct ext_column columns[] = {
+    EXT_COLUMN_PARTITION,
+    {"offset", "INTEGER", "the record's offset, from the leader; with INSERT: NULL"},
+    {"timestamp", "INTEGER", "milliseconds; NULL with INSERT: the cluster's clock"},
+    {"key", "", "TEXT where the bytes are UTF-8 without NUL, else BLOB; NULL: no key"},
+    {"value", "", "as the key; NULL: a tombstone"},
+    {"headers", "", "a JSON object in their order; {} if there are none"},
+    {"leader_epoch", "INTEGER HIDDEN", "the epoch of the leader that took the record"},
+    {"producer_id", "INTEGER HIDDEN", "of an idempotent producer; else NULL"},
+    {"replica", "INTEGER HIDDEN", "an argument: replica = 2 reads broker 2's copy"},
+    {"isolation", "TEXT HIDDEN", "an argument: 'read_uncommitted' (the default), 'read_committed'"},
+};
+
+const struct ext_schema vtab_topic_schema = {
+    .name = "highwater",
+    .is_module = true,
+    .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
+                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n])",
+    .use = "orders",
+    .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
+    .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",
+    EXT_COLUMNS(columns)};
+
+static const enum record_term terms[] = {
+    [TOPIC_PARTITION] = TERM_PARTITION, [TOPIC_OFFSET] = TERM_OFFSET,
+    [TOPIC_TIMESTAMP] = TERM_TIMESTAMP, [TOPIC_KEY] = TERM_NONE,
+    [TOPIC_VALUE] = TERM_NONE,          [TOPIC_HEADERS] = TERM_NONE,
+    [TOPIC_LEADER_EPOCH] = TERM_NONE,   [TOPIC_PRODUCER_ID] = TERM_NONE,
+    [TOPIC_REPLICA] = TERM_REPLICA,     [TOPIC_ISOLATION] = TERM_ISOLATION};
+
+enum {
+    ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION,
+    LIGHT_COLUMNS = 1 << TOPIC_PARTITION | 1 << TOPIC_OFFSET | ARGUMENT_COLUMNS
+};
+
+/* Arguments of xCreate and xConnect before the user's: module, schema and table. */
+enum { ARGUMENT_SCHEMA = 1, ARGUMENT_TABLE = 2, ARGUMENTS_FIRST = 3 };
+
+static struct ext_session *session_of(sqlite3_vtab *vtab)
+{
+    return ((struct record_table *)vtab)->session;
+}
+
+static void table_free(struct topic_table *table)
+{
+    record_table_release(&table->record);
+    sqlite3_free(table->topic);
+    sqlite3_free(table);
+}
+
+/* A table object with these arguments, declared to SQLite. Returns a code of SQLite. */
+static int table_make(sqlite3 *db, struct ext_session *session, const char *const *argv,
+                      const struct topic_arguments *arguments, struct topic_table **made)
+{
+    const char *topic = arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE];
+    const char *schema = argv[ARGUMENT_SCHEMA];
+    struct topic_table *table;
+    int code = ext_schema_declare(db, &vtab_topic_schema);
+
+    if (code == SQLITE_OK) {
+        code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+    }
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct topic_table){.topic = sqlite3_mprintf("%s", topic),
+                                  .partition = arguments->partition,
+                                  .owns_topic = arguments->topic == NULL,
+                                  .is_foreign = sqlite3_stricmp(schema, "main") != 0 &&
+                                                sqlite3_stricmp(schema, "temp") != 0};
+    record_table_init(&table->record, session);
+    if (table->topic == NULL) {
+        table_free(table);
+        return SQLITE_NOMEM;
+    }
+    *made = table;
+    return SQLITE_OK;
+}
+
+static const char foreign_words[] =
+    "a topic's table works in main and temp only: open the attached "
+    "database itself to use it";
+
+int topic_foreign_error(struct topic_table *table)
+{
+    struct hw_error error;
+
+    (void)ext_error_invalid(&error, "%s", foreign_words);
+    return ext_error_to_vtab(&table->record.base, &error);
+}
+
+static int topic_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message)
+{
+    struct topic_arguments arguments;
+    struct topic_table *table = NULL;
+    struct hw_error error;
+    int code = SQLITE_NOMEM;
+
+    (void)message;
+    if (topic_arguments_recall(&arguments, argc - ARGUMENTS_FIRST, argv + ARGUMENTS_FIRST,
+                               &error) == HW_OK) {
+        code = table_make(db, client, argv, &arguments, &table);
+    }
+    topic_arguments_release(&arguments);
+    if (code == SQLITE_OK) {
+        *vtab = &table->record.base;
+    }
+    return code;
+}
+
+static int topic_disconnect(sqlite3_vtab *vtab)
+{
+    table_free((struct topic_table *)vtab);
+    return SQLITE_OK;
+}
+
+/* ----------------------------------------------------------------------- creating and dropping */
+
+/* 0: there is no such topic, or the transaction drops it. */
+static int32_t count_partitions(struct ext_cluster *cluster, const char *topic)
+{
+    int32_t partitions = 0;
+    bool found = hw_cluster_find_topic(ext_cluster_lock(cluster), topic, &partitions);
+
+    ext_cluster_unlock(cluster);
+    return found ? partitions : 0;
+}
+
+static enum hw_status refuse_unknown(struct ext_cluster *cluster, const char *topic,
+                                     struct hw_error *error)
+{
+    const char *nearest = hw_cluster_nearest_topic(ext_cluster_lock(cluster), topic);
+
+    if (nearest != NULL) {
+        (void)hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                              "there is no topic \"%.249s\" to open, did you mean \"%s\"? "
+                              "without topic= the table creates its own",
+                              topic, nearest);
+    } else {
+        (void)hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                              "there is no topic \"%.249s\" to open; without topic= the table "
+                              "creates its own",
+                              topic);
+    }
+    ext_cluster_unlock(cluster);
+    return HW_REFUSED;
+}
+
+static enum hw_status open_existing(struct ext_session *session,
+                                    const struct topic_arguments *arguments, struct hw_error *error)
+{
+    struct ext_cluster *cluster = NULL;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
+    int32_t partitions;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    partitions = count_partitions(cluster, arguments->topic);
+    if (partitions == 0) {
+        return refuse_unknown(cluster, arguments->topic, error);
+    }
+    if (arguments->partition >= partitions) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "%.249s has partitions 0 to %d", arguments->topic, partitions - 1);
+    }
+    if ((arguments->partition < 0 ? partitions - 1 : arguments->partition) >=
+        RECORD_TABLE_PARTITIONS_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
+                               "a table shows partitions below %d", RECORD_TABLE_PARTITIONS_MAX);
+    }
+    return HW_OK;
+}
+
+static enum hw_status create_own(struct ext_session *session, const char *name,
+                                 const struct topic_arguments *arguments, struct hw_error *error)
+{
+    struct hw_topic_spec spec = {.name = name,
+                                 .partitions = arguments->partitions,
+                                 .replication_factor = arguments->replication_factor,
+                                 .configs = arguments->configs.pairs,
+                                 .config_count = arguments->configs.count};
+    struct hw_stage *stage = NULL;
+    enum hw_status status;
+
+    if (arguments->partitions > RECORD_TABLE_PARTITIONS_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
+                               "a table's topic has at most %d partitions, not %d",
+                               RECORD_TABLE_PARTITIONS_MAX, (int)arguments->partitions);
+    }
+    status = ext_transaction_join(session, error);
+    if (status == HW_OK) {
+        status = ext_transaction_stage(session, &stage, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_stage_create_topic(stage, &spec, error);
+    ext_cluster_unlock(session->cluster);
+    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_TOPIC_ALREADY_EXISTS &&
+        count_partitions(session->cluster, name) > 0) {
+        return hw_error_refuse(error, HW_KAFKA_TOPIC_ALREADY_EXISTS,
+                               "there is a topic \"%.100s\" already; highwater(topic=\"%.100s\") "
+                               "opens it",
+                               name, name);
+    }
+    return status;
+}
+
+static enum hw_status create_or_open(struct ext_session *session, const char *const *argv,
+                                     const struct topic_arguments *arguments,
+                                     const struct topic_table *table, struct hw_error *error)
+{
+    if (table->is_foreign) {
+        return ext_error_invalid(error,
+                                 "a topic's table can be in main or temp, not in %.60s: open that "
+                                 "database itself",
+                                 argv[ARGUMENT_SCHEMA]);
+    }
+    return arguments->topic != NULL ? open_existing(session, arguments, error)
+                                    : create_own(session, argv[ARGUMENT_TABLE], arguments, error);
+}
+
+static int topic_create(sqlite3 *db, void *client, int argc, const char *const *argv,
+                        sqlite3_vtab **vtab, char **message)
+{
+    struct topic_arguments arguments;
+    struct topic_table *table = NULL;
+    struct hw_error error;
+    enum hw_status status =
+        topic_arguments_read(&arguments, argc - ARGUMENTS_FIRST, argv + ARGUMENTS_FIRST, &error);
+    int code = SQLITE_OK;
+
+    /* The topic last: nothing may fail behind it. */
+    if (status == HW_OK) {
+        code = table_make(db, client, argv, &arguments, &table);
+    }
+    if (status == HW_OK && code == SQLITE_OK) {
+        status = create_or_open(client, argv, &arguments, table, &error);
+    }
+    topic_arguments_release(&arguments);
+    if (status != HW_OK) {
+        code = ext_error_to_message(message, &error);
+    }
+    if (code != SQLITE_OK && table != NULL) {
+        table_free(table);
+    } else if (code == SQLITE_OK) {
+        *vtab = &table->record.base;
+    }
+    return code;
+}
+
+/* Nothing is left of the topic that could be deleted. */
+static bool is_gone(enum hw_status status, const struct hw_error *error)
+{
+    return status == HW_CORRUPT || status == HW_NOT_FOUND ||
+           (status == HW_REFUSED && error->kafka_error == HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
+}
+
+static enum hw_status delete_own(struct topic_table *table, struct hw_error *error)
+{
+    struct ext_session *session = table->record.session;
+    struct ext_cluster *cluster = NULL;
+    struct hw_stage *stage = NULL;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    status = ext_transaction_join(session, error);
+    if (status == HW_OK) {
+        status = ext_transaction_stage(session, &stage, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_stage_delete_topic(stage, table->topic, error);
+    ext_cluster_unlock(session->cluster);
+    return status;
+}
+
+/* SQLite does not take the words of a failed xDestroy: the code has to say the most, and the words
+ * go to the application's log. */
+static int destroy_error(int code, const char *words)
+{
+    sqlite3_log(code, "DROP TABLE: %s", words);
+    return code;
+}
+
+static int topic_destroy(sqlite3_vtab *vtab)
+{
+    struct topic_table *table = (struct topic_table *)vtab;
+    struct hw_error error;
+    enum hw_status status;
+
+    if (table->is_foreign) {
+        return destroy_error(SQLITE_READONLY, foreign_words);
+    }
+    if (table->owns_topic) {
+        status = delete_own(table, &error);
+        if (status != HW_OK && !is_gone(status, &error)) {
+            return destroy_error(status == HW_IO ? SQLITE_CANTOPEN : ext_error_code(&error),
+                                 error.message);
+        }
+    }
+    table_free(table);
+    return SQLITE_OK;
+}
+
+static int topic_rename(sqlite3_vtab *vtab, const char *name)
+{
+    struct hw_error error;
+
+    (void)ext_error_invalid(&error,
+                            "a topic cannot be renamed: CREATE VIRTUAL TABLE \"%.60s\" USING "
+                            "highwater(topic=\"%.100s\") opens it under another name",
+                            name, ((struct topic_table *)vtab)->topic);
+    return ext_error_to_vtab(vtab, &error);
+}
+
+/* -------------------------------------------------------------------------------------- reading */
+
+/* Whether the topic has one partition now. A cluster that cannot be opened says so at xFilter. */
+static bool has_one_partition(struct topic_table *table)
+{
+    struct ext_cluster *cluster = NULL;
+    struct hw_error error;
+
+    return ext_session_cluster(table->record.session, &cluster, &error) == HW_OK &&
+           count_partitions(cluster, table->topic) == 1;
+}
+
+static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    struct topic_table *table = (struct topic_table *)vtab;
+    struct record_shape shape = {.columns = terms,
+                                 .rowid = TERM_ROWID,
+                                 .light_columns = LIGHT_COLUMNS,
+                                 .argument_columns = ARGUMENT_COLUMNS,
+                                 .is_always_one = table->partition >= 0};
+
+    shape.has_one_partition =
+        !table->is_foreign && table->partition < 0 && has_one_partition(table);
+    return record_plan(info, &shape);
+}
+
+static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                        sqlite3_value **argv)
+{
+    struct record_cursor *cursor = (struct record_cursor *)base;
+    struct topic_table *table = (struct topic_table *)base->pVtab;
+    struct record_source source = {
+        .topic = table->topic, .partition = table->partition, .is_table = true};
+    struct hw_error error;
+
+    record_cursor_reset(cursor);
+    if (table->is_foreign) {
+        return topic_foreign_error(table);
+    }
+    if (record_scan_read(&cursor->scan, plan, text, argc, argv, &error) != HW_OK) {
+        return ext_error_to_vtab(base->pVtab, &error);
+    }
+    /* One partition's table: its number is a fact of every row, not a place to look. */
+    if (table->partition >= 0) {
+        ext_range_clip(&cursor->scan.partitions, table->partition, table->partition);
+        cursor->scan.is_empty |= ext_range_is_empty(&cursor->scan.partitions);
+    }
+    return record_cursor_start(cursor, &source);
+}
+
+static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct record_cursor *cursor = (const struct record_cursor *)base;
+    const struct hw_row *row = &cursor->row;
+
+    switch ((enum topic_column)column) {
+    case TOPIC_PARTITION:
+        sqlite3_result_int(context, row->partition);
+        break;
+    case TOPIC_OFFSET:
+        sqlite3_result_int64(context, cursor->record->offset);
+        break;
+    case TOPIC_TIMESTAMP:
+        sqlite3_result_int64(context, cursor->record->timestamp);
+        break;
+    case TOPIC_KEY:
+        ext_result_key(context, cursor->record);
+        break;
+    case TOPIC_VALUE:
+        ext_result_value(context, cursor->record);
+        break;
+    case TOPIC_HEADERS:
+        ext_result_headers(context, cursor->record);
+        break;
+    case TOPIC_LEADER_EPOCH:
+        ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
+        break;
+    case TOPIC_PRODUCER_ID:
+        ext_result_integer_unless(context, row->producer_id, HW_PRODUCER_ID_NONE);
+        break;
+    case TOPIC_REPLICA:
+        if (cursor->scan.has_replica) {
+            sqlite3_result_int64(context, cursor->scan.replicas.first);
+        }
+        break;
+    case TOPIC_ISOLATION:
+        sqlite3_result_text(
+            context, cursor->scan.mode == HW_READ_COMMITTED ? "read_committed" : "read_uncommitted",
+            -1, SQLITE_STATIC);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+static int topic_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct record_cursor *cursor = (const struct record_cursor *)base;
+
+    *rowid = record_rowid(cursor->row.partition, cursor->record->offset);
+    return SQLITE_OK;
+}
+
+/* ---------------------------------------------------------------------------------- transactions
+ */
+
+static int topic_begin(sqlite3_vtab *vtab)
+{
+    if (((struct topic_table *)vtab)->is_foreign) {
+        return topic_foreign_error((struct topic_table *)vtab);
+    }
+    return ext_transaction_begin(session_of(vtab), vtab);
+}
+
+static int topic_sync(sqlite3_vtab *vtab)
+{
+    return ext_transaction_sync(session_of(vtab), vtab);
+}
+
+static int topic_commit(sqlite3_vtab *vtab)
+{
+    return ext_transaction_commit(session_of(vtab));
+}
+
+static int topic_rollback(sqlite3_vtab *vtab)
+{
+    return ext_transaction_rollback(session_of(vtab));
+}
+
+static int topic_savepoint(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_savepoint(session_of(vtab), vtab, level);
+}
+
+static int topic_release(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_release(session_of(vtab), level);
+}
+
+static int topic_rollback_to(sqlite3_vtab *vtab, int level)
+{
+    return ext_transaction_rollback_to(session_of(vtab), level);
+}
+
+const sqlite3_module vtab_topic_module = {.iVersion = 2,
+                                          .xCreate = topic_create,
+                                          .xConnect = topic_connect,
+                                          .xBestIndex = topic_best_index,
+                                          .xDisconnect = topic_disconnect,
+                                          .xDestroy = topic_destroy,
+                                          .xOpen = record_cursor_open,
+                                          .xClose = record_cursor_close,
+                                          .xFilter = topic_filter,
+                                          .xNext = record_cursor_next,
+                                          .xEof = record_cursor_eof,
+                                          .xColumn = topic_column,
+                                          .xRowid = topic_rowid,
+                                          .xUpdate = topic_update,
+                                          .xBegin = topic_begin,
+                                          .xSync = topic_sync,
+                                          .xCommit = topic_commit,
+                                          .xRollback = topic_rollback,
+                                          .xRename = topic_rename,
+                                          .xSavepoint = topic_savepoint,
+                                          .xRelease = topic_release,
+                                          .xRollbackTo = topic_rollback_to};

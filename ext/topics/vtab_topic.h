@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The module `highwater`: a topic as a table. Declared here for vtab_topic.c and topic_write.c. */
+#ifndef EXT_VTAB_TOPIC_H
+#define EXT_VTAB_TOPIC_H
+
+#include "ext/ext_schema.h"
+#include "ext/topics/record_cursor.h"
+
+struct topic_table {
+    struct record_table record; /* Must be first. */
+    char *topic;
+    int64_t partition; /* -1: all. */
+    bool owns_topic;   /* DROP TABLE deletes the topic. */
+    bool is_foreign;   /* In a schema other than main and temp: only an error can be had. */
+};
+
+/* Columns of the table, in the order in which they are declared. */
+enum topic_column {
+    TOPIC_PARTITION,
+    TOPIC_OFFSET,
+    TOPIC_TIMESTAMP,
+    TOPIC_KEY,
+    TOPIC_VALUE,
+    TOPIC_HEADERS,
+    TOPIC_LEADER_EPOCH, /* Hidden from here on. */
+    TOPIC_PRODUCER_ID,
+    TOPIC_REPLICA,
+    TOPIC_ISOLATION
+};
+
+extern const sqlite3_module vtab_topic_module;
+extern const struct ext_schema vtab_topic_schema;
+
+/* topic_write.c: xUpdate. */
+int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);
+
+/* The error of a table in an attached database. Returns the code for SQLite. */
+int topic_foreign_error(struct topic_table *table);
+
+#endif /* EXT_VTAB_TOPIC_H */
