@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/inspect/snapshot_file.h"
+#include "core/format/snapshot_file.h"
 #include "core/log/directory.h"
 #include "tests/support_batch.h"
 #include "tests/support_log.h"

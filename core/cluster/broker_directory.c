@@ -10,7 +10,7 @@
 #include "core/base/random.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
-#include "core/inspect/meta_properties.h"
+#include "core/format/meta_properties.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -116,9 +116,6 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster);
 
 /* ------------------------------------------------------------------------------- finding things */
 
-/* Source: Topic.validate. */
-bool hw_cluster_is_topic_name(const char *name);
-
 /* Hidden topics are not found. */
 struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name);
 

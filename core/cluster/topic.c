@@ -3,6 +3,7 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
+#include "core/format/topic_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,21 +152,11 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
 
 /* ----------------------------------------------------------------------------------- creating */
 
-bool hw_cluster_is_topic_name(const char *name)
-{
-    size_t size = strlen(name);
-
-    return size > 0 && size <= HW_TOPIC_NAME_MAX && strcmp(name, ".") != 0 &&
-           strcmp(name, "..") != 0 &&
-           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
-               size;
-}
-
 /* Source: Topic.hasCollision. */
 static enum hw_status topic_check_name(const struct hw_cluster *cluster, const char *name,
                                        struct hw_error *error)
 {
-    if (!hw_cluster_is_topic_name(name)) {
+    if (!hw_is_topic_name(name, strlen(name))) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TOPIC,
                                "\"%.*s\"%s is not a topic name: 1 to %d characters of A-Z a-z 0-9"
                                " . _ - are, but not \".\" and \"..\"",

@@ -6,6 +6,7 @@
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/durable/state_words.h"
+#include "core/format/topic_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -256,7 +257,7 @@ static bool parse_loss(struct hw_cluster *cluster, char *const *words, struct hw
     size_t cause;
 
     *loss = (struct hw_loss){.leader_epoch = HW_EPOCH_NONE};
-    if (!(strcmp(words[1], "-") == 0 || hw_cluster_is_topic_name(words[1])) ||
+    if (!(strcmp(words[1], "-") == 0 || hw_is_topic_name(words[1], strlen(words[1]))) ||
         !hw_uuid_parse(words[2], strlen(words[2]), &loss->topic_id) ||
         !hw_state_parse_int32(words[3], 0, INT32_MAX, &loss->partition) ||
         !hw_state_parse_number(words[4], 0, INT64_MAX, &loss->first_offset) ||

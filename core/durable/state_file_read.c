@@ -6,6 +6,7 @@
 #include "core/base/uuid.h"
 #include "core/durable/state_file.h"
 #include "core/durable/state_words.h"
+#include "core/format/topic_name.h"
 #include "core/replication/variant.h"
 
 #include <inttypes.h>
@@ -315,7 +316,7 @@ static bool parse_topic(const struct hw_state_reader *reader, struct topic_line 
         partitions_max = HW_PARTITIONS_MAX;
     }
     line->name = words[1];
-    return hw_cluster_is_topic_name(words[1]) &&
+    return hw_is_topic_name(words[1], strlen(words[1])) &&
            hw_uuid_parse(words[2], strlen(words[2]), &line->id) && !hw_uuid_is_zero(&line->id) &&
            hw_state_parse_int32(words[3], 1, (int32_t)partitions_max, &line->partitions) &&
            hw_state_parse_int32(words[4], 1, HW_REPLICAS_MAX, &line->replication_factor) &&

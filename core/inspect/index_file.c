@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ENTRY_SIZE_MAX = 12, BLOCK_SIZE = 4096 };
+enum { BLOCK_SIZE = 4096 };
 
 enum hw_status hw_index_file_open(struct hw_index_file *index, struct hw_store *store,
                                   const char *path, enum hw_index_kind kind, struct hw_error *error)
@@ -35,7 +35,7 @@ enum hw_status hw_index_file_get(struct hw_index_file *index, int64_t number,
                                  struct hw_index_entry *entry, struct hw_error *error)
 {
     size_t size = hw_index_entry_size(index->kind);
-    uint8_t bytes[ENTRY_SIZE_MAX] = {0};
+    uint8_t bytes[HW_INDEX_ENTRY_SIZE_MAX] = {0};
     size_t got = 0;
     enum hw_status status;
 

@@ -14,7 +14,9 @@
 #ifndef HW_INSPECT_INDEX_FILE_H
 #define HW_INSPECT_INDEX_FILE_H
 
-#include "core/log/index.h"
+#include "core/base/types.h"
+#include "core/format/index_entry.h"
+#include "core/io/store.h"
 
 struct hw_index_file {
     enum hw_index_kind kind;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/kafka_directory.h"
 
-#include "core/base/assert.h"
+#include "core/format/segment_name.h"
+#include "core/format/topic_name.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PREFIX_DIGITS = 20 };
 
 /* ---------------------------------------------------------------------------------------- names */
 
@@ -76,19 +75,6 @@ static bool parse_partition(const char *text, size_t size, int32_t *partition)
     return true;
 }
 
-static bool is_topic_name(const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '.' || c == '_' || c == '-')) {
-            return false;
-        }
-    }
-    return size > 0 && size <= HW_TOPIC_NAME_MAX;
-}
-
 bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
                                    enum hw_kafka_partition_state *state)
 {
@@ -97,31 +83,11 @@ bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t
 
     *state = take_suffix(name, &size);
     dash = find_last(name, size, '-');
-    if (dash == NULL || !is_topic_name(name, (size_t)(dash - name)) ||
+    if (dash == NULL || !hw_is_topic_name(name, (size_t)(dash - name)) ||
         !parse_partition(dash + 1, (size_t)(name + size - dash - 1), partition)) {
         return false;
     }
     *topic_size = (size_t)(dash - name);
-    return true;
-}
-
-bool hw_kafka_segment_name_parse(const char *name, hw_offset_t *base_offset, const char **suffix)
-{
-    int64_t value = 0;
-
-    for (int i = 0; i < PREFIX_DIGITS; i++) {
-        int digit = name[i] - '0';
-
-        if (digit < 0 || digit > 9 || value > (INT64_MAX - 1 - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    if (name[PREFIX_DIGITS] != '.') {
-        return false;
-    }
-    *base_offset = value;
-    *suffix = name + PREFIX_DIGITS;
     return true;
 }
 
@@ -220,7 +186,7 @@ static bool is_partition_file(const char *name)
 
     return strcmp(name, "partition.metadata") == 0 ||
            strcmp(name, "leader-epoch-checkpoint") == 0 ||
-           hw_kafka_segment_name_parse(name, &base_offset, &suffix);
+           hw_segment_name_split(name, &base_offset, &suffix);
 }
 
 /* Fill the list from the names in the directory `path`. */
@@ -308,14 +274,6 @@ void hw_kafka_directory_release(struct hw_kafka_directory *directory)
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 
-bool hw_name_ends_with(const char *name, const char *suffix)
-{
-    size_t size = strlen(name);
-    size_t suffix_size = strlen(suffix);
-
-    return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
-}
-
 /* Whether an offset index stands beside the file. */
 static enum hw_status has_index(struct hw_store *store, const char *file, bool *has,
                                 struct hw_error *error)
@@ -326,7 +284,7 @@ static enum hw_status has_index(struct hw_store *store, const char *file, bool *
 
     *has = false;
     if (strlen(file) >= sizeof path ||
-        !hw_kafka_segment_name_parse(hw_kafka_base_name(file), &base_offset, &suffix)) {
+        !hw_segment_name_split(hw_kafka_base_name(file), &base_offset, &suffix)) {
         return HW_OK;
     }
     if (hw_path_format(path, error, "%.*s.index", (int)(suffix - file), file) != HW_OK) {

@@ -87,16 +87,6 @@ enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partitio
 /* Whether what has a partition directory's name is a file. */
 bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store);
 
-/* Whether the name ends so, behind something else. */
-bool hw_name_ends_with(const char *name, const char *suffix);
-
-/*
- * Whether `name` is a file of a segment: 20 digits, then a suffix that begins with a dot, as in
- * "00000000000000000100.log". Both results are set then. Such files also carry the suffixes
- * ".deleted", ".cleaned" and ".swap" behind their own.
- */
-bool hw_kafka_segment_name_parse(const char *name, hw_offset_t *base_offset, const char **suffix);
-
 /* What follows the last slash of a path, and the size of what stands before it (0: nothing). */
 const char *hw_kafka_base_name(const char *path);
 size_t hw_kafka_parent_size(const char *path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/partition_summary.h"
 
+#include "core/format/partition_metadata.h"
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
-#include "core/log/checkpoint_file.h"
 
 #include <stdio.h>
 

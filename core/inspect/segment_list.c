@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/segment_list.h"
 
+#include "core/format/segment_name.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,10 +19,8 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
     /* The names are sorted, and with 20 digits that is by offset. */
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         hw_offset_t base_offset;
-        const char *suffix;
 
-        if (!hw_kafka_segment_name_parse(names.names[i], &base_offset, &suffix) ||
-            strcmp(suffix, ".log") != 0) {
+        if (!hw_segment_name_parse(names.names[i], ".log", &base_offset)) {
             continue;
         }
         status = hw_array_reserve(allocator, (void **)&list->bases, &list->capacity,
@@ -77,7 +77,7 @@ enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const ch
 
     *paths = (struct hw_segment_paths){.is_named = false};
     if (strlen(file) >= HW_PATH_MAX ||
-        !hw_kafka_segment_name_parse(hw_kafka_base_name(file), &paths->base_offset, &suffix)) {
+        !hw_segment_name_split(hw_kafka_base_name(file), &paths->base_offset, &suffix)) {
         return hw_path_format(paths->log, error, "%s", file);
     }
     paths->is_named = true;

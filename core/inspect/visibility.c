@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/visibility.h"
 
-#include "core/inspect/checkpoint_scan.h"
+#include "core/format/checkpoint_scan.h"
+#include "core/format/segment_name.h"
+#include "core/format/snapshot_file.h"
+#include "core/format/transaction_index_file.h"
 #include "core/inspect/segment_list.h"
-#include "core/inspect/snapshot_file.h"
-#include "core/inspect/transaction_index_file.h"
 
 #include <string.h>
 
@@ -151,7 +152,7 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
 
     *end = 0;
     for (size_t i = names.count; status == HW_OK && !is_good && i > 0; i--) {
-        if (hw_kafka_segment_name_parse(names.names[i - 1], &offset, &suffix) &&
+        if (hw_segment_name_split(names.names[i - 1], &offset, &suffix) &&
             offset <= view->high_watermark && strcmp(suffix, ".snapshot") == 0) {
             status = take_snapshot(view, names.names[i - 1], &is_good, error);
             *end = is_good ? offset : 0;
@@ -160,7 +161,7 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
     for (size_t i = 0; status == HW_OK && is_good && i < names.count; i++) {
         char path[HW_PATH_MAX];
 
-        if (hw_kafka_segment_name_parse(names.names[i], &offset, &suffix) &&
+        if (hw_segment_name_split(names.names[i], &offset, &suffix) &&
             strcmp(suffix, ".txnindex") == 0) {
             status = hw_path_join(path, view->partition->path, names.names[i], error);
             if (status == HW_OK) {
@@ -246,7 +247,7 @@ static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
         const char *suffix;
         char path[HW_PATH_MAX];
 
-        if (!hw_kafka_segment_name_parse(names.names[i], &offset, &suffix)) {
+        if (!hw_segment_name_split(names.names[i], &offset, &suffix)) {
             continue;
         }
         has_index = has_index || strcmp(suffix, ".txnindex") == 0;

@@ -6,11 +6,10 @@
  *     replication-offset-checkpoint      topic partition offset       one a broker, of the HW
  *     recovery-point-offset-checkpoint   topic partition offset       one a broker
  *     log-start-offset-checkpoint        topic partition offset       one a broker
- *     partition.metadata                 version: 0 / topic_id: ...   one a partition directory
  *
  * Always written whole: <file>.tmp, fsync, rename, fsync of the directory. An empty file has no
- * entries. Source: CheckpointFile, LeaderEpochCheckpointFile, OffsetCheckpointFile,
- * PartitionMetadata (kafka formats, section 5).
+ * entries. Source: CheckpointFile, LeaderEpochCheckpointFile, OffsetCheckpointFile
+ * (kafka formats, section 5).
  */
 #ifndef HW_LOG_CHECKPOINT_FILE_H
 #define HW_LOG_CHECKPOINT_FILE_H
@@ -67,12 +66,5 @@ enum hw_status hw_epoch_checkpoint_read(struct hw_store *store, const char *path
 enum hw_status hw_epoch_checkpoint_write(struct hw_store *store, const char *path,
                                          const struct hw_epoch_cache *cache, bool sync,
                                          struct hw_error *error);
-
-/* partition.metadata: exactly 43 bytes as Kafka writes it; written as hw_store_replace() has it. */
-enum hw_status hw_partition_metadata_read(struct hw_store *store, const char *path,
-                                          const struct hw_allocator *allocator,
-                                          struct hw_uuid *topic_id, struct hw_error *error);
-enum hw_status hw_partition_metadata_write(struct hw_store *store, const char *path,
-                                           const struct hw_uuid *topic_id, struct hw_error *error);
 
 #endif /* HW_LOG_CHECKPOINT_FILE_H */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log/directory.h"
 
-#include "core/base/assert.h"
-#include "core/inspect/kafka_directory.h"
-
 #include <string.h>
 
 /* The number that a file of a segment begins with. */
@@ -11,35 +8,7 @@ static bool prefix_parse(const char *name, hw_offset_t *offset)
 {
     const char *suffix;
 
-    return hw_kafka_segment_name_parse(name, offset, &suffix);
-}
-
-bool hw_segment_name_parse(const char *name, const char *suffix, hw_offset_t *base_offset)
-{
-    hw_offset_t offset;
-    const char *rest;
-
-    if (!hw_kafka_segment_name_parse(name, &offset, &rest) || strcmp(rest, suffix) != 0) {
-        return false;
-    }
-    *base_offset = offset;
-    return true;
-}
-
-enum hw_status hw_segment_name_path(char path[HW_PATH_MAX], const char *directory,
-                                    hw_offset_t offset, const char *suffix, struct hw_error *error)
-{
-    enum { DIGITS = 20, SUFFIX_SIZE_MAX = 20 };
-    char name[DIGITS + SUFFIX_SIZE_MAX];
-    size_t suffix_size = strlen(suffix) + 1;
-
-    HW_ASSERT(offset >= 0 && suffix_size <= SUFFIX_SIZE_MAX);
-    for (int i = DIGITS - 1; i >= 0; i--) {
-        name[i] = (char)('0' + offset % 10);
-        offset /= 10;
-    }
-    memcpy(name + DIGITS, suffix, suffix_size);
-    return hw_path_join(path, directory, name, error);
+    return hw_segment_name_split(name, offset, &suffix);
 }
 
 /* Which names of the directory something is done with. */

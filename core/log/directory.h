@@ -12,17 +12,8 @@
 #ifndef HW_LOG_DIRECTORY_H
 #define HW_LOG_DIRECTORY_H
 
-#include "core/io/store.h"
+#include "core/format/segment_name.h"
 #include "core/log/segment.h"
-
-/* Whether `name` is 20 digits and then `suffix`. Leaves *base_offset if not. An offset that leaves
- * no room for a record is no segment's. */
-bool hw_segment_name_parse(const char *name, const char *suffix, hw_offset_t *base_offset);
-
-/* The path of the file with that suffix of the segment, or snapshot, at `offset`, which is not
- * negative. Errors: HW_MISUSE if it does not fit. */
-enum hw_status hw_segment_name_path(char path[HW_PATH_MAX], const char *directory,
-                                    hw_offset_t offset, const char *suffix, struct hw_error *error);
 
 /*
  * Finish what a crash interrupted, remove index files that have no .log, and list what is there

@@ -4,8 +4,6 @@
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 
-enum { OFFSET_ENTRY_SIZE = 8, TIME_ENTRY_SIZE = 12 };
-
 void hw_index_init(struct hw_index *index, const struct hw_allocator *allocator,
                    enum hw_index_kind kind)
 {
@@ -17,30 +15,6 @@ void hw_index_release(struct hw_index *index)
 {
     hw_buffer_release(&index->bytes);
     index->count = 0;
-}
-
-size_t hw_index_entry_size(enum hw_index_kind kind)
-{
-    return kind == HW_INDEX_OFFSET ? OFFSET_ENTRY_SIZE : TIME_ENTRY_SIZE;
-}
-
-struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind, const uint8_t *bytes)
-{
-    if (kind == HW_INDEX_OFFSET) {
-        return (struct hw_index_entry){.key = hw_get_i32(bytes), .value = hw_get_i32(bytes + 4)};
-    }
-    return (struct hw_index_entry){.key = hw_get_i64(bytes), .value = hw_get_i32(bytes + 8)};
-}
-
-static void encode(enum hw_index_kind kind, struct hw_index_entry entry, uint8_t *bytes)
-{
-    if (kind == HW_INDEX_OFFSET) {
-        hw_put_i32(bytes, (int32_t)entry.key);
-        hw_put_i32(bytes + 4, entry.value);
-    } else {
-        hw_put_i64(bytes, entry.key);
-        hw_put_i32(bytes + 8, entry.value);
-    }
 }
 
 /* Whether `entry` may follow `previous`. */
@@ -55,7 +29,7 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
                              bool *usable, struct hw_error *error)
 {
     size_t entry_size = hw_index_entry_size(index->kind);
-    uint8_t last[TIME_ENTRY_SIZE];
+    uint8_t last[HW_INDEX_ENTRY_SIZE_MAX];
     struct hw_file *file;
     int64_t size_bytes;
     size_t got = entry_size;
@@ -187,7 +161,7 @@ void hw_index_add(struct hw_index *index, struct hw_index_entry entry)
     HW_ASSERT(entry.value >= 0);
     HW_ASSERT(HW_IMPLIES(index->count > 0, may_follow(index->kind, index->last, entry)));
 
-    encode(index->kind, entry, index->bytes.bytes + index->bytes.size);
+    hw_index_entry_encode(index->kind, entry, index->bytes.bytes + index->bytes.size);
     index->bytes.size += entry_size;
     index->count++;
     index->last = entry;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The offset index or the time index of one segment: a sorted array of pairs.
- *
- *     .index       8 bytes an entry   key i32 relative offset    value i32 position in the .log
- *     .timeindex  12 bytes an entry   key i64 timestamp          value i32 relative offset
+ * The offset index or the time index of one segment: a sorted array of pairs (index_entry.h).
  *
  * In memory the entries stand as on disk, so that loading is one read and writing is one write. New
  * entries stay in memory until hw_index_write(): the file lags behind, but is a valid, trimmed
@@ -17,14 +14,8 @@
 #define HW_LOG_INDEX_H
 
 #include "core/base/buffer.h"
+#include "core/format/index_entry.h"
 #include "core/io/store.h"
-
-enum hw_index_kind { HW_INDEX_OFFSET, HW_INDEX_TIME };
-
-struct hw_index_entry {
-    int64_t key;
-    int32_t value;
-};
 
 /* What a clean stop knows of an index: how many entries the file has, and the last one. */
 struct hw_index_state {
@@ -47,12 +38,6 @@ struct hw_index {
 void hw_index_init(struct hw_index *index, const struct hw_allocator *allocator,
                    enum hw_index_kind kind);
 void hw_index_release(struct hw_index *index);
-
-/* Bytes of one entry on disk: 8 or 12. */
-size_t hw_index_entry_size(enum hw_index_kind kind);
-
-/* The entry in these bytes. */
-struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind, const uint8_t *bytes);
 
 /*
  * Look at the file of an index that is still as after hw_index_init(): how many entries, and the

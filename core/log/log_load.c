@@ -7,6 +7,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/uuid.h"
+#include "core/format/partition_metadata.h"
 #include "core/log/checkpoint_file.h"
 #include "core/log/directory.h"
 

@@ -19,7 +19,7 @@
  * Source: ProducerStateManager.takeSnapshot, removeStraySnapshots, truncateAndReload (kafka
  * formats, sections 6 and 7.2).
  */
-#include "core/inspect/snapshot_file.h"
+#include "core/format/snapshot_file.h"
 #include "core/log/directory.h"
 #include "core/log/log_internal.h"
 

@@ -155,7 +155,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
 
     if (fill->file != NULL) {
         bool is_named =
-            hw_kafka_segment_name_parse(hw_kafka_base_name(fill->file), &offset, &suffix);
+            hw_segment_name_split(hw_kafka_base_name(fill->file), &offset, &suffix);
 
         return add_snapshot(fill, fill->file, is_named ? offset : HW_OFFSET_NONE, rows, error);
     }
@@ -163,7 +163,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         char path[HW_PATH_MAX];
 
-        if (hw_kafka_segment_name_parse(names.names[i], &offset, &suffix) &&
+        if (hw_segment_name_split(names.names[i], &offset, &suffix) &&
             strcmp(suffix, ".snapshot") == 0) {
             status = hw_path_join(path, fill->partition->path, names.names[i], error);
             if (status == HW_OK) {

@@ -5,8 +5,9 @@
  * again reads the same.
  */
 #include "core/base/assert.h"
-#include "core/inspect/checkpoint_scan.h"
-#include "core/inspect/meta_properties.h"
+#include "core/format/checkpoint_scan.h"
+#include "core/format/meta_properties.h"
+#include "core/format/partition_metadata.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Can a producer snapshot or a transaction index break whoever reads it? */
 #include "core/base/assert.h"
-#include "core/inspect/snapshot_file.h"
-#include "core/inspect/transaction_index_file.h"
+#include "core/format/snapshot_file.h"
+#include "core/format/transaction_index_file.h"
 #include "core/io/memory_store.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/snapshot_file.h"
+#include "core/format/snapshot_file.h"
 
 #include "core/base/assert.h"
 #include "core/base/bytes.h"

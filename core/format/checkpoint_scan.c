@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/checkpoint_scan.h"
+#include "core/format/checkpoint_scan.h"
 
 #include "core/base/types.h"
+#include "core/format/topic_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void take_entry(struct hw_checkpoint_scan *scan, struct hw_checkpoint_spa
         return;
     }
     row->topic = fields[0];
-    if (expected == 3 && (fields[0].size == 0 || fields[0].size > HW_TOPIC_NAME_MAX)) {
+    if (expected == 3 && !hw_is_topic_name(fields[0].text, fields[0].size)) {
         set_fault(row, "the topic is no topic's name");
     } else if (!hw_checkpoint_number(fields[count - 2], INT32_MAX, &number)) {
         set_fault(row, expected == 3 ? "the partition is no number from 0 to 2147483647"

@@ -9,8 +9,8 @@
  *
  * Source: MetaProperties, PropertiesUtils (kafka formats 5.6).
  */
-#ifndef HW_INSPECT_META_PROPERTIES_H
-#define HW_INSPECT_META_PROPERTIES_H
+#ifndef HW_FORMAT_META_PROPERTIES_H
+#define HW_FORMAT_META_PROPERTIES_H
 
 #include "core/io/store.h"
 
@@ -39,4 +39,4 @@ enum hw_status hw_meta_properties_write(const struct hw_meta_properties *propert
                                         struct hw_store *store, const char *directory,
                                         struct hw_error *error);
 
-#endif /* HW_INSPECT_META_PROPERTIES_H */
+#endif /* HW_FORMAT_META_PROPERTIES_H */

@@ -10,8 +10,8 @@
  *
  * Source: ProducerStateManager.readSnapshot, ProducerSnapshot.json (kafka formats, section 6).
  */
-#ifndef HW_INSPECT_SNAPSHOT_FILE_H
-#define HW_INSPECT_SNAPSHOT_FILE_H
+#ifndef HW_FORMAT_SNAPSHOT_FILE_H
+#define HW_FORMAT_SNAPSHOT_FILE_H
 
 #include "core/base/buffer.h"
 #include "core/io/store.h"
@@ -50,4 +50,4 @@ enum hw_status hw_snapshot_file_read(struct hw_snapshot_file *snapshot, struct h
 struct hw_snapshot_producer hw_snapshot_file_get(const struct hw_snapshot_file *snapshot,
                                                  int32_t number);
 
-#endif /* HW_INSPECT_SNAPSHOT_FILE_H */
+#endif /* HW_FORMAT_SNAPSHOT_FILE_H */

@@ -4,8 +4,8 @@
  * split("\\s+") and parseLong take them. Source: CheckpointFile.CheckpointReadBuffer (kafka
  * formats 5.1).
  */
-#ifndef HW_LOG_CHECKPOINT_LINE_H
-#define HW_LOG_CHECKPOINT_LINE_H
+#ifndef HW_FORMAT_CHECKPOINT_LINE_H
+#define HW_FORMAT_CHECKPOINT_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,4 +43,4 @@ bool hw_checkpoint_number(struct hw_checkpoint_span text, int64_t max, int64_t *
 /* What Java's \s matches. */
 bool hw_checkpoint_is_space(char c);
 
-#endif /* HW_LOG_CHECKPOINT_LINE_H */
+#endif /* HW_FORMAT_CHECKPOINT_LINE_H */

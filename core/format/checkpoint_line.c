@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/log/checkpoint_line.h"
+#include "core/format/checkpoint_line.h"
 
 struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/transaction_index_file.h"
+#include "core/format/transaction_index_file.h"
 
 #include "core/base/bytes.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/meta_properties.h"
+#include "core/format/meta_properties.h"
 
 #include "core/base/buffer.h"
-#include "core/log/checkpoint_line.h"
+#include "core/format/checkpoint_line.h"
 
 #include <stdio.h>
 #include <string.h>

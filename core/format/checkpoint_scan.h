@@ -11,12 +11,12 @@
  *
  * Source: CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile.
  */
-#ifndef HW_INSPECT_CHECKPOINT_SCAN_H
-#define HW_INSPECT_CHECKPOINT_SCAN_H
+#ifndef HW_FORMAT_CHECKPOINT_SCAN_H
+#define HW_FORMAT_CHECKPOINT_SCAN_H
 
 #include "core/base/buffer.h"
+#include "core/format/checkpoint_line.h"
 #include "core/io/store.h"
-#include "core/log/checkpoint_line.h"
 
 enum hw_checkpoint_kind {
     HW_CHECKPOINT_EPOCHS, /* epoch, start offset */
@@ -54,4 +54,4 @@ enum hw_status hw_checkpoint_scan_open(struct hw_checkpoint_scan *scan, struct h
 /* The next row; false at the end. */
 bool hw_checkpoint_scan_next(struct hw_checkpoint_scan *scan, struct hw_checkpoint_row *row);
 
-#endif /* HW_INSPECT_CHECKPOINT_SCAN_H */
+#endif /* HW_FORMAT_CHECKPOINT_SCAN_H */
