@@ -58,6 +58,9 @@ static int register_all(struct ext_session *session)
  * which everything is called is written once. An SQLite without threads has no mutexes. */
 static void use_api(const sqlite3_api_routines *api)
 {
+#ifdef SQLITE_CORE
+    (void)api; /* Linked with SQLite: its functions are called by name. */
+#else
     sqlite3_mutex *mutex =
         api->xthreadsafe() == 0 ? NULL : api->mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
 
@@ -70,6 +73,7 @@ static void use_api(const sqlite3_api_routines *api)
     if (mutex != NULL) {
         api->mutex_leave(mutex);
     }
+#endif
 }
 
 /* Whether the connection has the extension already: loading it again changes nothing, since it

@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Does everything that was acknowledged survive when the leader loses power?
 --
--- Real input: the list of packages that this machine has installed, imported by the shell. It goes
--- through a topic on three brokers, min.insync.replicas 2, in a database on disk. The first half is
--- replicated and acknowledged. Of the second half the leader has everything, its followers a part, and
--- nobody was told anything yet, when the leader loses power. Another broker takes over, the producer
--- sends again what it got no acknowledgement for, and SQL compares the topic with the list.
---
--- The list differs from machine to machine, so it is comparisons that are printed.
+-- Real input: names and versions of 595 packages of Debian 12, imported by the shell. They go through
+-- a topic on three brokers, min.insync.replicas 2, in a database on disk. The first half is replicated
+-- and acknowledged. Of the second half the leader has everything, its followers a part, and nobody was
+-- told anything yet, when the leader loses power. Another broker takes over, the producer sends again
+-- what it got no acknowledgement for, and SQL compares the topic with the list.
+-- Case: F-03 (the list stands beside this file, so the output is the same on every machine)
 .load ./highwater
 .open exp.db
 .load ./highwater
@@ -16,10 +15,10 @@
 CREATE TABLE package(name TEXT, version TEXT);
 .mode csv
 .separator "\t"
-.import "|dpkg-query -W" package
+.import sql/12_package_list.tsv package
 .mode list
 .separator "|"
-SELECT 'some hundreds of packages: ' || (count(*) > 100) FROM package;
+SELECT count(*) || ' packages' FROM package;
 
 -- Small batches and small answers, so that a follower needs many fetches.
 SELECT configure('replica.fetch.max.bytes', 4096), configure('batch.size', 1024);
@@ -30,35 +29,35 @@ CREATE TABLE half AS SELECT max(rowid) / 2 AS row FROM package;
 BEGIN;
 INSERT INTO log(key, value) SELECT name, version FROM package WHERE rowid <= (SELECT row FROM half);
 COMMIT;
-SELECT 'rounds needed: ' || (replicate('log') > 2);
-SELECT status, count(*) > 0 FROM hw_acks GROUP BY status;
+SELECT 'rounds needed: ' || replicate('log');
+SELECT status, count(*) FROM hw_acks GROUP BY status;
 
 .print -- the second half: some rounds, not enough, then broker 1 loses power
 INSERT INTO log(key, value) SELECT name, version FROM package WHERE rowid > (SELECT row FROM half);
-SELECT fetch_round('log') > 0, fetch('log', 0, 2) > 0;
-SELECT status, count(*) > 0 FROM hw_acks GROUP BY status;
+SELECT fetch_round('log'), fetch('log', 0, 2);
+SELECT status, count(*) FROM hw_acks GROUP BY status;
 SELECT crash(1, 'power');
 SELECT count(*) FROM log;
 
 .print -- broker 2 leads; the producer sends again what it was not told about
 SELECT 'leader epoch ' || promote('log', 0, 2);
-SELECT replicate('log') > 0;
-SELECT status, count(*) > 0 FROM hw_acks GROUP BY status;
+SELECT 'rounds needed: ' || replicate('log');
+SELECT status, count(*) FROM hw_acks GROUP BY status;
 INSERT INTO log(key, value)
 SELECT p.name, p.version FROM package AS p
  WHERE NOT EXISTS (SELECT 1 FROM log AS l WHERE l.key = p.name AND l.value = p.version);
-SELECT replicate('log') > 0;
+SELECT 'rounds needed: ' || replicate('log');
 
 .print -- broker 1 comes back with what it had synced, and becomes equal
 SELECT restart(1);
-SELECT replicate('log') > 0;
-SELECT count(DISTINCT r.leo) || ' log end, isr ' || p.isr
+SELECT 'rounds needed: ' || replicate('log');
+SELECT DISTINCT 'log end ' || r.leo || ', isr ' || p.isr
   FROM hw_replicas AS r JOIN hw_partitions AS p USING (topic, partition);
 
 .print -- every package is there, nothing else is, and nothing twice
 SELECT 'missing: ' || count(*) FROM (SELECT name, version FROM package EXCEPT SELECT key, value FROM log);
 SELECT 'foreign: ' || count(*) FROM (SELECT key, value FROM log EXCEPT SELECT name, version FROM package);
-SELECT 'records equal packages: ' || ((SELECT count(*) FROM log) = (SELECT count(*) FROM package));
+SELECT (SELECT count(*) FROM log) || ' records, ' || (SELECT count(*) FROM package) || ' packages';
 
 .print -- and it is all there when the database is opened again
 .open exp.db

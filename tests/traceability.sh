@@ -8,7 +8,7 @@
 #     Row: C004  Row: C011-C014 a conformance row                   tests/data/ids/rows.txt
 #     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
 #
-# in tests/*.c, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
+# in tests/*.c, tests/*.sh, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
 # tests/data/ids/without_test.txt. Fails where a tag names an id that does not exist, where an id has
 # neither test nor reason, and where it has both.
 #
@@ -22,7 +22,8 @@ status=0
 tagged() {
     local tag=$1 pattern=$2
     shopt -s nullglob
-    grep -HnE "(^|[^A-Za-z])$tag: " tests/*.c tests/golden/*.test sql/*.sql |
+    grep -HnE "(^|[^A-Za-z])$tag: " tests/*.c tests/*.sh tests/golden/*.test sql/*.sql |
+        grep -v '^tests/traceability.sh:' |
         awk -v tag="$tag: " -v pattern="$pattern" '
             {
                 match($0, /^[^:]*:[0-9]+:/)
@@ -57,7 +58,7 @@ tagged() {
 explained() {
     sed '/^#/d; s/^\([^ ]*\) .*/\1/' "$ids/without_test.txt" |
         awk -v pattern='[0-9]+$' '
-            !/.-./ || /^[A-E]-[0-9]+$/ { print; next }
+            !/.-./ || /^[A-F]-[0-9]+$/ { print; next }
             {
                 match($0, /-[A-Z]+[0-9.]*-?[0-9]+$/)
                 first = substr($0, 1, RSTART - 1)
@@ -104,5 +105,5 @@ report() {
 brief=${1:-}
 report rules Semantics 'R[0-9]+[.][0-9]+' rules.txt "$brief"
 report rows Row 'C[0-9][0-9][0-9]' rows.txt "$brief"
-report cases Case '[A-E]-[0-9][0-9]' cases.txt "$brief"
+report cases Case '[A-F]-[0-9][0-9]' cases.txt "$brief"
 exit "$status"

@@ -20,8 +20,15 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define TARGET_SSE42  __attribute__((target("sse4.2,pclmul")))
-#define TARGET_AVX512 __attribute__((target("sse4.2,pclmul,avx512f,vpclmulqdq")))
+/* gcc counts the crc32 instruction to SSE 4.2 and older ones know no other name for it; clang can
+ * have it switched off by itself. */
+#ifdef __clang__
+#define SSE42 "sse4.2,crc32,pclmul"
+#else
+#define SSE42 "sse4.2,pclmul"
+#endif
+#define TARGET_SSE42  __attribute__((target(SSE42)))
+#define TARGET_AVX512 __attribute__((target(SSE42 ",avx512f,vpclmulqdq")))
 
 /* Sizes of the blocks that are done three at a time, and the powers that join them. */
 enum { LONG_BLOCK = 2048, SHORT_BLOCK = 256 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading, writing and syncing an open file of the system. */
-#define _POSIX_C_SOURCE   200809L
-#define _FILE_OFFSET_BITS 64
+#include "core/io/posix_system.h"
 
 #include "core/io/posix_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(off_t) == sizeof(int64_t), "positions in files are 64 bits");
 
-static enum hw_status posix_read_at(struct hw_file *base, int64_t position, void *bytes,
-                                    size_t size, size_t *got, struct hw_error *error)
+static enum hw_status posix_file_read_at(struct hw_file *base, int64_t position, void *bytes,
+                                         size_t size, size_t *got, struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
     enum hw_status status = hw_posix_files_use(file, error);
@@ -44,8 +44,8 @@ static enum hw_status writable_use(struct hw_posix_file *file, struct hw_error *
     return hw_posix_files_use(file, error);
 }
 
-static enum hw_status posix_write_at(struct hw_file *base, int64_t position, const void *bytes,
-                                     size_t size, struct hw_error *error)
+static enum hw_status posix_file_write_at(struct hw_file *base, int64_t position, const void *bytes,
+                                          size_t size, struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
     enum hw_status status = writable_use(file, error);
@@ -67,7 +67,8 @@ static enum hw_status posix_write_at(struct hw_file *base, int64_t position, con
     return HW_OK;
 }
 
-static enum hw_status posix_size(struct hw_file *base, int64_t *size_bytes, struct hw_error *error)
+static enum hw_status posix_file_size(struct hw_file *base, int64_t *size_bytes,
+                                      struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
     struct stat found;
@@ -83,8 +84,8 @@ static enum hw_status posix_size(struct hw_file *base, int64_t *size_bytes, stru
     return HW_OK;
 }
 
-static enum hw_status posix_truncate(struct hw_file *base, int64_t size_bytes,
-                                     struct hw_error *error)
+static enum hw_status posix_file_truncate(struct hw_file *base, int64_t size_bytes,
+                                          struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
     enum hw_status status = writable_use(file, error);
@@ -100,11 +101,22 @@ static enum hw_status posix_truncate(struct hw_file *base, int64_t size_bytes,
     return HW_OK;
 }
 
+/* fsync() of macOS leaves the bytes in the disk's own memory; F_FULLFSYNC does not, and is not
+ * known to network file systems. */
+static int posix_file_make_durable(int descriptor)
+{
+#ifdef __APPLE__
+    return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
+#else
+    return fdatasync(descriptor);
+#endif
+}
+
 /*
  * After a failed sync the system may forget the bytes that it could not write and report success
  * the next time. So the failure stays with the open file.
  */
-static enum hw_status posix_sync(struct hw_file *base, struct hw_error *error)
+static enum hw_status posix_file_sync(struct hw_file *base, struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
     enum hw_status status = hw_posix_files_use(file, error);
@@ -112,7 +124,7 @@ static enum hw_status posix_sync(struct hw_file *base, struct hw_error *error)
     if (status != HW_OK) {
         return status;
     }
-    while (file->sync_errno == 0 && fdatasync(file->descriptor) != 0) {
+    while (file->sync_errno == 0 && posix_file_make_durable(file->descriptor) != 0) {
         file->sync_errno = errno == EINTR ? 0 : errno;
     }
     if (file->sync_errno != 0) {
@@ -121,14 +133,14 @@ static enum hw_status posix_sync(struct hw_file *base, struct hw_error *error)
     return HW_OK;
 }
 
-static void posix_close(struct hw_file *base)
+static void posix_file_close(struct hw_file *base)
 {
     hw_posix_files_close((struct hw_posix_file *)base);
 }
 
-const struct hw_file_methods hw_posix_file_methods = {.read_at = posix_read_at,
-                                                      .write_at = posix_write_at,
-                                                      .size = posix_size,
-                                                      .truncate = posix_truncate,
-                                                      .sync = posix_sync,
-                                                      .close = posix_close};
+const struct hw_file_methods hw_posix_file_methods = {.read_at = posix_file_read_at,
+                                                      .write_at = posix_file_write_at,
+                                                      .size = posix_file_size,
+                                                      .truncate = posix_file_truncate,
+                                                      .sync = posix_file_sync,
+                                                      .close = posix_file_close};

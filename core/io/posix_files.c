@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Open files of the system and the descriptors that they share. See posix_files.h. */
-#define _POSIX_C_SOURCE   200809L
-#define _FILE_OFFSET_BITS 64
+#include "core/io/posix_system.h"
 
 #include "core/io/posix_files.h"
 

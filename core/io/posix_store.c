@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the operating system: the names. What happens on open files is in posix_files.c. */
-#define _POSIX_C_SOURCE   200809L
-#define _FILE_OFFSET_BITS 64
+#include "core/io/posix_system.h"
 
 #include "core/io/posix_store.h"
 
