@@ -16,8 +16,8 @@
 #ifndef SUPPORT_REPLICA_H
 #define SUPPORT_REPLICA_H
 
-#include "core/io/faulty_store.h"
 #include "core/replication/exchange.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_partition_record.h"
 

@@ -4,7 +4,7 @@
 #define SUPPORT_STATE_FILE_H
 
 #include "core/cluster/cluster_internal.h"
-#include "core/io/faulty_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 
 #define TEST_STATE_PATH "dir/cluster.state"

@@ -7,9 +7,9 @@
 #define SUPPORT_TOPICS_H
 
 #include "core/cluster/cluster_internal.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
 #include "core/look/reader.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 

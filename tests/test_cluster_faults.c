@@ -5,10 +5,10 @@
  * same cluster can be opened again.
  */
 #include "core/cluster/cluster_internal.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
 #include "core/look/reader.h"
 #include "core/stage/stage.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 
 #include <setjmp.h>

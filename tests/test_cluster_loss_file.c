@@ -7,8 +7,8 @@
 #include "core/base/crc32c.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 

@@ -14,8 +14,8 @@
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "core/durable/shown_file.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 

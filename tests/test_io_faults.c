@@ -4,10 +4,10 @@
  * nothing leaks, and the store still works. And a file that is written atomically is old or new.
  */
 #include "core/base/buffer.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
 #include "core/io/posix_store.h"
 #include "tests/support_directory.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 

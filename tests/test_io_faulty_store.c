@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Does the store that fails on demand fail exactly then, and lose exactly what was not synced? */
-#include "core/io/faulty_store.h"
+#include "tests/support_faulty_store.h"
 
 #include "core/base/random.h"
 #include "core/io/memory_store.h"

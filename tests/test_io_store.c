@@ -9,10 +9,10 @@
 #include "core/io/store.h"
 
 #include "core/base/buffer.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
 #include "core/io/posix_store.h"
 #include "tests/support_directory.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "core/io/faulty_store.h"
 #include "core/log/log.h"
 #include "core/record/batch.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 
 #include <stdio.h>

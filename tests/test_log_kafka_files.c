@@ -22,8 +22,8 @@
 #include "core/inspect/partition_summary.h"
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "core/io/faulty_store.h"
 #include "core/record/batch.h"
 #include "core/record/compressed_batch.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 
 #include <string.h>

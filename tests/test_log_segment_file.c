@@ -12,8 +12,8 @@
 
 #include "core/base/bytes.h"
 #include "core/inspect/segment_records.h"
-#include "core/io/faulty_store.h"
 #include "core/io/memory_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 
 #include <inttypes.h>

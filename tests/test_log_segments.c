@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "core/base/bytes.h"
-#include "core/io/faulty_store.h"
 #include "core/log/index.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Is a log that is opened by what its clean stop knew the same as one that is opened by its files,
  * and is whatever happened to the files in between seen? (log_state.c)
  */
-#include "core/io/faulty_store.h"
+#include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 #include "tests/support_store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a faulty store remembers of each file since it was last synced. See faulty_record.h. */
-#include "core/io/faulty_record.h"
+#include "tests/support_faulty_record.h"
 
 #include <string.h>
 

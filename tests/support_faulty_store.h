@@ -8,8 +8,8 @@
  *   forget unsynced bytes  power loss: each file falls back to what was synced, except for what
  *                          happens to survive of the writes since
  */
-#ifndef HW_IO_FAULTY_STORE_H
-#define HW_IO_FAULTY_STORE_H
+#ifndef SUPPORT_FAULTY_STORE_H
+#define SUPPORT_FAULTY_STORE_H
 
 #include "core/io/store.h"
 
@@ -43,4 +43,4 @@ enum hw_status hw_faulty_store_create(const struct hw_allocator *allocator, stru
 enum hw_status hw_faulty_store_lose_unsynced(struct hw_store *store, uint64_t seed,
                                              struct hw_error *error);
 
-#endif /* HW_IO_FAULTY_STORE_H */
+#endif /* SUPPORT_FAULTY_STORE_H */

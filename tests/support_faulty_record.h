@@ -5,8 +5,8 @@
  * A record has the changes in their order, each with what was there before: enough to go back, and
  * to let some of the changes survive. It lives while the file is open or has such changes.
  */
-#ifndef HW_IO_FAULTY_RECORD_H
-#define HW_IO_FAULTY_RECORD_H
+#ifndef SUPPORT_FAULTY_RECORD_H
+#define SUPPORT_FAULTY_RECORD_H
 
 #include "core/base/random.h"
 #include "core/io/store.h"
@@ -77,4 +77,4 @@ void hw_faulty_records_settle_move(struct hw_faulty_records *records, bool is_do
 enum hw_status hw_faulty_record_lose(const struct hw_faulty_record *record, struct hw_file *file,
                                      struct hw_random *random, struct hw_error *error);
 
-#endif /* HW_IO_FAULTY_RECORD_H */
+#endif /* SUPPORT_FAULTY_RECORD_H */

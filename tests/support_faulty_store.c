@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A store that passes calls on to another one, counts them, and makes some of them fail. */
-#include "core/io/faulty_store.h"
+#include "tests/support_faulty_store.h"
 
 #include "core/base/assert.h"
-#include "core/io/faulty_record.h"
+#include "tests/support_faulty_record.h"
 
 #include <inttypes.h>
 #include <string.h>
