@@ -5,7 +5,8 @@
 # what it holds in its comment, on one line:
 #
 #     Semantics: R5.1, R5.3     a rule of Kafka's replication       tests/data/ids/rules.txt
-#     Row: C004  Row: C011-C014 a conformance row                   tests/data/ids/rows.txt
+#     Semantics: X4.1           one of its producers and transactions
+#     Row: C004  Row: C011-C014 a conformance row; T... of transactions   tests/data/ids/rows.txt
 #     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
 #
 # in tests/*.c, tests/*.sh, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
@@ -103,7 +104,7 @@ report() {
 }
 
 brief=${1:-}
-report rules Semantics 'R[0-9]+[.][0-9]+' rules.txt "$brief"
-report rows Row 'C[0-9][0-9][0-9]' rows.txt "$brief"
+report rules Semantics '[RX][0-9]+[.][0-9]+' rules.txt "$brief"
+report rows Row '[CT][0-9][0-9][0-9]' rows.txt "$brief"
 report cases Case '[A-F]-[0-9][0-9]' cases.txt "$brief"
 exit "$status"

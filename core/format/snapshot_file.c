@@ -88,6 +88,33 @@ enum hw_status hw_snapshot_file_read(struct hw_snapshot_file *snapshot, struct h
     return status;
 }
 
+size_t hw_snapshot_size_bytes(size_t count)
+{
+    return HEAD_SIZE + ENTRY_SIZE * count;
+}
+
+void hw_snapshot_put(uint8_t *bytes, size_t number, const struct hw_snapshot_producer *entry)
+{
+    uint8_t *at = bytes + HEAD_SIZE + ENTRY_SIZE * number;
+
+    hw_put_i64(at, entry->producer_id);
+    hw_put_i16(at + 8, entry->producer_epoch);
+    hw_put_i32(at + 10, entry->last_sequence);
+    hw_put_i64(at + 14, entry->last_offset);
+    hw_put_i32(at + 22, entry->offset_delta);
+    hw_put_i64(at + 26, entry->timestamp);
+    hw_put_i32(at + 34, entry->coordinator_epoch);
+    hw_put_i64(at + 38, entry->current_transaction_first_offset);
+}
+
+void hw_snapshot_finish(uint8_t *bytes, size_t count)
+{
+    hw_put_i16(bytes, VERSION);
+    hw_put_i32(bytes + AT_COUNT, (int32_t)count);
+    hw_put_u32(bytes + AT_CRC,
+               hw_crc32c(bytes + AT_COUNT, hw_snapshot_size_bytes(count) - AT_COUNT));
+}
+
 struct hw_snapshot_producer hw_snapshot_file_get(const struct hw_snapshot_file *snapshot,
                                                  int32_t number)
 {

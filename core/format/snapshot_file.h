@@ -50,4 +50,9 @@ enum hw_status hw_snapshot_file_read(struct hw_snapshot_file *snapshot, struct h
 struct hw_snapshot_producer hw_snapshot_file_get(const struct hw_snapshot_file *snapshot,
                                                  int32_t number);
 
+/* The bytes of a file with so many producers: reserve them, put each entry, finish. */
+size_t hw_snapshot_size_bytes(size_t count);
+void hw_snapshot_put(uint8_t *bytes, size_t number, const struct hw_snapshot_producer *entry);
+void hw_snapshot_finish(uint8_t *bytes, size_t count);
+
 #endif /* HW_FORMAT_SNAPSHOT_FILE_H */

@@ -29,6 +29,15 @@ struct hw_aborted_transaction hw_aborted_transaction_get(const uint8_t *bytes)
                                                hw_get_i64(bytes + AT_LAST_STABLE_OFFSET)};
 }
 
+void hw_aborted_transaction_put(uint8_t *bytes, const struct hw_aborted_transaction *entry)
+{
+    hw_put_i16(bytes, entry->version);
+    hw_put_i64(bytes + AT_PRODUCER_ID, entry->producer_id);
+    hw_put_i64(bytes + AT_FIRST_OFFSET, entry->first_offset);
+    hw_put_i64(bytes + AT_LAST_OFFSET, entry->last_offset);
+    hw_put_i64(bytes + AT_LAST_STABLE_OFFSET, entry->last_stable_offset);
+}
+
 const char *hw_aborted_transaction_fault(const struct hw_aborted_transaction *entry,
                                          const struct hw_aborted_transaction *previous,
                                          hw_offset_t base_offset)

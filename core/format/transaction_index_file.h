@@ -33,6 +33,8 @@ enum hw_status hw_transaction_index_read(struct hw_store *store, const char *pat
 
 struct hw_aborted_transaction hw_aborted_transaction_get(const uint8_t *bytes);
 
+void hw_aborted_transaction_put(uint8_t *bytes, const struct hw_aborted_transaction *entry);
+
 /* What is wrong with an entry of the segment that begins at `base_offset`, `previous` being the one
  * before or NULL; NULL if nothing is. */
 const char *hw_aborted_transaction_fault(const struct hw_aborted_transaction *entry,

@@ -3,7 +3,9 @@
 
 #include "core/base/bytes.h"
 
-enum { KEY_SIZE_MIN = 4, AT_TYPE = 2 };
+#include <string.h>
+
+enum { KEY_SIZE_MIN = 4, AT_TYPE = 2, VALUE_SIZE_MIN = 6, AT_COORDINATOR_EPOCH = 2 };
 
 static const char *const names[] = {
     [HW_CONTROL_ABORT] = "ABORT",
@@ -30,4 +32,55 @@ enum hw_control_type hw_control_record_type(const struct hw_record *record)
 const char *hw_control_type_name(enum hw_control_type type)
 {
     return type == HW_CONTROL_UNKNOWN ? "UNKNOWN" : names[type];
+}
+
+void hw_marker_encode(const struct hw_marker *marker, uint8_t bytes[HW_MARKER_SIZE])
+{
+    /* Length 16, attributes, timestamp and offset deltas 0, key of 4 bytes, value of 6, no headers.
+     */
+    static const uint8_t record[] = {32, 0, 0, 0, 8, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0};
+    enum { AT_KEY_TYPE = 5 + AT_TYPE, AT_VALUE_EPOCH = 10 + AT_COORDINATOR_EPOCH };
+    struct hw_batch batch = {.batch_length = HW_MARKER_SIZE - HW_BATCH_OVERHEAD,
+                             .leader_epoch = HW_EPOCH_NONE,
+                             .magic = 2,
+                             .attributes = HW_BATCH_TRANSACTIONAL | HW_BATCH_CONTROL,
+                             .base_timestamp = marker->timestamp,
+                             .max_timestamp = marker->timestamp,
+                             .producer_id = marker->producer_id,
+                             .producer_epoch = marker->producer_epoch,
+                             .base_sequence = -1,
+                             .record_count = 1};
+    uint8_t *at = bytes + HW_BATCH_HEADER_SIZE;
+
+    memcpy(at, record, sizeof record);
+    hw_put_i16(at + AT_KEY_TYPE, (int16_t)marker->type);
+    hw_put_i32(at + AT_VALUE_EPOCH, marker->coordinator_epoch);
+    hw_batch_encode(bytes, &batch);
+}
+
+bool hw_marker_decode(const uint8_t *bytes, const struct hw_batch *batch, struct hw_marker *marker)
+{
+    struct hw_record_iterator iterator;
+    struct hw_record record;
+    struct hw_error ignored;
+    enum hw_control_type type;
+    bool found = false;
+
+    if ((batch->attributes & HW_BATCH_CONTROL) == 0 || batch->producer_id < 0 ||
+        hw_record_iterator_init(&iterator, bytes, batch, &ignored) != HW_OK ||
+        hw_record_iterator_next(&iterator, &record, &found, &ignored) != HW_OK || !found) {
+        return false;
+    }
+    type = hw_control_record_type(&record);
+    if ((type != HW_CONTROL_ABORT && type != HW_CONTROL_COMMIT) ||
+        record.value_size < VALUE_SIZE_MIN || hw_get_i16(record.value) < 0) {
+        return false;
+    }
+    *marker =
+        (struct hw_marker){.producer_id = batch->producer_id,
+                           .producer_epoch = batch->producer_epoch,
+                           .coordinator_epoch = hw_get_i32(record.value + AT_COORDINATOR_EPOCH),
+                           .type = type,
+                           .timestamp = record.timestamp};
+    return true;
 }

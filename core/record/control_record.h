@@ -30,4 +30,23 @@ enum hw_control_type hw_control_record_type(const struct hw_record *record);
 /* Kafka's name, "ABORT"; "UNKNOWN". Never NULL; static storage. */
 const char *hw_control_type_name(enum hw_control_type type);
 
+/* What ends a transaction in a partition: a batch of its own, with one record. */
+struct hw_marker {
+    int64_t producer_id;
+    int16_t producer_epoch;
+    int32_t coordinator_epoch;
+    enum hw_control_type type; /* HW_CONTROL_ABORT or HW_CONTROL_COMMIT. */
+    hw_time_ms_t timestamp;
+};
+
+enum { HW_MARKER_SIZE = 78 }; /* Bytes of such a batch. */
+
+/* Write the batch, at offset 0 and without a leader epoch. Source:
+ * MemoryRecords.writeEndTransactionalMarker. */
+void hw_marker_encode(const struct hw_marker *marker, uint8_t bytes[HW_MARKER_SIZE]);
+
+/* Whether the whole control batch at `bytes` ends a transaction, and how: read from its first
+ * record, as Kafka does. One that was emptied by the cleaner, or cannot be read, does not. */
+bool hw_marker_decode(const uint8_t *bytes, const struct hw_batch *batch, struct hw_marker *marker);
+
 #endif /* HW_RECORD_CONTROL_RECORD_H */
