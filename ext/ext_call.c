@@ -4,6 +4,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
+#include "ext/ext_wait.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,6 +36,19 @@ static void check_argument_count(struct ext_call *call)
     }
 }
 
+/* Run the function, again and again while it meets the transaction of another connection: a call
+ * that fails changes nothing. */
+static void call_run(struct ext_call *call)
+{
+    struct ext_wait wait = {.timeout = NULL};
+
+    do {
+        call->status = HW_OK;
+        call->is_locked = false;
+        call->function->run(call);
+    } while (call->is_locked && ext_wait_unlock(call->session, &wait, &call->status, &call->error));
+}
+
 static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct registration *registration = sqlite3_user_data(context);
@@ -47,10 +61,7 @@ static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 
     check_argument_count(&call);
     if (call.status == HW_OK) {
-        call.function->run(&call);
-    }
-    if (call.is_locked) {
-        ext_cluster_unlock(call.session->cluster);
+        call_run(&call);
     }
     if (call.status != HW_OK) {
         ext_error_to_context(context, &call.error);

@@ -14,6 +14,8 @@ int ext_error_code(const struct hw_error *error)
         return SQLITE_NOMEM;
     case HW_BUSY:
         return SQLITE_BUSY;
+    case HW_INTERRUPTED:
+        return SQLITE_INTERRUPT;
     case HW_OK:
     case HW_IO:
     case HW_NOT_FOUND:
@@ -26,13 +28,15 @@ int ext_error_code(const struct hw_error *error)
     return SQLITE_ERROR;
 }
 
+/* Kafka's name for it; NULL: it has none, since it is SQLite's own. */
 static const char *error_name(const struct hw_error *error)
 {
     switch (error->status) {
     case HW_REFUSED:
         return hw_kafka_error_name(error->kafka_error);
     case HW_BUSY:
-        return hw_kafka_error_name(HW_KAFKA_CONCURRENT_TRANSACTIONS);
+    case HW_INTERRUPTED:
+        return NULL;
     case HW_IO:
     case HW_NOT_FOUND:
     case HW_CORRUPT:
@@ -48,7 +52,10 @@ static const char *error_name(const struct hw_error *error)
 /* The text, from sqlite3_mprintf(). NULL if there is no memory. */
 static char *error_text(const struct hw_error *error)
 {
-    return sqlite3_mprintf("%s: %s", error_name(error), error->message);
+    const char *name = error_name(error);
+
+    return name == NULL ? sqlite3_mprintf("%s", error->message)
+                        : sqlite3_mprintf("%s: %s", name, error->message);
 }
 
 void ext_error_to_context(sqlite3_context *context, const struct hw_error *error)

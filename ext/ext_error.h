@@ -5,7 +5,7 @@
  *     HW_REFUSED                        NOT_ENOUGH_REPLICAS: orders-0 has 1 in-sync replica ...
  *     HW_MISUSE                         INVALID_REQUEST: ...
  *     HW_IO, HW_NOT_FOUND, HW_CORRUPT   KAFKA_STORAGE_ERROR: ...
- *     HW_BUSY                           CONCURRENT_TRANSACTIONS: ...   with SQLITE_BUSY
+ *     HW_BUSY, HW_INTERRUPTED           no name, as SQLite's own errors; SQLITE_BUSY, _INTERRUPT
  *     HW_NO_MEMORY                      SQLITE_NOMEM
  */
 #ifndef EXT_ERROR_H
@@ -15,7 +15,7 @@
 
 #include <sqlite3ext.h>
 
-/* SQLITE_NOMEM, SQLITE_BUSY or SQLITE_ERROR. */
+/* SQLITE_NOMEM, SQLITE_BUSY, SQLITE_INTERRUPT or SQLITE_ERROR. */
 int ext_error_code(const struct hw_error *error);
 
 /* Make it the outcome of a SQL function. */

@@ -202,6 +202,11 @@ unsigned long ext_cluster_uses(const struct ext_cluster *cluster)
     return atomic_load_explicit(&cluster->uses, memory_order_acquire);
 }
 
+struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster)
+{
+    return cluster->cluster;
+}
+
 void ext_cluster_unlock(struct ext_cluster *cluster)
 {
     leave(cluster->mutex);

@@ -47,6 +47,9 @@ void ext_cluster_release(struct ext_cluster *cluster);
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster);
 void ext_cluster_unlock(struct ext_cluster *cluster);
 
+/* The cluster, for who has the mutex. */
+struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster);
+
 /*
  * How often the mutex was taken; needs no lock. While the number stays as it was the last time that
  * the caller held the mutex, nobody else has looked at the cluster or changed it. Who finds that so

@@ -3,6 +3,7 @@
 #include "ext/ext_transaction.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_wait.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -59,19 +60,23 @@ static enum hw_status add_with_lock(struct ext_session *session, const struct hw
                                     struct hw_produced *produced, struct hw_error *error)
 {
     struct hw_stage *stage = NULL;
-    enum hw_status status = ext_transaction_stage(session, &stage, error);
-    unsigned long uses;
+    struct ext_wait wait = {.timeout = NULL};
+    enum hw_status status;
 
-    if (status != HW_OK) {
-        return status;
-    }
-    uses = ext_cluster_uses(session->cluster);
-    if (uses != session->uses + 1) {
-        hw_stage_forget_found(stage);
-    }
-    session->uses = uses;
-    status = hw_stage_add(stage, produce, produced, error);
-    ext_cluster_unlock(session->cluster);
+    do {
+        unsigned long uses;
+
+        status = ext_transaction_stage(session, &stage, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        uses = ext_cluster_uses(session->cluster);
+        if (uses != session->uses + 1) {
+            hw_stage_forget_found(stage);
+        }
+        session->uses = uses;
+        status = hw_stage_add(stage, produce, produced, error);
+    } while (ext_wait_unlock(session, &wait, &status, error));
     return status;
 }
 

@@ -171,9 +171,9 @@ static void a_partition_is_locked_for_other_writers(void **state)
 
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
     expect_error(f->other, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY,
-                 "CONCURRENT_TRANSACTIONS: ");
+                 "t-0 is being written");
     expect_error(f->db, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY,
-                 "CONCURRENT_TRANSACTIONS: ");
+                 "t-0 is being written");
     expect_sql(f->other, "SELECT produce('u', 0, NULL, 'x')", "0");
     expect_sql(f->db, "ROLLBACK", "");
     expect_sql(f->other, "SELECT produce('t', 0, NULL, 'x')", "0");
@@ -194,7 +194,7 @@ static void two_writers_meet_at_the_partition(void **state)
                "INSERT INTO c(value) VALUES ('c')",
                "");
     expect_error(f->other, "INSERT INTO b(value) VALUES ('b')", SQLITE_BUSY,
-                 "CONCURRENT_TRANSACTIONS: ");
+                 "t-0 is being written");
     expect_sql(f->db, "COMMIT", "");
     expect_sql(f->other,
                "INSERT INTO b(value) VALUES ('b'); COMMIT; SELECT value FROM t;"

@@ -17,11 +17,12 @@
     X(HW_OK)                                                                                       \
     X(HW_NO_MEMORY)                                                                                \
     X(HW_IO)                                                                                       \
-    X(HW_NOT_FOUND) /* No such file or directory. */                                               \
-    X(HW_BUSY)      /* In use by somebody else. */                                                 \
-    X(HW_CORRUPT)   /* The bytes are not what they should be. */                                   \
-    X(HW_MISUSE)    /* The call is not allowed, or an argument is invalid. */                      \
-    X(HW_REFUSED)   /* With a Kafka error. */
+    X(HW_NOT_FOUND)   /* No such file or directory. */                                             \
+    X(HW_BUSY)        /* In use by somebody else. */                                               \
+    X(HW_INTERRUPTED) /* The caller asked to stop. */                                              \
+    X(HW_CORRUPT)     /* The bytes are not what they should be. */                                 \
+    X(HW_MISUSE)      /* The call is not allowed, or an argument is invalid. */                    \
+    X(HW_REFUSED)     /* With a Kafka error. */
 
 enum hw_status {
 #define HW_STATUS_ENUM(NAME) NAME,

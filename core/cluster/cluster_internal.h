@@ -74,6 +74,12 @@ struct hw_cluster_settings {
     bool checks_invariants;
 };
 
+/* A partition that a stage has written to, by name: it may go at any time. */
+struct hw_written {
+    char topic[HW_TOPIC_NAME_MAX + 1]; /* Empty: none. */
+    int32_t partition;
+};
+
 struct hw_cluster {
     const struct hw_allocator *allocator;
     struct hw_store *store;
@@ -106,6 +112,7 @@ struct hw_cluster {
     struct hw_buffer scratch; /* Of one step: a batch being built. */
     struct hw_batch_cache batches;
     struct hw_tails tails; /* Of the leaders' logs. */
+    struct hw_written met; /* What the last call met that returned HW_BUSY for it. */
 };
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */
@@ -128,8 +135,10 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
                                          struct hw_partition **found_partition,
                                          struct hw_error *error);
 
-/* HW_BUSY: an open transaction writes this partition. */
-enum hw_status hw_cluster_refuse_written(const struct hw_partition *partition,
+/* HW_BUSY: an open transaction writes this partition. Whoever wants to wait for it asks
+ * hw_stage_wait(). */
+enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                         const struct hw_partition *partition,
                                          struct hw_error *error);
 
 /* The broker of this id, or NULL. */
@@ -235,7 +244,7 @@ void hw_cluster_schedule(struct hw_cluster *cluster);
 void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker);
 
 /* faults.c: HW_BUSY if a stage has written to a partition that the broker holds. */
-enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
+enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster,
                                         const struct hw_broker *broker, struct hw_error *error);
 
 /* faults.c: a broker that was started registers anew, and takes the roles that the records name. */

@@ -47,7 +47,7 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
     return first;
 }
 
-enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
+enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster,
                                         const struct hw_broker *broker, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->topic_count; i++) {
@@ -56,7 +56,7 @@ enum hw_status hw_cluster_check_writers(const struct hw_cluster *cluster,
         for (int32_t p = 0; p < topic->partition_count; p++) {
             if (topic->writers[p] != NULL &&
                 hw_partition_find(&topic->partitions[p], broker->id) != NULL) {
-                return hw_cluster_refuse_written(&topic->partitions[p], error);
+                return hw_cluster_refuse_written(cluster, topic, &topic->partitions[p], error);
             }
         }
     }

@@ -173,9 +173,12 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
     return status;
 }
 
-enum hw_status hw_cluster_refuse_written(const struct hw_partition *partition,
+enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                         const struct hw_partition *partition,
                                          struct hw_error *error)
 {
+    memcpy(cluster->met.topic, topic->name, sizeof topic->name);
+    cluster->met.partition = partition->number;
     return hw_error_set(error, HW_BUSY,
                         "%s is being written by an open transaction: COMMIT or ROLLBACK it first",
                         partition->name);

@@ -124,7 +124,7 @@ enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic
                             cluster->variant->name);
     }
     if (status == HW_OK && t->writers[partition] != NULL) {
-        return hw_cluster_refuse_written(p, error);
+        return hw_cluster_refuse_written(cluster, t, p, error);
     }
     if (status == HW_OK) {
         status =

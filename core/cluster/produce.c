@@ -129,7 +129,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
     if (status == HW_OK && target.topic->writers[target.partition->number] != NULL) {
-        return hw_cluster_refuse_written(target.partition, error);
+        return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_write_state(cluster, error);

@@ -102,7 +102,7 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
     return pump_settle(cluster, topic, partition, status, error);
 }
 
-static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const char *topic,
+static enum hw_status pump_find_follower(struct hw_cluster *cluster, const char *topic,
                                          int64_t partition, int64_t broker, struct hw_topic **t,
                                          struct hw_partition **p, struct hw_replica **follower,
                                          struct hw_error *error)
@@ -118,9 +118,7 @@ static enum hw_status pump_find_follower(const struct hw_cluster *cluster, const
                             (*follower)->broker, (*p)->name);
     }
     if (status == HW_OK && pump_is_prepared(*t, *p)) {
-        return hw_error_set(error, HW_BUSY,
-                            "a transaction on %s is being committed: COMMIT or ROLLBACK it first",
-                            (*p)->name);
+        return hw_cluster_refuse_written(cluster, *t, *p, error);
     }
     return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
 }
@@ -259,7 +257,7 @@ enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic,
         status = hw_cluster_find_replica(cluster, p, broker, &replica, error);
     }
     if (status == HW_OK && t->writers[partition] != NULL) {
-        return hw_cluster_refuse_written(p, error);
+        return hw_cluster_refuse_written(cluster, t, p, error);
     }
     if (status != HW_OK) {
         return status;

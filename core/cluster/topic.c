@@ -417,10 +417,8 @@ enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *t
     }
     for (int32_t p = 0; p < selection.topic->partition_count; p++) {
         if (selection.topic->writers[p] != NULL) {
-            return hw_error_set(error, HW_BUSY,
-                                "topic %s is being written by an open transaction: COMMIT or"
-                                " ROLLBACK it first",
-                                topic);
+            return hw_cluster_refuse_written(cluster, selection.topic,
+                                             &selection.topic->partitions[p], error);
         }
     }
     return hw_cluster_do_delete_topic(cluster, selection.topic, error);

@@ -339,7 +339,7 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     }
     writer = target.topic->writers[target.partition->number];
     if (writer != NULL && writer != stage) {
-        return hw_cluster_refuse_written(target.partition, error);
+        return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
     record.timestamp = hw_cluster_timestamp(cluster, &record);
     status = check_row(cluster, &target, &record, error);
@@ -383,7 +383,8 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
     }
     for (int32_t p = 0; p < selection.topic->partition_count; p++) {
         if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != stage) {
-            return hw_cluster_refuse_written(&selection.topic->partitions[p], error);
+            return hw_cluster_refuse_written(stage->cluster, selection.topic,
+                                             &selection.topic->partitions[p], error);
         }
     }
     status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->deleted,

@@ -65,6 +65,23 @@ void hw_stage_release(struct hw_stage *stage, int32_t level);
 /* Undo everything since mark `level` (or the one above it that is set; without any: nothing). */
 void hw_stage_rollback_to(struct hw_stage *stage, int32_t level);
 
+/* Whom a call has met that returned HW_BUSY. */
+enum hw_stage_met {
+    HW_MET_IN_VAIN, /* No other stage, or one that waits for the caller: to wait is no help. */
+    HW_MET_OPEN,    /* A stage that goes on for as long as its transaction does. */
+    HW_MET_COMMIT   /* A stage that is prepared: its end is under way. */
+};
+
+/*
+ * Asked right after a call on the cluster that returned HW_BUSY, by its caller, who holds the locks
+ * of `stage` (NULL: none). If there is something to wait for the stage counts as waiting for it, so
+ * that of two that wait for each other the second is told, until hw_stage_stop_waiting().
+ */
+enum hw_stage_met hw_stage_wait(struct hw_cluster *cluster, struct hw_stage *stage);
+
+/* The call has succeeded, or is given up. */
+void hw_stage_stop_waiting(struct hw_stage *stage);
+
 /*
  * Append everything to the leaders' logs; on an error all of them are as before and the stage still
  * holds its rows. May be called again: only the first does something. After it nothing may be added

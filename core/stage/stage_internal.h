@@ -113,6 +113,7 @@ struct hw_stage {
     struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
     struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
     bool is_prepared;
+    struct hw_written waits_for; /* A partition that another stage has; none: it does not wait. */
 };
 
 /* The rows' offsets were told already, so they must be the log's next ones. Errors: HW_REFUSED with

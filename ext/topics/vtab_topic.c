@@ -16,6 +16,7 @@
 #include "ext/ext_error.h"
 #include "ext/ext_transaction.h"
 #include "ext/ext_value.h"
+#include "ext/ext_wait.h"
 #include "ext/topics/record_cursor.h"
 #include "ext/topics/topic_arguments.h"
 
@@ -290,20 +291,22 @@ static enum hw_status delete_own(struct topic_table *table, struct hw_error *err
     struct ext_session *session = table->record.session;
     struct ext_cluster *cluster = NULL;
     struct hw_stage *stage = NULL;
+    struct ext_wait wait = {.timeout = NULL};
     enum hw_status status = ext_session_cluster(session, &cluster, error);
 
-    if (status != HW_OK) {
-        return status;
-    }
-    status = ext_transaction_join(session, error);
     if (status == HW_OK) {
-        status = ext_transaction_stage(session, &stage, error);
+        status = ext_transaction_join(session, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    status = hw_stage_delete_topic(stage, table->topic, error);
-    ext_cluster_unlock(session->cluster);
+    do {
+        status = ext_transaction_stage(session, &stage, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        status = hw_stage_delete_topic(stage, table->topic, error);
+    } while (ext_wait_unlock(session, &wait, &status, error));
     return status;
 }
 
