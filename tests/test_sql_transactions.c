@@ -172,8 +172,7 @@ static void a_partition_is_locked_for_other_writers(void **state)
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
     expect_error(f->other, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY,
                  "t-0 is being written");
-    expect_error(f->db, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY,
-                 "t-0 is being written");
+    expect_error(f->db, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY, "t-0 is being written");
     expect_sql(f->other, "SELECT produce('u', 0, NULL, 'x')", "0");
     expect_sql(f->db, "ROLLBACK", "");
     expect_sql(f->other, "SELECT produce('t', 0, NULL, 'x')", "0");

@@ -244,8 +244,8 @@ void hw_cluster_schedule(struct hw_cluster *cluster);
 void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker);
 
 /* faults.c: HW_BUSY if a stage has written to a partition that the broker holds. */
-enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster,
-                                        const struct hw_broker *broker, struct hw_error *error);
+enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                        struct hw_error *error);
 
 /* faults.c: a broker that was started registers anew, and takes the roles that the records name. */
 enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,

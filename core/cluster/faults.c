@@ -47,8 +47,8 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
     return first;
 }
 
-enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster,
-                                        const struct hw_broker *broker, struct hw_error *error)
+enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                        struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->topic_count; i++) {
         const struct hw_topic *topic = cluster->topics[i];
