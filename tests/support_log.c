@@ -78,51 +78,12 @@ void close_log(struct test_log *t)
     t->log = NULL;
 }
 
-void describe_log(const struct hw_log *log, char *text, size_t size)
-{
-    const struct hw_epoch_cache *epochs = hw_log_epochs(log);
-    size_t at = (size_t)snprintf(text, size, "%lld %lld %lld %lld;", (long long)hw_log_start(log),
-                                 (long long)hw_log_high_watermark(log), (long long)hw_log_end(log),
-                                 (long long)hw_log_recovery_point(log));
-
-    for (size_t i = 0; i < hw_log_segment_count(log) && at < size; i++) {
-        struct hw_segment_view view = hw_log_segment_view(log, i);
-
-        at += (size_t)snprintf(text + at, size - at, " %lld-%lld %lld %lld %lld;",
-                               (long long)view.base_offset, (long long)view.next_offset,
-                               (long long)view.size_bytes, (long long)view.index_entries,
-                               (long long)view.max_timestamp);
-    }
-    for (size_t i = 0; i < epochs->count && at < size; i++) {
-        at += (size_t)snprintf(text + at, size - at, " %d:%lld", epochs->entries[i].epoch,
-                               (long long)epochs->entries[i].start_offset);
-    }
-    assert_true(at < size);
-}
-
 void test_reopen_cleanly(struct test_log *t, const char *file, int line)
 {
-    char by_state[8192];
-    char by_files[8192];
-    struct hw_buffer state;
-
     test_expect_ok(t, hw_log_clean_stop(t->log, &t->error), file, line);
-    hw_buffer_init(&state, &hw_allocator_libc);
-    test_expect_ok(t, hw_log_save_state(t->log, &t->load.topic_id, INT64_MAX, &state, &t->error),
-                   file, line);
     close_log(t);
     t->load.clean = true;
-    t->load.state = state.bytes;
-    t->load.state_size = state.size;
     test_open_log(t, file, line);
-    describe_log(t->log, by_state, sizeof by_state);
-    close_log(t);
-    hw_buffer_release(&state);
-    t->load.clean = true;
-    t->load.state = NULL;
-    test_open_log(t, file, line);
-    describe_log(t->log, by_files, sizeof by_files);
-    assert_string_equal(by_state, by_files);
 }
 
 void test_crash_and_reopen(struct test_log *t, const char *file, int line)

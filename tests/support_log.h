@@ -47,9 +47,6 @@ void test_open_log(struct test_log *t, const char *file, int line);
 #define reopen_cleanly(t) test_reopen_cleanly((t), test_here)
 void test_reopen_cleanly(struct test_log *t, const char *file, int line);
 
-/* Everything that can be seen of a log without reading it, in one line. */
-void describe_log(const struct hw_log *log, char *text, size_t size);
-
 /* Close as a crash of the process does; the checkpoints are those of this moment. */
 void close_log(struct test_log *t);
 

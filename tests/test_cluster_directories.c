@@ -327,113 +327,6 @@ static void a_leader_that_is_started_again_passes_its_logs_epochs(void **state)
     expect_epochs(t, 1, epochs, starts, 4);
 }
 
-/* ----------------------------------------------------------- what a clean stop knew of the logs */
-
-#define STATES "cluster/broker-1/.highwater-log-states"
-
-/* Stop and start again; returns how many calls of the store the start took. */
-static int64_t stop_and_start(struct test_topics *t)
-{
-    close_cluster(t);
-    t->faults.calls = 0;
-    reopen(t);
-    return t->faults.calls;
-}
-
-/* A topic of 20 partitions with a record in each. */
-static void fill_partitions(struct test_topics *t)
-{
-    (void)test_topics_create(t, "orders", 20, 1, NULL);
-    for (int32_t p = 0; p < 20; p++) {
-        produce_to(t, "orders", p, "a");
-    }
-}
-
-/* The start after a clean stop costs four looks for each further log, and one more for each further
- * segment: nothing is opened. */
-static void a_clean_start_looks_at_each_log_four_times(void **state)
-{
-    struct test_topics *t = *state;
-    int64_t calls_few;
-    int64_t calls_all;
-
-    (void)test_topics_create(t, "few", 3, 1, NULL);
-    for (int32_t p = 0; p < 3; p++) {
-        produce_to(t, "few", p, "a");
-    }
-    (void)stop_and_start(t);
-    calls_few = stop_and_start(t);
-    fill_partitions(t);
-    (void)stop_and_start(t);
-    calls_all = stop_and_start(t);
-    assert_int_equal(calls_all - calls_few, 20 * 4);
-    produce(t, "b");
-}
-
-/* It is good for the next start only. */
-static void what_a_stop_knew_is_gone_once_the_broker_runs(void **state)
-{
-    struct test_topics *t = *state;
-    bool exists;
-
-    fill_partitions(t);
-    close_cluster(t);
-    ok(t, hw_store_exists(t->memory, STATES, &exists, &t->error));
-    assert_true(exists);
-    reopen(t);
-    ok(t, hw_store_exists(t->memory, STATES, &exists, &t->error));
-    assert_false(exists);
-}
-
-/* Without the file, with any part of it and with any byte changed: the same logs. */
-static void what_a_stop_knew_may_be_missing_or_damaged(void **state)
-{
-    struct test_topics *t = *state;
-    struct hw_buffer known;
-
-    (void)test_topics_create(t, "orders", 2, 1, NULL);
-    produce(t, "a");
-    close_cluster(t);
-    hw_buffer_init(&known, &t->heap.allocator);
-    ok(t, hw_store_read_whole(t->memory, STATES, 1 << 20, &known, &t->error));
-    for (size_t at = 0; at < 2 * known.size; at++) {
-        struct hw_file *file;
-        size_t size = at < known.size ? known.size : at - known.size;
-
-        if (at < known.size) {
-            known.bytes[at] ^= 0x80;
-        }
-        ok(t, hw_store_open(t->memory, STATES, HW_OPEN_TRUNCATE, &file, &t->error));
-        ok(t, hw_file_write_at(file, 0, known.bytes, size, &t->error));
-        hw_file_close(file);
-        if (at < known.size) {
-            known.bytes[at] ^= 0x80;
-        }
-        reopen(t);
-        assert_int_equal(hw_log_end(test_topics_log(t, "orders", 0)) +
-                             hw_log_end(test_topics_log(t, "orders", 1)),
-                         1);
-        close_cluster(t);
-    }
-    hw_buffer_release(&known);
-    reopen(t);
-}
-
-/* A full disk, say, costs the next start its speed, and nothing else. */
-static void a_stop_is_clean_even_if_what_it_knew_cannot_be_written(void **state)
-{
-    struct test_topics *t = *state;
-    bool exists;
-
-    fill_partitions(t);
-    ok(t, hw_store_make_directory(t->memory, STATES, &t->error));
-    close_cluster(t);
-    ok(t, hw_store_exists(t->memory, "cluster/broker-1/.kafka_cleanshutdown", &exists, &t->error));
-    assert_true(exists);
-    reopen(t);
-    produce(t, "b");
-}
-
 static const char *value_of(struct test_topics *t, const char *name)
 {
     struct hw_position position = {0};
@@ -488,10 +381,6 @@ int main(void)
         TEST(a_raised_epoch_needs_no_write_to_be_safe),
         TEST(a_leader_that_is_started_again_passes_its_logs_epochs),
         TEST(a_setting_outlives_a_cluster_without_topics),
-        TEST(a_clean_start_looks_at_each_log_four_times),
-        TEST(what_a_stop_knew_is_gone_once_the_broker_runs),
-        TEST(what_a_stop_knew_may_be_missing_or_damaged),
-        TEST(a_stop_is_clean_even_if_what_it_knew_cannot_be_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -285,32 +284,13 @@ static void directories_are_made_once(void **state)
     assert_status(hw_store_make_directory(t->store, at(t, 0, "d/file/x"), &error), HW_IO);
 }
 
-/* What the path is, once enough time has passed for its stamp to be told from a later one. */
 static struct hw_path_look look_at(struct test_store *t, const char *name)
 {
-    struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    struct hw_path_look look = {.exists = false};
-    struct hw_path_look now;
+    struct hw_path_look look;
     struct hw_error error;
 
-    for (int tries = 0; tries < 250; tries++) {
-        write_text(t->store, at(t, 1, "d/now"), "");
-        assert_ok(hw_store_look(t->store, at(t, 1, "d/now"), &now, &error));
-        assert_ok(hw_store_look(t->store, at(t, 0, name), &look, &error));
-        if (!look.exists || hw_path_look_is_settled(&look, now.changed_ns)) {
-            return look;
-        }
-        (void)nanosleep(&pause, NULL);
-    }
-    fail_msg("the time of the last change does not pass");
+    assert_ok(hw_store_look(t->store, at(t, 0, name), &look, &error));
     return look;
-}
-
-static void make_directory_d(struct test_store *t)
-{
-    struct hw_error error;
-
-    assert_ok(hw_store_make_directory(t->store, at(t, 0, "d"), &error));
 }
 
 static void a_look_tells_what_a_path_is(void **state)
@@ -318,7 +298,6 @@ static void a_look_tells_what_a_path_is(void **state)
     struct test_store *t = *state;
     struct hw_path_look look;
 
-    make_directory_d(t);
     write_text(t->store, at(t, 0, "a"), "hello");
     look = look_at(t, "a");
     assert_true(look.exists && !look.is_directory);
@@ -326,76 +305,8 @@ static void a_look_tells_what_a_path_is(void **state)
     look = look_at(t, ".");
     assert_true(look.exists && look.is_directory);
     assert_int_equal(look.size_bytes, 0);
-    assert_false(hw_path_look_is_settled(&look, look.changed_ns));
     assert_false(look_at(t, "b").exists);
     assert_false(look_at(t, "a/b").exists);
-}
-
-static bool is_same_look(const struct hw_path_look *a, const struct hw_path_look *b)
-{
-    return a->exists == b->exists && a->is_directory == b->is_directory &&
-           a->size_bytes == b->size_bytes && a->stamp == b->stamp;
-}
-
-static void a_look_from_a_lookout_is_the_same(void **state)
-{
-    static const char *const names[] = {"d/file", "d//file", "d/x", "d/file/x", "d", "d/", "a"};
-    struct test_store *t = *state;
-    struct hw_lookout lookout;
-    struct hw_path_look plain;
-    struct hw_path_look look;
-    struct hw_error error;
-
-    make_directory_d(t);
-    write_text(t->store, at(t, 0, "d/file"), "hello");
-    write_text(t->store, at(t, 0, "a"), "hi");
-    assert_ok(hw_store_open_lookout(t->store, at(t, 1, "d"), &lookout, &error));
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        assert_ok(hw_store_look(t->store, at(t, 0, names[i]), &plain, &error));
-        assert_ok(hw_lookout_look(&lookout, at(t, 0, names[i]), &look, &error));
-        if (!is_same_look(&plain, &look)) {
-            fail_msg("another look at %s", names[i]);
-        }
-        assert_int_equal(look.exists, i != 2 && i != 3);
-    }
-    hw_lookout_close(&lookout);
-    hw_lookout_close(&lookout);
-}
-
-/* What was changed has another stamp, and what was not has the same, whoever reads it. */
-static void a_stamp_changes_with_what_it_is_of(void **state)
-{
-    struct test_store *t = *state;
-    uint64_t of_file;
-    uint64_t of_directory;
-    struct hw_error error;
-    struct hw_file *file;
-
-    make_directory_d(t);
-    write_text(t->store, at(t, 0, "a"), "hello");
-    of_directory = look_at(t, ".").stamp;
-    of_file = look_at(t, "a").stamp;
-    file = open_file(t, "a", HW_OPEN_EXISTING);
-    expect_bytes(file, "hello", 5);
-    assert_true(look_at(t, "a").stamp == of_file);
-    put(file, 0, "jello");
-    assert_true(look_at(t, "a").stamp != of_file);
-    of_file = look_at(t, "a").stamp;
-    assert_ok(hw_file_truncate(file, 3, &error));
-    hw_file_close(file);
-    assert_true(look_at(t, "a").stamp != of_file);
-    assert_true(look_at(t, ".").stamp == of_directory);
-
-    write_text(t->store, at(t, 0, "b"), "");
-    assert_true(look_at(t, ".").stamp != of_directory);
-    of_directory = look_at(t, ".").stamp;
-    of_file = look_at(t, "b").stamp;
-    assert_ok(hw_store_rename(t->store, at(t, 0, "a"), at(t, 1, "b"), &error));
-    assert_true(look_at(t, ".").stamp != of_directory);
-    assert_true(look_at(t, "b").stamp != of_file);
-    of_directory = look_at(t, ".").stamp;
-    assert_ok(hw_store_remove(t->store, at(t, 0, "b"), &error));
-    assert_true(look_at(t, ".").stamp != of_directory);
 }
 
 static void exists_knows_files_and_directories(void **state)
@@ -771,8 +682,6 @@ static int run_over(const char *name, enum store_kind kind)
         CASE(directories_are_made_once),
         CASE(exists_knows_files_and_directories),
         CASE(a_look_tells_what_a_path_is),
-        CASE(a_look_from_a_lookout_is_the_same),
-        CASE(a_stamp_changes_with_what_it_is_of),
         CASE(only_an_existing_directory_can_be_synced),
         CASE(a_renamed_file_stays_open_under_its_new_name),
         CASE(a_rename_replaces_and_what_it_replaced_stays_readable),

@@ -407,6 +407,81 @@ static void a_clean_opening_costs_the_same_for_a_short_and_a_long_log(void **sta
     t->store = memory;
 }
 
+/* Cut a byte off a file, or put bytes behind it that are no entry of an index. */
+static void damage(struct test_log *t, const char *name, bool is_cut)
+{
+    struct hw_buffer content;
+
+    hw_buffer_init(&content, &hw_allocator_libc);
+    file_read(t, name, &content);
+    assert_true(content.size > 0);
+    if (is_cut) {
+        content.size--;
+    } else {
+        expect_ok(t, hw_buffer_append(&content, "123456789012345678901234", 24, &t->error));
+    }
+    file_write(t, name, content.bytes, content.size);
+    hw_buffer_release(&content);
+}
+
+/* What an index that has changed since says is checked before it is used, and made again. */
+static void a_changed_index_is_made_again(void **state)
+{
+    static const char *const names[] = {"00000000000000000000.index",
+                                        "00000000000000000000.timeindex",
+                                        "00000000000000000010.index"};
+    struct test_log *t = *state;
+
+    t->config.index_interval_bytes = 150;
+    t->config.segment_bytes = 1000;
+    open_log(t);
+    for (int i = 0; i < 20; i++) {
+        produce_sized(t, 1000 + i, 100);
+    }
+    expect_segments(t, "0 10");
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            struct hw_buffer good;
+            struct hw_buffer made;
+
+            hw_buffer_init(&good, &hw_allocator_libc);
+            hw_buffer_init(&made, &hw_allocator_libc);
+            reopen_cleanly(t);
+            file_read(t, names[i], &good);
+            damage(t, names[i], is_cut);
+            close_log(t);
+            open_log(t);
+            assert_int_equal(expect_all_readable(t), 20);
+            expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+            file_read(t, names[i], &made);
+            assert_int_equal(made.size, good.size);
+            assert_memory_equal(made.bytes, good.bytes, good.size);
+            hw_buffer_release(&good);
+            hw_buffer_release(&made);
+        }
+    }
+}
+
+/* segment.ms counts from the first batch after any opening, not from the first append. */
+static void the_next_roll_is_the_same_after_an_opening(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_buffer batches;
+
+    t->config.segment_ms = 100;
+    open_log(t);
+    hw_buffer_init(&batches, &hw_allocator_libc);
+    build_batch(&batches, 0, 1, 0, 1000);
+    build_batch(&batches, 1, 1, 0, 1090);
+    expect_ok(t, follow_bytes(t, &batches));
+    hw_buffer_release(&batches);
+    reopen_cleanly(t);
+    produce(t, 0, 1, 1100);
+    expect_segments(t, "0");
+    produce(t, 0, 1, 1101);
+    expect_segments(t, "0 3");
+}
+
 /* One write an append, and nothing else. */
 static void an_append_is_one_call(void **state)
 {
@@ -447,6 +522,8 @@ int main(void)
         TEST(a_follower_indexes_batch_by_batch),
         TEST(index_files_are_valid_at_any_moment),
         TEST(a_clean_opening_costs_the_same_for_a_short_and_a_long_log),
+        TEST(a_changed_index_is_made_again),
+        TEST(the_next_roll_is_the_same_after_an_opening),
         TEST(an_append_is_one_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,6 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
             load.recovery_point = load.synced_end;
         }
         load.clean = checkpoints->was_clean;
-        hw_broker_states_find(&checkpoints->states, topic->name, index, &load);
     }
     status = hw_log_open(cluster->allocator, cluster->store, path, &topic->log_config, &load,
                          cluster->now_ms, &log, &recovery, error);
@@ -305,7 +304,6 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
         status = hw_broker_write_checkpoints(cluster, broker, error);
     }
     if (status == HW_OK) {
-        hw_broker_states_save(cluster, broker);
         status = hw_path_join(marker, broker->dir, hw_broker_clean_marker, error);
     }
     if (status == HW_OK) {

@@ -58,7 +58,6 @@ void hw_broker_checkpoints_release(struct hw_broker_checkpoints *checkpoints)
     hw_offset_checkpoint_release(&checkpoints->high_watermarks);
     hw_offset_checkpoint_release(&checkpoints->recovery_points);
     hw_offset_checkpoint_release(&checkpoints->log_starts);
-    hw_broker_states_release(&checkpoints->states);
 }
 
 enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
@@ -74,7 +73,6 @@ enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
     for (int i = 0; i < KINDS; i++) {
         hw_offset_checkpoint_init(read[i], cluster->allocator);
     }
-    hw_broker_states_init(&checkpoints->states, cluster->allocator);
     checkpoints->was_clean = false;
     for (int i = 0; status == HW_OK && i < KINDS; i++) {
         status = checkpoint_read(cluster->store, broker, &kinds[i], path, read[i], error);
@@ -88,9 +86,6 @@ enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
     /* Removed before any log is opened: a crash while loading is an unclean stop. */
     if (status == HW_OK && checkpoints->was_clean) {
         status = hw_store_remove(cluster->store, path, error);
-        if (status == HW_OK) {
-            status = hw_broker_states_load(&checkpoints->states, cluster->store, broker, error);
-        }
     }
     if (status != HW_OK) {
         hw_broker_checkpoints_release(checkpoints);

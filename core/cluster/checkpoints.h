@@ -6,7 +6,6 @@
  *     recovery-point-offset-checkpoint   what is known to be synced
  *     log-start-offset-checkpoint        log starts that lie inside the first segment, every minute
  *                                        and at a clean stop
- *     .highwater-log-states              what the logs held at a clean stop (broker_states.c)
  *     .kafka_cleanshutdown               the last stop was clean; removed before logs are opened
  *     meta.properties                    whose directory it is: broker_directory.c
  *
@@ -23,7 +22,6 @@ struct hw_broker_checkpoints {
     struct hw_offset_checkpoint high_watermarks;
     struct hw_offset_checkpoint recovery_points;
     struct hw_offset_checkpoint log_starts;
-    struct hw_broker_states states; /* Empty after an unclean stop. */
     bool was_clean;
 };
 

@@ -292,29 +292,6 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
                                       struct hw_broker_checkpoints *checkpoints,
                                       struct hw_error *error);
 
-/* broker_states.c: what a clean stop knew of the broker's logs. */
-struct hw_broker_states {
-    struct hw_buffer bytes;             /* The file. */
-    struct hw_offset_checkpoint places; /* Where in it the state of each log begins. */
-    struct hw_lookout lookout;          /* From the broker's directory; not always open. */
-};
-
-void hw_broker_states_init(struct hw_broker_states *states, const struct hw_allocator *allocator);
-void hw_broker_states_release(struct hw_broker_states *states);
-
-/* Read the file and remove it, as it is good for one start. One that is missing or damaged is
- * taken for empty. Errors: HW_NO_MEMORY. */
-enum hw_status hw_broker_states_load(struct hw_broker_states *states, struct hw_store *store,
-                                     const struct hw_broker *broker, struct hw_error *error);
-
-/* Set state and lookout of *load to what is known of the partition's log, if anything is. It is
- * good as long as `states` is. */
-void hw_broker_states_find(struct hw_broker_states *states, const char *topic, int32_t partition,
-                           struct hw_log_load *load);
-
-/* Write the file, after the logs were stopped cleanly. A failure costs time at the next start. */
-void hw_broker_states_save(struct hw_cluster *cluster, const struct hw_broker *broker);
-
 /* Whether the records give this broker a replica of the partition that it does not have open. */
 bool hw_broker_lacks_replica(const struct hw_broker *broker, const struct hw_partition *partition);
 

@@ -73,7 +73,6 @@ static enum hw_status content_resize(struct memory_file *file, int64_t size, int
         }
     }
     content->size = (size_t)size;
-    hw_memory_tree_touch(&file->store->tree, file->node);
     file->store->tree.size_bytes += size - (int64_t)size_old;
     return HW_OK;
 }
@@ -95,7 +94,6 @@ static enum hw_status memory_write_at(struct hw_file *base, int64_t position, co
         }
     }
     memcpy(file->node->content.bytes + position, bytes, size);
-    hw_memory_tree_touch(&file->store->tree, file->node);
     return HW_OK;
 }
 
@@ -185,7 +183,6 @@ static enum hw_status memory_open(struct hw_store *base, const char *path, enum 
     if (mode == HW_OPEN_TRUNCATE) {
         store->tree.size_bytes -= (int64_t)file->node->content.size;
         hw_buffer_release(&file->node->content);
-        hw_memory_tree_touch(&store->tree, file->node);
     }
     *opened = &file->base;
     return HW_OK;
@@ -322,9 +319,7 @@ static enum hw_status memory_look(struct hw_store *base, const char *path,
         place.node != NULL) {
         *look = (struct hw_path_look){.exists = true,
                                       .is_directory = place.node->is_directory,
-                                      .size_bytes = (int64_t)place.node->content.size,
-                                      .changed_ns = hw_memory_tree_time(place.node->changed),
-                                      .stamp = place.node->changed};
+                                      .size_bytes = (int64_t)place.node->content.size};
     }
     return HW_OK;
 }

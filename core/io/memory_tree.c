@@ -82,8 +82,6 @@ static void node_attach(struct hw_memory_tree *tree, struct hw_memory_node *node
         node->next->previous = node;
     }
     parent->first_child = node;
-    hw_memory_tree_touch(tree, node);
-    hw_memory_tree_touch(tree, parent);
     tree->node_count++;
 }
 
@@ -104,7 +102,6 @@ static void node_detach(struct hw_memory_tree *tree, struct hw_memory_node *node
     if (node->next != NULL) {
         node->next->previous = node->previous;
     }
-    hw_memory_tree_touch(tree, node->parent);
     node->parent = NULL;
     tree->node_count--;
 }
@@ -257,17 +254,6 @@ enum hw_status hw_memory_tree_move(struct hw_memory_tree *tree, struct hw_memory
     node->name = name;
     node_attach(tree, node, place->parent);
     return HW_OK;
-}
-
-void hw_memory_tree_touch(struct hw_memory_tree *tree, struct hw_memory_node *node)
-{
-    node->changed = ++tree->changes;
-}
-
-int64_t hw_memory_tree_time(uint64_t change)
-{
-    /* Not on whole seconds, which would be a sign of a slow clock. */
-    return (int64_t)change * 1000000000 + 1;
 }
 
 void hw_memory_tree_unpin(struct hw_memory_tree *tree, struct hw_memory_node *node)

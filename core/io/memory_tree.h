@@ -25,7 +25,6 @@ struct hw_memory_node {
     size_t handles; /* Open files; they keep a removed node alive. */
     bool is_directory;
     bool is_locked;
-    uint64_t changed; /* Number of the last change of its content, or of the names in it. */
 };
 
 struct hw_memory_tree {
@@ -35,7 +34,6 @@ struct hw_memory_tree {
     size_t bucket_count; /* A power of two. */
     size_t node_count;   /* In the table: all but the root and the removed ones. */
     int64_t size_bytes;  /* Content of all nodes, removed ones that are open included. */
-    uint64_t changes;    /* So many were made. */
 };
 
 /* Where a path leads: a directory that exists, and a name in it which may be free. */
@@ -77,12 +75,6 @@ void hw_memory_tree_remove(struct hw_memory_tree *tree, struct hw_memory_node *n
  */
 enum hw_status hw_memory_tree_move(struct hw_memory_tree *tree, struct hw_memory_node *node,
                                    const struct hw_memory_place *place, struct hw_error *error);
-
-/* The content of `node` has changed. Names note that by themselves. */
-void hw_memory_tree_touch(struct hw_memory_tree *tree, struct hw_memory_node *node);
-
-/* The time of a change: one second passes with each of them. */
-int64_t hw_memory_tree_time(uint64_t change);
 
 /* A file on `node` was closed: free the node if it was removed and this was the last one. */
 void hw_memory_tree_unpin(struct hw_memory_tree *tree, struct hw_memory_node *node);

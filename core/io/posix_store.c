@@ -188,55 +188,22 @@ static enum hw_status posix_sync_directory(struct hw_store *base, const char *pa
     return HW_OK;
 }
 
-/* Inodes are used again, but not within one tick of the clock for one name. */
-static uint64_t stamp_of(const struct stat *found, int64_t changed_ns)
-{
-    return (uint64_t)changed_ns ^ ((uint64_t)found->st_ino * UINT64_C(0x9e3779b97f4a7c15)) ^
-           ((uint64_t)found->st_dev * UINT64_C(0xff51afd7ed558ccd));
-}
-
-static enum hw_status posix_look_from(struct hw_store *base, int handle, const char *path,
-                                      const char *below, struct hw_path_look *look,
-                                      struct hw_error *error)
+static enum hw_status posix_look(struct hw_store *base, const char *path, struct hw_path_look *look,
+                                 struct hw_error *error)
 {
     struct stat found;
 
     (void)base;
     *look = (struct hw_path_look){.exists = false};
-    if (fstatat(handle, below, &found, 0) == 0) {
-        int64_t changed_ns =
-            (int64_t)found.st_ctim.tv_sec * 1000000000 + (int64_t)found.st_ctim.tv_nsec;
-
-        *look =
-            (struct hw_path_look){.exists = true,
-                                  .is_directory = S_ISDIR(found.st_mode),
-                                  .size_bytes = S_ISDIR(found.st_mode) ? 0 : (int64_t)found.st_size,
-                                  .changed_ns = changed_ns,
-                                  .stamp = stamp_of(&found, changed_ns)};
+    if (stat(path, &found) == 0) {
+        *look = (struct hw_path_look){.exists = true,
+                                      .is_directory = S_ISDIR(found.st_mode),
+                                      .size_bytes =
+                                          S_ISDIR(found.st_mode) ? 0 : (int64_t)found.st_size};
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return hw_posix_error(error, errno, "look for", path);
     }
     return HW_OK;
-}
-
-static enum hw_status posix_look(struct hw_store *base, const char *path, struct hw_path_look *look,
-                                 struct hw_error *error)
-{
-    return posix_look_from(base, AT_FDCWD, path, path, look, error);
-}
-
-static enum hw_status posix_open_lookout(struct hw_store *base, const char *directory, int *handle,
-                                         struct hw_error *error)
-{
-    *handle = hw_posix_files_descriptor(&((struct posix_store *)base)->files, directory,
-                                        O_RDONLY | O_DIRECTORY);
-    return *handle >= 0 ? HW_OK : hw_posix_error(error, errno, "look into", directory);
-}
-
-static void posix_close_lookout(struct hw_store *base, int handle)
-{
-    (void)base;
-    (void)close(handle);
 }
 
 /* Lock files */
@@ -319,9 +286,6 @@ static const struct hw_store_methods posix_store_methods = {
     .look = posix_look,
     .lock = posix_lock,
     .destroy = posix_destroy,
-    .open_lookout = posix_open_lookout,
-    .look_from = posix_look_from,
-    .close_lookout = posix_close_lookout,
 };
 
 /* At most a half of what the process may have open: the rest is for others, SQLite among them. */

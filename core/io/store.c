@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t second_ns = 1000000000;
-
 enum hw_status hw_store_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
                              struct hw_file **file, struct hw_error *error)
 {
@@ -74,52 +72,6 @@ enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw
                              struct hw_error *error)
 {
     return store->methods->look(store, path, look, error);
-}
-
-enum hw_status hw_store_open_lookout(struct hw_store *store, const char *directory,
-                                     struct hw_lookout *lookout, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    *lookout = (struct hw_lookout){.directory = directory};
-    if (store->methods->open_lookout != NULL) {
-        status = store->methods->open_lookout(store, directory, &lookout->handle, error);
-    }
-    lookout->store = status == HW_OK ? store : NULL;
-    return status;
-}
-
-enum hw_status hw_lookout_look(const struct hw_lookout *lookout, const char *path,
-                               struct hw_path_look *look, struct hw_error *error)
-{
-    struct hw_store *store = lookout->store;
-    const char *below =
-        store->methods->look_from == NULL ? NULL : hw_path_below(path, lookout->directory);
-
-    while (below != NULL && *below == '/') {
-        below++;
-    }
-    return below == NULL || *below == '\0'
-               ? hw_store_look(store, path, look, error)
-               : store->methods->look_from(store, lookout->handle, path, below, look, error);
-}
-
-void hw_lookout_close(struct hw_lookout *lookout)
-{
-    struct hw_store *store = lookout->store;
-
-    if (store != NULL && store->methods->close_lookout != NULL) {
-        store->methods->close_lookout(store, lookout->handle);
-    }
-    lookout->store = NULL;
-}
-
-bool hw_path_look_is_settled(const struct hw_path_look *look, int64_t now_ns)
-{
-    /* Whole seconds: of a file system that knows no others, or only even ones. */
-    int64_t tick_ns = look->changed_ns % second_ns == 0 ? 3 * second_ns : second_ns / 20;
-
-    return look->exists && look->changed_ns <= now_ns - tick_ns;
 }
 
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,

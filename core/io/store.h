@@ -45,10 +45,6 @@ struct hw_path_look {
     bool exists; /* Else the others are false and 0. */
     bool is_directory;
     int64_t size_bytes; /* Of a file; 0 of a directory. */
-    /* When the bytes of this file were written or cut, or a name came into or went from this
-     * directory, the last time; by the store's own clock, which ticks slowly. */
-    int64_t changed_ns;
-    uint64_t stamp; /* Another number for another file, or another time. */
 };
 
 struct hw_store_methods {
@@ -68,13 +64,6 @@ struct hw_store_methods {
     enum hw_status (*lock)(struct hw_store *store, const char *path, struct hw_file **lock,
                            struct hw_error *error);
     void (*destroy)(struct hw_store *store);
-    /* All three, or none where a look from a lookout is a look. `below` is a part of `path`. */
-    enum hw_status (*open_lookout)(struct hw_store *store, const char *directory, int *handle,
-                                   struct hw_error *error);
-    enum hw_status (*look_from)(struct hw_store *store, int handle, const char *path,
-                                const char *below, struct hw_path_look *look,
-                                struct hw_error *error);
-    void (*close_lookout)(struct hw_store *store, int handle);
 };
 
 struct hw_file_methods {
@@ -129,31 +118,6 @@ enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
 /* That nothing has the path is no error, and neither is a file on the way to it. */
 enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw_path_look *look,
                              struct hw_error *error);
-
-/*
- * A directory from which many paths below it are looked at: the way to it is walked once. It is not
- * renamed or removed meanwhile.
- */
-struct hw_lookout {
-    struct hw_store *store; /* NULL: none is open. */
-    const char *directory;  /* The caller's, who keeps it. */
-    int handle;             /* The store's. */
-};
-
-/* Open one, for hw_lookout_close(). Errors: also HW_IO where it is no directory. */
-enum hw_status hw_store_open_lookout(struct hw_store *store, const char *directory,
-                                     struct hw_lookout *lookout, struct hw_error *error);
-
-/* As hw_store_look(), for the same full paths; one that is not below the directory is fine too. */
-enum hw_status hw_lookout_look(const struct hw_lookout *lookout, const char *path,
-                               struct hw_path_look *look, struct hw_error *error);
-
-/* One that is not open is fine. */
-void hw_lookout_close(struct hw_lookout *lookout);
-
-/* Whether a change from `now_ns` on, as changed_ns of the newest file, gives another stamp: two
- * changes within one tick look like one. */
-bool hw_path_look_is_settled(const struct hw_path_look *look, int64_t now_ns);
 
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error);

@@ -63,18 +63,6 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
     return HW_OK;
 }
 
-void hw_index_restore(struct hw_index *index, struct hw_index_state state)
-{
-    HW_ASSERT(index->count == 0 && state.count >= 0);
-
-    index->count = (size_t)state.count;
-    index->count_on_disk = index->count;
-    index->last = state.last;
-    index->is_loaded = false;
-    index->file_is_good = true;
-    index->file_is_synced = true;
-}
-
 static bool entries_are_valid(enum hw_index_kind kind, const uint8_t *bytes, size_t count,
                               int64_t value_limit)
 {

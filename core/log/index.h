@@ -17,12 +17,6 @@
 #include "core/format/index_entry.h"
 #include "core/io/store.h"
 
-/* What a clean stop knows of an index: how many entries the file has, and the last one. */
-struct hw_index_state {
-    int32_t count;
-    struct hw_index_entry last; /* Valid if count > 0. */
-};
-
 struct hw_index {
     struct hw_buffer bytes; /* The entries as on disk, once they are loaded. */
     size_t count;
@@ -46,10 +40,6 @@ void hw_index_release(struct hw_index *index);
  */
 enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, const char *path,
                              bool *usable, struct hw_error *error);
-
-/* Take over what a clean stop knew, for an index that is still as after hw_index_init(). The file
- * is looked at when the entries are loaded. */
-void hw_index_restore(struct hw_index *index, struct hw_index_state state);
 
 /*
  * Read the entries, if that was not done yet. *usable is false, and the index as it was, if the

@@ -69,10 +69,6 @@ struct hw_log_load {
     hw_offset_t synced_end;     /* Below it all was synced, whatever the checkpoint says: the next
                                  * simulated power loss leaves it. 0: not known. */
     bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
-    /* With `clean`: what hw_log_save_state() said at that stop; NULL if that is not known. */
-    const uint8_t *state;
-    size_t state_size;
-    const struct hw_lookout *lookout; /* For looking at its files; NULL: there is none. */
 };
 
 /* What opening a log found and did. */
@@ -119,17 +115,6 @@ void hw_log_close(struct hw_log *log);
  * the last time, no file is touched. Errors: HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error);
-
-/*
- * After a clean stop: append to `out` what the files hold, for the next opening. It then needs to
- * look at no more than the stamps of the directory, of partition.metadata, of the epochs and of
- * each .log, and reads files when they are used. `now_ns` is the time of the store, as a file has
- * it that was written after the stop. Appends nothing where the stop was not clean, or so short a
- * while ago that a later change could have the same stamp. Errors: HW_IO, HW_NO_MEMORY (nothing
- * appended).
- */
-enum hw_status hw_log_save_state(struct hw_log *log, const struct hw_uuid *topic_id, int64_t now_ns,
-                                 struct hw_buffer *out, struct hw_error *error);
 
 /* Power loss: cut the active segment, the others were synced when they were rolled, to the bytes
  * that were synced. Only hw_log_close() may follow. Errors: HW_IO. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_state.c (what a
- * clean stop knows), log_append.c (append),
+ * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
  * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
  * log_roll.c (new segments), log_snapshots.c (producer snapshots), log_read.c (read, look up) and
  * log_truncate.c (truncate, log start, retention).
@@ -124,11 +123,6 @@ enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes,
 enum hw_status hw_log_recompress_built(const struct hw_log *log, const uint8_t *bytes,
                                        size_t size_bytes, struct hw_buffer *out,
                                        struct hw_error *error);
-
-/* Take over load->state, for a log that has nothing yet. *is_restored is false, and there is still
- * nothing, if that is not the state of the files as they are. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_log_restore_state(struct hw_log *log, const struct hw_log_load *load,
-                                    hw_time_ms_t now_ms, bool *is_restored, struct hw_error *error);
 
 /*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be

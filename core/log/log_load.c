@@ -415,19 +415,10 @@ static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
 
 static enum hw_status load_directory(struct loader *loader, struct hw_error *error)
 {
-    const struct hw_log_load *load = loader->load;
-    bool is_restored = false;
-    enum hw_status status = HW_OK;
+    enum hw_status status = make_directory(loader->log, error);
 
-    if (load->clean && load->state != NULL) {
-        status = hw_log_restore_state(loader->log, load, loader->now_ms, &is_restored, error);
-        loader->first_recovered = loader->log->count;
-    }
-    if (status == HW_OK && !is_restored) {
-        status = make_directory(loader->log, error);
-        if (status == HW_OK) {
-            status = load_files(loader, error);
-        }
+    if (status == HW_OK) {
+        status = load_files(loader, error);
     }
     if (status == HW_OK) {
         status = make_first_segment(loader, error);

@@ -98,12 +98,9 @@ static enum hw_status write_at_end(struct hw_segment *segment, const uint8_t *by
                                    size_t size_bytes, bool sync, struct hw_error *error)
 {
     struct hw_error ignored;
-    enum hw_status status = hw_segment_use_file(segment, error);
+    enum hw_status status =
+        hw_file_write_at(segment->file, segment->size_bytes, bytes, size_bytes, error);
 
-    if (status != HW_OK) {
-        return status;
-    }
-    status = hw_file_write_at(segment->file, segment->size_bytes, bytes, size_bytes, error);
     if (status == HW_OK && sync) {
         status = hw_file_sync(segment->file, error);
     }
@@ -305,9 +302,6 @@ enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *erro
         status = rewrite_unsynced(segment, error);
     }
     if (status == HW_OK) {
-        status = hw_segment_use_file(segment, error);
-    }
-    if (status == HW_OK) {
         status = hw_file_sync(segment->file, error);
         segment->sync_has_failed = status != HW_OK;
     }
@@ -335,9 +329,7 @@ enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset
 
 enum hw_status hw_segment_lose_unsynced(struct hw_segment *segment, struct hw_error *error)
 {
-    /* What was never opened was never written. */
-    return segment->file == NULL ? HW_OK
-                                 : hw_file_truncate(segment->file, segment->synced_bytes, error);
+    return hw_file_truncate(segment->file, segment->synced_bytes, error);
 }
 
 enum hw_status hw_segment_remove_files(struct hw_segment *segment, struct hw_error *error)

@@ -64,35 +64,6 @@ enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offse
 enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t limit, bool *usable,
                                        struct hw_error *error);
 
-/* What a clean stop knows of a segment. */
-struct hw_segment_state {
-    hw_offset_t base_offset;
-    hw_offset_t next_offset;
-    int64_t size_bytes;
-    hw_time_ms_t rolling_timestamp;
-    hw_time_ms_t max_timestamp;
-    hw_offset_t max_timestamp_offset;
-    struct hw_index_state offsets;
-    struct hw_index_state times;
-};
-
-/* What opening this segment after a clean stop would find. *is_complete is false where something is
- * not written, or not synced. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_segment_save(struct hw_segment *segment, struct hw_segment_state *state,
-                               bool *is_complete, struct hw_error *error);
-
-/* Whether a segment can be so at all. */
-bool hw_segment_state_is_valid(const struct hw_segment_state *state);
-
-/* Make a segment that is so, without touching a file: the .log is opened when it is used, and the
- * indexes are checked then. Errors: HW_NO_MEMORY. */
-enum hw_status hw_segment_restore(const struct hw_segment_owner *owner,
-                                  const struct hw_segment_state *state, hw_time_ms_t now_ms,
-                                  struct hw_segment **segment, struct hw_error *error);
-
-/* The next segment begins at `limit`: take that for the next offset, as after opening. */
-void hw_segment_end_at(struct hw_segment *segment, hw_offset_t limit);
-
 /* Close the files, syncing nothing. NULL is allowed. */
 void hw_segment_close(struct hw_segment *segment);
 

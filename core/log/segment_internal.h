@@ -52,9 +52,6 @@ bool hw_segment_is_synced(const struct hw_segment *segment);
 enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
                                char path[HW_PATH_MAX], struct hw_error *error);
 
-/* Have the .log open. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_segment_use_file(struct hw_segment *segment, struct hw_error *error);
-
 /* Have the index entries in memory: load them, or make them if the files are not usable. Errors:
  * HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_segment_load_indexes(struct hw_segment *segment, struct hw_error *error);

@@ -29,12 +29,9 @@ enum hw_status hw_segment_header_at(struct hw_segment *segment, struct hw_segmen
     if (window->size == 0 || position < window->position ||
         position + (int64_t)needed > window->position + (int64_t)window->size) {
         size_t wanted = left < (int64_t)sizeof window->bytes ? (size_t)left : sizeof window->bytes;
-        enum hw_status status = hw_segment_use_file(segment, error);
+        enum hw_status status =
+            hw_file_read_at(segment->file, position, window->bytes, wanted, &window->size, error);
 
-        if (status == HW_OK) {
-            status = hw_file_read_at(segment->file, position, window->bytes, wanted, &window->size,
-                                     error);
-        }
         if (status != HW_OK) {
             window->size = 0;
             return status;
@@ -225,9 +222,6 @@ enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t positio
     HW_ASSERT(position + (int64_t)size <= segment->size_bytes);
 
     status = hw_buffer_reserve(out, size, error);
-    if (status == HW_OK && size > 0) {
-        status = hw_segment_use_file(segment, error);
-    }
     if (status == HW_OK && size > 0) {
         status =
             hw_file_read_at(segment->file, position, out->bytes + out->size, size, &got, error);

@@ -79,10 +79,6 @@ static enum hw_status cut_files(struct hw_segment *segment, const struct remains
                               error);
     }
     if (status == HW_OK && (remains->size_bytes < segment->size_bytes || segment->tail_is_dirty)) {
-        status = hw_segment_use_file(segment, error);
-        if (status != HW_OK) {
-            return status;
-        }
         status = hw_file_truncate(segment->file, remains->size_bytes, error);
     }
     return status;
