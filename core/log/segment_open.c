@@ -74,6 +74,9 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
                                        struct hw_error *error)
 {
     int64_t span = limit - segment->base_offset;
+    /* An index has at most an entry a batch, and the time index one more when a segment ends: a
+     * file that is longer than the .log can need is not read. */
+    size_t entries_max = (size_t)(segment->size_bytes / HW_BATCH_HEADER_SIZE) + 1;
     const struct hw_index *offsets = &segment->offsets;
     const struct hw_index *times = &segment->times;
     char path[HW_PATH_MAX];
@@ -95,7 +98,8 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
     if (status != HW_OK) {
         return status;
     }
-    *usable = *usable && times_usable &&
+    *usable = *usable && times_usable && offsets->count <= entries_max &&
+              times->count <= entries_max &&
               (offsets->count == 0 ||
                (offsets->last.key >= 0 && offsets->last.key < span && offsets->last.value >= 0 &&
                 offsets->last.value < segment->size_bytes)) &&
