@@ -9,7 +9,6 @@
 #
 #   build  a compiler, SQLite's headers, the compression libraries
 #   test   cmocka and the sqlite3 shell
-#   page   a browser, node and npm: for `make page`
 #   dev    clang and its tools, valgrind: for `make check`
 #
 # Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
@@ -59,11 +58,6 @@ missing_of() {
         has_command clang-tidy || echo clang-tidy
         has_command valgrind || echo valgrind
         fuzzer_links || echo libclang-rt-14-dev
-        ;;
-    page)
-        has_command chromium || echo chromium
-        has_command node || echo nodejs
-        has_command npm || echo npm
         ;;
     *)
         echo "tests/deps.sh: no group $1; there are build, test and dev" >&2

@@ -118,7 +118,7 @@ static void fill_record(struct hw_record *record, const struct test_item *item, 
 
 static const char *control_name(int type)
 {
-    static const char *const names[] = {"ABORT", "COMMIT", "2", "-1"};
+    static const char *const names[] = {"ABORT", "COMMIT", "LEADER_CHANGE", "UNKNOWN"};
 
     return type < 0 ? NULL : names[type];
 }

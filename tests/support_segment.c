@@ -67,6 +67,8 @@ void test_put_batch(struct hw_buffer *log, const struct test_batch *batch)
     }
     if (batch->record_count > 0) {
         header.record_count = batch->record_count;
+    } else if (batch->record_count < 0) {
+        header.record_count = 0;
     }
     hw_batch_encode(log->bytes + start, &header);
 }

@@ -18,7 +18,7 @@ struct test_batch {
     int count;            /* Records; 0: one. */
     int last_delta;       /* Of the header; 0: count - 1. */
     bool is_empty;        /* No records at all. */
-    int32_t record_count; /* Of the header; 0: the true one. */
+    int32_t record_count; /* Of the header; 0: the true one; -1: none. */
     hw_epoch_t epoch;
     hw_time_ms_t timestamp; /* Of the first record; each next one is 1 later. */
     int attributes;

@@ -465,7 +465,8 @@ static void a_wrong_byte_in_an_index_is_found(void **state)
     struct hw_buffer index;
 
     hw_buffer_init(&index, &hw_allocator_libc);
-    assert_int_equal(hw_segment_paths_format(&paths, "logs/t-0", 0, &t->error), HW_OK);
+    assert_int_equal(
+        hw_segment_paths_format(&paths, "logs/t-0", (struct hw_segment_item){0}, &t->error), HW_OK);
     for (int i = 0; i < 12; i++) {
         uint8_t entry[8];
 
@@ -569,7 +570,8 @@ static enum hw_status run_story(struct hw_store *store, const struct hw_allocato
     struct hw_meta_properties properties;
     struct hw_snapshot_file snapshot;
     struct hw_segment_paths paths;
-    enum hw_status status = hw_segment_paths_format(&paths, "logs/t-0", 5, error);
+    enum hw_status status = hw_segment_paths_format(
+        &paths, "logs/t-0", (struct hw_segment_item){.base_offset = 5}, error);
 
     STEP(scan_story(store, allocator, false, error));
     STEP(scan_story(store, allocator, true, error));

@@ -208,6 +208,33 @@ static void a_tail_of_zeros_is_trailing_bytes(void **state)
     expect_tail(t, 3, 1 << 20);
 }
 
+/* Case: F-16 Space was set aside for the file, and an append has not got to its end. */
+static void the_beginning_of_a_batch_and_zeros_are_trailing_bytes(void **state)
+{
+    struct fixture *t = *state;
+    size_t first;
+    size_t whole;
+
+    put(t, 0, 3);
+    first = t->log.size;
+    put(t, 3, 30);
+    whole = t->log.size;
+    for (size_t size = first + 1; size <= whole - 2; size++) {
+        t->log.size = first;
+        put(t, 3, 30);
+        t->log.size = size;
+        test_put_bytes(&t->log, 0, 4096 + whole - size);
+        expect_entries(t, "0-2");
+        expect_tail(t, 3, (int64_t)(t->log.size - first));
+    }
+    /* All of it is there, with one bit turned: damage. */
+    t->log.size = first;
+    put(t, 3, 30);
+    t->log.bytes[whole - 10] ^= 1;
+    test_put_bytes(&t->log, 0, 4096);
+    assert_non_null(strchr(walk(t, 0, false), '!'));
+}
+
 /* Case: C-01. What a reader says of a file that nobody has recovered. */
 static void junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch(void **state)
 {
@@ -605,6 +632,7 @@ static void a_search_among_would_be_batches_ends(void **state)
 
     put(t, 0, 1);
     header[16] = 2;
+    header[60] = 1; /* The last byte is not 0: it is no append into space that was set aside. */
     for (int i = 0; i < COUNT; i++) {
         int32_t left = (COUNT - i) * HW_BATCH_HEADER_SIZE;
 
@@ -687,16 +715,29 @@ static void records_before_a_malformed_one_are_good(void **state)
     assert_string_equal(records_text(t, true), "7 !4 3 2 1 0");
 }
 
-/* Who looks for an offset goes by the header, so a record that it does not tell of is none. */
-static void records_outside_of_their_batch_are_a_fault(void **state)
+/* Case: F-51 What can be read is a row, and the header is a fault behind it. */
+static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void **state)
 {
+    static const struct test_batch wrong[] = {
+        {.base_offset = 1, .count = 4, .last_delta = 2},
+        {.base_offset = 1, .count = 3, .last_delta = 1},
+        {.base_offset = 1, .count = 3, .record_count = 2},
+        {.base_offset = 1, .count = 3, .record_count = -1},
+    };
+    static const char *const forwards[] = {"0 1 2 3 4 !5 9", "0 1 2 3 !4 9", "0 1 2 3 !4 9",
+                                           "0 1 2 3 !4 9"};
+    static const char *const backwards[] = {"9 !5 4 3 2 1 0", "9 !4 3 2 1 0", "9 !4 3 2 1 0",
+                                            "9 !4 3 2 1 0"};
     struct fixture *t = *state;
 
-    put(t, 0, 1);
-    test_put_batch(&t->log, &(struct test_batch){.base_offset = 1, .count = 4, .last_delta = 2});
-    put(t, 4, 1);
-    assert_string_equal(records_text(t, false), "0 1 2 3 !4 4");
-    assert_string_equal(records_text(t, true), "4 !4 3 2 1 0");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        t->log.size = 0;
+        put(t, 0, 1);
+        test_put_batch(&t->log, &wrong[i]);
+        put(t, 9, 1);
+        assert_string_equal(records_text(t, false), forwards[i]);
+        assert_string_equal(records_text(t, true), backwards[i]);
+    }
 }
 
 static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
@@ -831,6 +872,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_batch_that_is_cut_short_is_trailing_bytes, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_tail_of_zeros_is_trailing_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_beginning_of_a_batch_and_zeros_are_trailing_bytes,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(reading_goes_on_behind_damage, setup, teardown),
@@ -860,8 +903,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(relative_offsets_in_wrappers_of_magic_1_count_from_the_last,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(records_before_a_malformed_one_are_good, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_outside_of_their_batch_are_a_fault, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            records_that_their_header_does_not_tell_of_are_read_and_a_fault, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_that_is_cut_while_it_is_read_ends_there, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(every_allocation_can_fail, setup, teardown),

@@ -53,9 +53,9 @@ static void a_fault_inside_an_old_batch_comes_behind_its_good_records(void **sta
     put_index_entry(&f->log, 3, 1);
     save(f, "t-0/00000000000000000010.index");
     expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D') ORDER BY \"offset\"",
-           "10|1\n11|0\n13|1");
+           "10|1\n10|1\n11|1\n12|1\n13|0\n13|1");
     expect(f, "SELECT \"offset\", error IS NULL FROM kafka_log('$D') ORDER BY \"offset\" DESC",
-           "13|1\n11|0\n10|1");
+           "13|1\n13|0\n12|1\n11|1\n10|1\n10|1");
 }
 
 /* A .log that is a directory stands for any that cannot be opened: it is a row, and the others are

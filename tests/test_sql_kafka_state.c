@@ -46,11 +46,15 @@ static void an_index_is_compared_with_the_last_offsets_of_batches(void **state)
     expect(f, "SELECT entry, \"offset\", batch_last_offset, ok, error FROM kafka_index('$D')",
            "0|29|29|1|NULL\n1|49|49|1|NULL");
     expect(f, "SELECT index_entries FROM kafka_segments('$D')", "2");
+    /* Case: F-18 Old brokers noted the first offset. */
     save_indexed(f, 0, 10, 0);
     expect(f, "SELECT entry, \"offset\", batch_last_offset, ok FROM kafka_index('$D')",
-           "0|10|29|0\n1|49|49|1");
+           "0|10|29|1\n1|49|49|1");
+    save_indexed(f, 0, 9, 0);
+    expect(f, "SELECT entry, \"offset\", batch_last_offset, ok FROM kafka_index('$D')",
+           "0|9|29|0\n1|49|49|1");
     expect(f,
-           "SELECT error LIKE 'the entry says offset 10, % ends with 29' FROM kafka_index('$D')"
+           "SELECT error LIKE 'the entry says offset 9, % begins with 10' FROM kafka_index('$D')"
            " WHERE NOT ok",
            "1");
     save_indexed(f, 0, 29, 1);

@@ -8,18 +8,26 @@
 /* Batches of one append that are looked through for the offset of its entry. */
 enum { APPEND_BATCHES_MAX = 4096 };
 
-enum hw_status hw_index_check_open(struct hw_index_check *check,
-                                   const struct hw_allocator *allocator, struct hw_store *store,
-                                   const struct hw_segment_paths *paths, enum hw_index_kind kind,
-                                   struct hw_error *error)
+static const char *index_path(const struct hw_index_check *check)
 {
-    enum hw_status status;
+    return check->index.kind == HW_INDEX_OFFSET ? check->paths->index : check->paths->time;
+}
 
-    *check = (struct hw_index_check){.base_offset = paths->base_offset};
-    status = hw_index_file_open(&check->index, store,
-                                kind == HW_INDEX_OFFSET ? paths->index : paths->time, kind, error);
+/* Open both files, looked at first: what changes from then on is seen. */
+static enum hw_status open_files(struct hw_index_check *check, struct hw_error *error)
+{
+    const struct hw_segment_paths *paths = check->paths;
+    const char *path = index_path(check);
+    enum hw_status status = hw_store_look(check->store, path, &check->index_look, error);
+
+    if (status == HW_OK) {
+        status = hw_store_look(check->store, paths->log, &check->log_look, error);
+    }
+    if (status == HW_OK) {
+        status = hw_index_file_open(&check->index, check->store, path, check->index.kind, error);
+    }
     if (status == HW_OK && check->index.file != NULL) {
-        status = hw_segment_file_open(allocator, store, paths->log, paths->is_named,
+        status = hw_segment_file_open(check->allocator, check->store, paths->log, paths->is_named,
                                       paths->base_offset, &check->log, error);
         if (status == HW_NOT_FOUND) {
             check->log = NULL;
@@ -27,6 +35,16 @@ enum hw_status hw_index_check_open(struct hw_index_check *check,
         }
     }
     return status;
+}
+
+enum hw_status hw_index_check_open(struct hw_index_check *check,
+                                   const struct hw_allocator *allocator, struct hw_store *store,
+                                   const struct hw_segment_paths *paths, enum hw_index_kind kind,
+                                   struct hw_error *error)
+{
+    *check = (struct hw_index_check){
+        .allocator = allocator, .store = store, .paths = paths, .index = {.kind = kind}};
+    return open_files(check, error);
 }
 
 void hw_index_check_close(struct hw_index_check *check)
@@ -49,6 +67,13 @@ static void set_fault(struct hw_index_row *row, const char *format, ...)
         (void)vsnprintf(row->fault, sizeof row->fault, format, args);
         va_end(args);
     }
+}
+
+/* Whether the batch may begin at or below the offset. A compressed one of magic 0 or 1 tells its
+ * last offset only. */
+static bool may_begin_at(const struct hw_batch *batch, hw_offset_t offset)
+{
+    return batch->base_offset <= offset || (batch->magic < 2 && batch->record_count < 0);
 }
 
 /* Whether the entry may stand behind those before. */
@@ -137,11 +162,11 @@ static enum hw_status check_position(struct hw_index_check *check, struct hw_ind
     row->has_batch = true;
     row->batch_last_offset = hw_batch_last_offset(&batch);
     row->batch_max_timestamp = batch.max_timestamp;
-    if (row->batch_last_offset > row->offset) {
+    if (!may_begin_at(&batch, row->offset)) {
         set_fault(row,
                   "the entry says offset %" PRId64 ", the batch at byte %" PRId64
-                  " ends with %" PRId64,
-                  row->offset, row->position, row->batch_last_offset);
+                  " begins with %" PRId64,
+                  row->offset, row->position, batch.base_offset);
     } else if (row->batch_last_offset < row->offset) {
         status = find_append_end(check, row->position + (int64_t)hw_batch_size_bytes(&batch), row,
                                  error);
@@ -174,7 +199,7 @@ static enum hw_status check_timestamp(struct hw_index_check *check, struct hw_in
     if (status != HW_OK) {
         return status;
     }
-    if (!check->has_batch || check->batch.batch.base_offset > row->offset) {
+    if (!check->has_batch || !may_begin_at(&check->batch.batch, row->offset)) {
         set_fault(row, "no good batch has offset %" PRId64, row->offset);
         return HW_OK;
     }
@@ -219,7 +244,7 @@ static enum hw_status check_entry(struct hw_index_check *check, struct hw_index_
 
     row->has_entry = true;
     row->timestamp = entry.key;
-    row->offset = hw_index_offset(check->base_offset, is_time ? entry.value : entry.key);
+    row->offset = hw_index_offset(check->paths->base_offset, is_time ? entry.value : entry.key);
     row->position = entry.value;
     check_order(check, entry, row);
     if (row->fault[0] != '\0') {
@@ -277,9 +302,39 @@ enum hw_status hw_index_check_next(struct hw_index_check *check, struct hw_index
     check->number++;
     if (hw_index_entry_is_zero(check->index.kind, row->number, entry)) {
         row->has_entry = true;
-        row->offset = check->base_offset;
+        row->offset = check->paths->base_offset;
         set_fault(row, "the entry is zero, and entries follow it");
         return HW_OK;
     }
     return check_entry(check, entry, row, error);
+}
+
+static bool has_changed(const struct hw_path_look *before, const struct hw_path_look *now)
+{
+    return before->exists != now->exists || before->size_bytes != now->size_bytes;
+}
+
+enum hw_status hw_index_check_again(struct hw_index_check *check, struct hw_index_row *row,
+                                    bool *changed, bool *found, struct hw_error *error)
+{
+    struct hw_path_look index_look;
+    struct hw_path_look log_look;
+    enum hw_status status = hw_store_look(check->store, index_path(check), &index_look, error);
+
+    *changed = false;
+    *found = true;
+    if (status == HW_OK) {
+        status = hw_store_look(check->store, check->paths->log, &log_look, error);
+    }
+    if (status != HW_OK || (!has_changed(&check->index_look, &index_look) &&
+                            !has_changed(&check->log_look, &log_look))) {
+        return status;
+    }
+    *changed = true;
+    check->number = row->number;
+    check->is_at_end = check->has_batch = false;
+    check->nonzero = 0;
+    hw_index_check_close(check);
+    status = open_files(check, error);
+    return status == HW_OK ? hw_index_check_next(check, row, found, error) : status;
 }

@@ -264,6 +264,12 @@ enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error 
     return hw_partition_scan_settle(scan->open[0], error);
 }
 
+enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
+                                     bool *found, struct hw_error *error)
+{
+    return hw_partition_scan_control(scan->open[0], record, found, error);
+}
+
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error)
 {

@@ -50,6 +50,10 @@ enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error 
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error);
 
+/* hw_partition_scan_control() for the present row. */
+enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
+                                     bool *found, struct hw_error *error);
+
 /* Bytes that were read from files so far. */
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan);
 

@@ -3,18 +3,22 @@
 
 #include "core/base/assert.h"
 #include "core/inspect/segment_list.h"
-#include "core/record/codec.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { RECORD_SIZE_MIN = 7 }; /* Of magic 2: seven fields of a byte each. */
+/* A scan of one partition lists it so often anew at most, while a broker deletes and cleans. */
+enum { LISTS_MAX = 100 };
 
 struct hw_partition_scan {
     const struct hw_allocator *allocator;
     struct hw_store *store;
     struct hw_partition_scan_options options;
     struct hw_segment_list segments;
+    int lists_left;           /* Times that they may be listed anew. */
+    hw_offset_t resume_first; /* Entries below or above were returned by then. */
+    hw_offset_t resume_last;
     bool is_one_file;
     bool is_unlisted; /* There is one row, about the directory; what is wrong is in `text`. */
     size_t first;     /* Those that may hold what is looked for and were not opened yet. */
@@ -41,17 +45,57 @@ static void set_error(struct hw_partition_scan *scan, const char *text)
  * far above its base, but none is below; junk behind its last one counts as the next one's base. */
 static void clip_segments(struct hw_partition_scan *scan)
 {
-    const hw_offset_t *bases = scan->segments.bases;
+    const struct hw_segment_item *items = scan->segments.items;
 
     scan->first = 0;
     scan->end = scan->segments.count;
     while (scan->first + 1 < scan->end &&
-           bases[scan->first + 1] < scan->options.range.first_offset) {
+           (items[scan->first + 1].base_offset < scan->options.range.first_offset ||
+            items[scan->first + 1].base_offset <= scan->resume_first)) {
         scan->first++;
     }
-    while (scan->end > scan->first && bases[scan->end - 1] > scan->options.range.last_offset) {
+    while (scan->end > scan->first &&
+           (items[scan->end - 1].base_offset > scan->options.range.last_offset ||
+            items[scan->end - 1].base_offset > scan->resume_last)) {
         scan->end--;
     }
+}
+
+/*
+ * A segment that was listed is not there any more: a broker deletes old ones, and its cleaner puts
+ * others in their place. List them anew, and go on at the offset that comes next.
+ *
+ *     listed        0  100  200  300    read up to 99, and 100.log is gone
+ *     listed anew   0  300              0.log again, from offset 100 on
+ */
+static enum hw_status list_again(struct hw_partition_scan *scan, size_t missing,
+                                 struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (!scan->options.range.is_backwards) {
+        scan->resume_first = scan->segments.items[missing].base_offset;
+    } else if (missing + 1 < scan->segments.count) {
+        scan->resume_last = scan->segments.items[missing + 1].base_offset - 1;
+    }
+    scan->lists_left--;
+    hw_segment_list_release(&scan->segments);
+    status = hw_segment_list_open(&scan->segments, scan->allocator, scan->store,
+                                  scan->row.partition, error);
+    clip_segments(scan);
+    return status;
+}
+
+/* Whether the entry was returned before the segments were listed anew. */
+static bool was_returned(const struct hw_partition_scan *scan)
+{
+    const struct hw_segment_entry *entry = &scan->row.entry;
+    hw_offset_t first = entry->first_offset;
+    hw_offset_t last = entry->last_offset;
+
+    return scan->lists_left < LISTS_MAX &&
+           ((last == HW_OFFSET_NONE ? first : last) < scan->resume_first ||
+            (first == HW_OFFSET_NONE ? last : first) > scan->resume_last);
 }
 
 static enum hw_status open_file(struct hw_partition_scan *scan, const char *file,
@@ -61,11 +105,12 @@ static enum hw_status open_file(struct hw_partition_scan *scan, const char *file
 
     scan->is_one_file = true;
     if (status == HW_OK) {
-        status = hw_array_reserve(scan->allocator, (void **)&scan->segments.bases,
-                                  &scan->segments.capacity, 1, sizeof *scan->segments.bases, error);
+        status = hw_array_reserve(scan->allocator, (void **)&scan->segments.items,
+                                  &scan->segments.capacity, 1, sizeof *scan->segments.items, error);
     }
     if (status == HW_OK) {
-        scan->segments.bases[scan->segments.count++] = scan->paths.base_offset;
+        scan->segments.items[scan->segments.count++] =
+            (struct hw_segment_item){.base_offset = scan->paths.base_offset};
     }
     return status;
 }
@@ -87,6 +132,9 @@ enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, stru
     made->row.partition = partition;
     made->row.file = made->paths.log;
     made->segments.allocator = allocator;
+    made->resume_first = -1;
+    made->resume_last = INT64_MAX;
+    made->lists_left = LISTS_MAX;
     hw_segment_records_init(&made->records, allocator);
     status = file == NULL
                  ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
@@ -134,16 +182,16 @@ static enum hw_status open_number(struct hw_partition_scan *scan, size_t number,
 
     if (!scan->is_one_file) {
         status = hw_segment_paths_format(&scan->paths, scan->row.partition->path,
-                                         scan->segments.bases[number], error);
+                                         scan->segments.items[number], error);
     }
-    place = (struct hw_segment_place){.path = scan->paths.log,
-                                      .index_path = scan->paths.is_named ? scan->paths.index : NULL,
-                                      .time_path = scan->paths.is_named ? scan->paths.time : NULL,
-                                      .is_named = scan->paths.is_named,
-                                      .base_offset = scan->segments.bases[number],
-                                      .is_closed = is_closed,
-                                      .next_base = is_closed ? scan->segments.bases[number + 1]
-                                                             : HW_OFFSET_NONE};
+    place = (struct hw_segment_place){
+        .path = scan->paths.log,
+        .index_path = scan->paths.is_named ? scan->paths.index : NULL,
+        .time_path = scan->paths.is_named ? scan->paths.time : NULL,
+        .is_named = scan->paths.is_named,
+        .base_offset = scan->segments.items[number].base_offset,
+        .is_closed = is_closed,
+        .next_base = is_closed ? scan->segments.items[number + 1].base_offset : HW_OFFSET_NONE};
     if (status == HW_OK) {
         status = hw_segment_scan_open(scan->allocator, scan->store, &place, &scan->options.range,
                                       &scan->segment, error);
@@ -179,8 +227,11 @@ static enum hw_status open_segment(struct hw_partition_scan *scan, bool *failed,
         size_t number = scan->options.range.is_backwards ? --scan->end : scan->first++;
 
         status = open_number(scan, number, error);
+        if (status == HW_OK && scan->segment == NULL && scan->lists_left > 0) {
+            status = list_again(scan, number, error);
+        }
         if (status == HW_IO && !scan->is_one_file) {
-            take_unreadable(scan, scan->segments.bases[number]);
+            take_unreadable(scan, scan->segments.items[number].base_offset);
             set_error(scan, error->message);
             *failed = true;
             return HW_OK;
@@ -197,6 +248,21 @@ static void set_entry_error(struct hw_partition_scan *scan)
     scan->row.error = NULL;
     if (scan->row.entry.fault != HW_FAULT_NONE) {
         hw_segment_entry_describe(&scan->row.entry, scan->text, sizeof scan->text);
+        scan->row.error = scan->text;
+    }
+}
+
+/* What is wrong with a record of a control batch, if anything is. */
+static void set_control_error(struct hw_partition_scan *scan, const struct hw_record *record)
+{
+    int16_t type;
+
+    if ((scan->row.entry.batch.attributes & HW_BATCH_CONTROL) != 0 && scan->row.error == NULL &&
+        !hw_control_record_key(record, &type)) {
+        (void)snprintf(scan->text, sizeof scan->text,
+                       "the control record at offset %" PRId64 " has no type: its key, of %" PRId32
+                       " bytes, is none",
+                       record->offset, record->key_size);
         scan->row.error = scan->text;
     }
 }
@@ -272,6 +338,7 @@ static bool next_record(struct hw_partition_scan *scan)
         set_error(scan, scan->records.fault.message);
     } else {
         set_entry_error(scan);
+        set_control_error(scan, &row->record);
     }
     return true;
 }
@@ -303,20 +370,6 @@ enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct h
     return status;
 }
 
-/* Whether the header says how many records there are, and the batch can hold so many, decompressed
- * up to what would be read of it. */
-static bool count_is_credible(const struct hw_segment_entry *entry)
-{
-    int64_t count = entry->batch.record_count;
-    bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
-    int64_t size_max = is_plain ? entry->size_bytes : HW_BATCH_PLAIN_SIZE_MAX;
-
-    return entry->fault == HW_FAULT_NONE && count >= 0 &&
-           hw_batch_codec_id(&entry->batch) <= HW_CODEC_ZSTD &&
-           count <= entry->last_offset - entry->first_offset + 1 &&
-           count <= size_max / RECORD_SIZE_MIN;
-}
-
 /* Make what stands at the entry ready: a row, or the records of which each will be one. */
 static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
                                  struct hw_error *error)
@@ -326,13 +379,29 @@ static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
     take_entry(scan);
     *is_row = true;
     if (scan->options.wants_records && scan->row.crc_ok) {
-        scan->is_counted = scan->options.is_counting && count_is_credible(&scan->row.entry);
-        status = scan->is_counted ? HW_OK : open_records(scan, error);
+        bool is_counted = false;
+
+        if (scan->options.is_counting) {
+            status = hw_segment_records_are_counted(hw_segment_scan_file(scan->segment),
+                                                    &scan->row.entry, &is_counted, error);
+        }
+        if (status == HW_OK && !is_counted) {
+            status = open_records(scan, error);
+        }
+        scan->is_counted = is_counted;
         scan->is_in_batch = status == HW_OK;
         scan->row.record_number = -1;
         *is_row = false;
     } else if (scan->row.crc_ok && scan->row.record_count < 0) {
         status = count_records(scan, error);
+    } else if (scan->row.crc_ok && (scan->row.entry.batch.attributes & HW_BATCH_CONTROL) != 0) {
+        struct hw_record record;
+        bool found;
+
+        status = hw_partition_scan_control(scan, &record, &found, error);
+        if (status == HW_OK && found) {
+            set_control_error(scan, &record);
+        }
     }
     return status;
 }
@@ -364,6 +433,9 @@ enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *foun
             }
         }
         status = hw_segment_scan_next(scan->segment, &scan->row.entry, &has_entry, error);
+        if (status == HW_OK && has_entry && was_returned(scan)) {
+            continue;
+        }
         if (status == HW_OK && has_entry) {
             status = open_entry(scan, found, error);
         } else if (status == HW_OK) {
@@ -379,21 +451,18 @@ const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_s
     return &scan->row;
 }
 
-enum hw_status hw_partition_scan_marker(struct hw_partition_scan *scan, enum hw_control_type *type,
-                                        struct hw_error *error)
+enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct hw_record *record,
+                                         bool *found, struct hw_error *error)
 {
-    struct hw_record record;
     enum hw_status status;
 
     HW_ASSERT(!scan->options.wants_records);
     HW_ASSERT(scan->row.crc_ok);
 
-    *type = HW_CONTROL_UNKNOWN;
     status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
                                      &scan->row.entry, false, error);
-    if (status == HW_OK && hw_segment_records_next(&scan->records, &record) == HW_SEGMENT_RECORD) {
-        *type = hw_control_record_type(&record);
-    }
+    *found =
+        status == HW_OK && hw_segment_records_next(&scan->records, record) == HW_SEGMENT_RECORD;
     return status;
 }
 

@@ -7,7 +7,8 @@
  *     orders-0/00000000000000000000.log    row row row
  *     orders-0/00000000000000000100.log    row !damage row
  *
- * A broker may be at work on the files: what has gone since they were listed is left out.
+ * A broker may be at work on the files: what has gone since they were listed is left out, and what
+ * its cleaner has put in the place of some is read from where the scan stands.
  */
 #ifndef HW_INSPECT_PARTITION_SCAN_H
 #define HW_INSPECT_PARTITION_SCAN_H
@@ -69,10 +70,10 @@ const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_s
  * counts too many is damage. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error);
 
-/* What the first record of the present row, a good control batch, is. Not where records are wanted.
- * Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_partition_scan_marker(struct hw_partition_scan *scan, enum hw_control_type *type,
-                                        struct hw_error *error);
+/* The first record of the present row, a good control batch, borrowed until the next call; *found
+ * is false if it has none. Not where records are wanted. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct hw_record *record,
+                                         bool *found, struct hw_error *error);
 
 /* Bytes read so far. */
 int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan);

@@ -45,7 +45,7 @@ static enum hw_status read_segments(struct hw_partition_summary *summary,
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < list->count; i++) {
-        status = hw_segment_paths_format(&paths, directory, list->bases[i], error);
+        status = hw_segment_paths_format(&paths, directory, list->items[i], error);
         if (status == HW_OK) {
             status = hw_store_add_file_size(store, paths.log, &summary->size_bytes, error);
         }
@@ -82,8 +82,8 @@ enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,
         status = hw_partition_checkpoint(allocator, store, partition, "log-start-offset-checkpoint",
                                          HW_OFFSET_NONE, &summary->log_start, error);
     }
-    if (status == HW_OK && list.count > 0 && summary->log_start < list.bases[0]) {
-        summary->log_start = list.bases[0];
+    if (status == HW_OK && list.count > 0 && summary->log_start < list.items[0].base_offset) {
+        summary->log_start = list.items[0].base_offset;
     }
     hw_segment_list_release(&list);
     return status == HW_OK ? read_topic_id(summary, allocator, store, partition->path, error)

@@ -50,8 +50,9 @@ enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t po
 enum hw_status hw_segment_file_search(struct hw_segment_file *file, int64_t from, int64_t *position,
                                       struct hw_batch *batch, bool *found, struct hw_error *error);
 
-/* Whether all bytes from `from` to the end of the file are 0. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_segment_file_is_zero(struct hw_segment_file *file, int64_t from, bool *is_zero,
+/* How many bytes from `from` on there are up to the last one that is not 0. Errors: HW_NO_MEMORY,
+ * HW_IO. */
+enum hw_status hw_segment_file_written(struct hw_segment_file *file, int64_t from, int64_t *written,
                                        struct hw_error *error);
 
 #endif /* HW_INSPECT_SEGMENT_FILE_INTERNAL_H */

@@ -96,11 +96,11 @@ enum hw_status hw_segment_file_search(struct hw_segment_file *file, int64_t from
     }
 }
 
-enum hw_status hw_segment_file_is_zero(struct hw_segment_file *file, int64_t from, bool *is_zero,
+enum hw_status hw_segment_file_written(struct hw_segment_file *file, int64_t from, int64_t *written,
                                        struct hw_error *error)
 {
-    *is_zero = true;
-    for (int64_t at = from; *is_zero && at < file->size_bytes;) {
+    *written = 0;
+    for (int64_t at = from; at < file->size_bytes;) {
         const uint8_t *bytes;
         size_t got;
         enum hw_status status = hw_segment_file_view(file, at, SEARCH_CHUNK, &bytes, &got, error);
@@ -108,7 +108,14 @@ enum hw_status hw_segment_file_is_zero(struct hw_segment_file *file, int64_t fro
         if (status != HW_OK || got == 0) {
             return status;
         }
-        *is_zero = bytes[0] == 0 && memcmp(bytes, bytes + 1, got - 1) == 0;
+        if (bytes[0] != 0 || memcmp(bytes, bytes + 1, got - 1) != 0) {
+            size_t last = got - 1;
+
+            while (bytes[last] == 0) {
+                last--;
+            }
+            *written = at + (int64_t)last + 1 - from;
+        }
         at += (int64_t)got;
     }
     return HW_OK;

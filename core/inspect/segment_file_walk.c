@@ -161,11 +161,44 @@ static const char *reason_of(const struct step *step)
     return is_magic_known(step) ? "the header makes no sense" : "the magic is unknown";
 }
 
+/* Zero bytes at the end of a batch that a whole one does not have: without compression its last
+ * byte is the number of headers, mostly 0, and what is compressed may end in a few. */
+static int64_t zeros_of_unwritten(const struct hw_batch *batch)
+{
+    enum { PLAIN = 2, COMPRESSED = 8 };
+
+    return (batch->attributes & HW_BATCH_CODEC_MASK) == HW_CODEC_NONE ? PLAIN : COMPRESSED;
+}
+
+/*
+ * Whether the first `written` bytes, behind which are only zeros, are the front of a batch that
+ * goes on where the one before ended: space was set aside for the file, and the append did not get
+ * further, or not yet.
+ *
+ *     [batch][offset size crc ... 0 0 0 0 0 0 0 0 0 ...... 0] end of the file
+ */
+static bool is_unfinished(const struct hw_segment_file *file, const struct step *step,
+                          int64_t written)
+{
+    const struct hw_batch *batch = &step->batch;
+
+    if (batch->base_offset < step->expected || batch->base_offset > file->offset_max) {
+        return false;
+    }
+    return written < HW_BATCH_PREFIX_SIZE ||
+           (is_magic_known(step) && batch->batch_length >= HW_BATCH_LENGTH_MIN &&
+            written + zeros_of_unwritten(batch) <=
+                (int64_t)HW_BATCH_OVERHEAD + batch->batch_length);
+}
+
 /* Whether what stands at the position, behind which no batch was found, is what an append or a
  * crash leaves at the end of a file. */
 static enum hw_status is_mere_tail(struct hw_segment_file *file, const struct step *step,
                                    bool *is_tail, struct hw_error *error)
 {
+    int64_t written;
+    enum hw_status status;
+
     *is_tail = false;
     if (file->is_closed) {
         return HW_OK;
@@ -174,7 +207,9 @@ static enum hw_status is_mere_tail(struct hw_segment_file *file, const struct st
         *is_tail = is_magic_known(step); /* Else it is no beginning of a batch. */
         return HW_OK;
     }
-    return hw_segment_file_is_zero(file, step->position, is_tail, error);
+    status = hw_segment_file_written(file, step->position, &written, error);
+    *is_tail = status == HW_OK && (written == 0 || is_unfinished(file, step, written));
+    return status;
 }
 
 /* Where the walk goes on behind the damage at the position: *next_position, with the header *next.

@@ -2,9 +2,108 @@
 #include "core/inspect/segment_list.h"
 
 #include "core/format/segment_name.h"
+#include "core/inspect/segment_scan.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+static enum hw_status list_add(struct hw_segment_list *list, hw_offset_t base_offset, bool is_swap,
+                               struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(list->allocator, (void **)&list->items, &list->capacity, list->count + 1,
+                         sizeof *list->items, error);
+
+    if (status == HW_OK) {
+        list->items[list->count++] =
+            (struct hw_segment_item){.base_offset = base_offset, .is_swap = is_swap};
+    }
+    return status;
+}
+
+/* Where the outputs begin of a cleaning that did not get to its end: what it has renamed to .swap
+ * from there on is not whole, and goes at the next start. */
+static hw_offset_t smallest_cleaned_of(const struct hw_name_list *names)
+{
+    hw_offset_t smallest = INT64_MAX;
+
+    for (size_t i = 0; i < names->count; i++) {
+        hw_offset_t base_offset;
+        const char *suffix;
+
+        if (hw_segment_name_split(names->names[i], &base_offset, &suffix) &&
+            hw_name_ends_with(suffix, ".cleaned") && base_offset < smallest) {
+            smallest = base_offset;
+        }
+    }
+    return smallest;
+}
+
+/* The offset behind the last one of a segment that waits to be swapped in; behind its first one if
+ * it cannot be read. */
+static enum hw_status swap_end(const struct hw_segment_list *list, struct hw_store *store,
+                               const char *directory, hw_offset_t base_offset, hw_offset_t *end,
+                               struct hw_error *error)
+{
+    struct hw_segment_range range = {.last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
+    struct hw_segment_paths paths;
+    struct hw_segment_scan *scan = NULL;
+    struct hw_segment_tail tail = {.next_offset = 0};
+    enum hw_status status = hw_segment_paths_format(
+        &paths, directory, (struct hw_segment_item){base_offset, true}, error);
+
+    if (status == HW_OK) {
+        struct hw_segment_place place = {
+            .path = paths.log, .is_named = true, .base_offset = base_offset};
+
+        status = hw_segment_scan_open(list->allocator, store, &place, &range, &scan, error);
+    }
+    if (status == HW_OK) {
+        status = hw_segment_scan_tail(scan, &tail, error);
+    }
+    hw_segment_scan_close(scan);
+    *end = status == HW_OK && tail.next_offset > base_offset ? tail.next_offset : base_offset + 1;
+    return status == HW_NO_MEMORY ? HW_NO_MEMORY : HW_OK;
+}
+
+/* List the segments that wait to be swapped in, and the offsets [*from, *to) that they cover. */
+static enum hw_status list_swaps(struct hw_segment_list *list, struct hw_store *store,
+                                 const char *directory, const struct hw_name_list *names,
+                                 hw_offset_t *from, hw_offset_t *to, struct hw_error *error)
+{
+    hw_offset_t limit = smallest_cleaned_of(names);
+    enum hw_status status = HW_OK;
+
+    *from = INT64_MAX;
+    *to = 0;
+    for (size_t i = 0; status == HW_OK && i < names->count; i++) {
+        hw_offset_t base_offset;
+        hw_offset_t end;
+
+        if (!hw_segment_name_parse(names->names[i], ".log.swap", &base_offset) ||
+            base_offset >= limit) {
+            continue;
+        }
+        status = list_add(list, base_offset, true, error);
+        if (status == HW_OK) {
+            status = swap_end(list, store, directory, base_offset, &end, error);
+        }
+        if (status == HW_OK) {
+            *from = base_offset < *from ? base_offset : *from;
+            *to = end > *to ? end : *to;
+        }
+    }
+    return status;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct hw_segment_item *left = a;
+    const struct hw_segment_item *right = b;
+
+    return (left->base_offset > right->base_offset) - (left->base_offset < right->base_offset);
+}
 
 enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     const struct hw_allocator *allocator, struct hw_store *store,
@@ -12,22 +111,25 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     struct hw_error *error)
 {
     struct hw_name_list names;
+    hw_offset_t from;
+    hw_offset_t to;
     enum hw_status status;
 
     *list = (struct hw_segment_list){.allocator = allocator};
     status = hw_kafka_partition_list(partition, allocator, store, &names, error);
-    /* The names are sorted, and with 20 digits that is by offset. */
+    if (status == HW_OK) {
+        status = list_swaps(list, store, partition->path, &names, &from, &to, error);
+    }
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         hw_offset_t base_offset;
 
-        if (!hw_segment_name_parse(names.names[i], ".log", &base_offset)) {
-            continue;
+        if (hw_segment_name_parse(names.names[i], ".log", &base_offset) &&
+            !(base_offset >= from && base_offset < to)) {
+            status = list_add(list, base_offset, false, error);
         }
-        status = hw_array_reserve(allocator, (void **)&list->bases, &list->capacity,
-                                  list->count + 1, sizeof *list->bases, error);
-        if (status == HW_OK) {
-            list->bases[list->count++] = base_offset;
-        }
+    }
+    if (status == HW_OK && list->count > 0) {
+        qsort(list->items, list->count, sizeof *list->items, compare_items);
     }
     hw_name_list_release(&names);
     return status;
@@ -35,7 +137,7 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
 
 void hw_segment_list_release(struct hw_segment_list *list)
 {
-    hw_free(list->allocator, list->bases, list->capacity * sizeof *list->bases);
+    hw_free(list->allocator, list->items, list->capacity * sizeof *list->items);
     *list = (struct hw_segment_list){.allocator = list->allocator};
 }
 
@@ -63,10 +165,11 @@ static enum hw_status format_paths(struct hw_segment_paths *paths, int stem_size
 }
 
 enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
-                                       hw_offset_t base_offset, struct hw_error *error)
+                                       struct hw_segment_item item, struct hw_error *error)
 {
-    *paths = (struct hw_segment_paths){.is_named = true, .base_offset = base_offset};
-    return format_paths(paths, (int)strlen(directory), directory, "", error);
+    *paths = (struct hw_segment_paths){.is_named = true, .base_offset = item.base_offset};
+    return format_paths(paths, (int)strlen(directory), directory, item.is_swap ? ".swap" : "",
+                        error);
 }
 
 enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const char *file,

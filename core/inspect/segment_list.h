@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The segments of a partition's directory, and the names of their files. */
+/*
+ * The segments of a partition's directory, as a broker would have them after its start, and the
+ * names of their files.
+ *
+ *     0.log  100.log  200.log  0.log.swap     [0.log.swap][200.log]
+ *
+ * A cleaner that was stopped between two renames leaves its output as .swap: it takes the place of
+ * the segments that it was made from. What it has left as .cleaned counts for nothing, and what it
+ * has called .swap from there on neither. Source: LogLoader (kafka formats 4.8, 7.2).
+ */
 #ifndef HW_INSPECT_SEGMENT_LIST_H
 #define HW_INSPECT_SEGMENT_LIST_H
 
 #include "core/inspect/kafka_directory.h"
 
+struct hw_segment_item {
+    hw_offset_t base_offset;
+    bool is_swap; /* Its files still end with ".swap". */
+};
+
 struct hw_segment_list {
     const struct hw_allocator *allocator;
-    hw_offset_t *bases; /* Increasing. */
+    struct hw_segment_item *items; /* With increasing base offsets. */
     size_t count;
     size_t capacity;
 };
 
-/* List the .log files of the directory; release in any case. Errors: HW_NO_MEMORY, HW_IO. */
+/* List the segments of the directory; release in any case. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     const struct hw_allocator *allocator, struct hw_store *store,
                                     const struct hw_kafka_partition *partition,
@@ -29,9 +43,9 @@ struct hw_segment_paths {
     char transactions[HW_PATH_MAX];
 };
 
-/* The files of the segment in a directory. Errors: HW_MISUSE if a path is too long. */
+/* The files of a segment in a directory. Errors: HW_MISUSE if a path is too long. */
 enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
-                                       hw_offset_t base_offset, struct hw_error *error);
+                                       struct hw_segment_item item, struct hw_error *error);
 
 /* The files of the segment that `file`, of any kind, belongs to, with the same ".deleted" and the
  * like. A file with another name is a log by itself. Errors: HW_MISUSE if a path is too long. */

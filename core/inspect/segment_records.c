@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+enum { RECORD_SIZE_MIN = 7 }; /* Of magic 2: seven fields of a byte each. */
+
 void hw_segment_records_init(struct hw_segment_records *records,
                              const struct hw_allocator *allocator)
 {
@@ -31,33 +33,84 @@ static enum hw_status keep_fault(struct hw_segment_records *records, enum hw_sta
         }
         return status;
     }
-    records->has_fault = true;
+    records->has_fault = records->is_at_end = true;
     return HW_OK;
+}
+
+/* The next record behind those that the header counts, if there is one: the header is wrong then,
+ * and the record is not. */
+static bool take_uncounted(struct hw_segment_records *records, struct hw_record *record)
+{
+    struct hw_record_iterator *iterator = &records->iterator;
+    struct hw_error ignored;
+    bool found = false;
+
+    if (iterator->at == iterator->end) {
+        return false;
+    }
+    iterator->left = INT32_MAX;
+    if (hw_record_iterator_next(iterator, record, &found, &ignored) != HW_OK || !found) {
+        return false;
+    }
+    records->is_uncounted = true;
+    return true;
+}
+
+/* Note what is wrong with a batch all of whose records can be read. */
+static void note_header(struct hw_segment_records *records)
+{
+    if (records->is_uncounted) {
+        records->has_fault = true;
+        (void)hw_error_set(&records->fault, HW_CORRUPT,
+                           "the header counts %" PRId32 " records, and there are %" PRId64,
+                           records->iterator.batch.record_count, records->taken);
+    } else if (records->taken == 0 && !records->is_legacy &&
+               records->iterator.at != records->iterator.end) {
+        records->has_fault = true;
+        (void)hw_error_set(&records->fault, HW_CORRUPT,
+                           "the header counts no records, and bytes follow that are none");
+    } else if (records->stray_offset != HW_OFFSET_NONE) {
+        records->has_fault = true;
+        (void)hw_error_set(&records->fault, HW_CORRUPT,
+                           "a record has offset %" PRId64
+                           ", which is not above the one before it and one of %" PRId64
+                           " to %" PRId64,
+                           records->stray_offset, records->first_offset, records->last_offset);
+    }
 }
 
 /* The next record as it is stored. A fault is noted, and is the end. */
 static bool take_record(struct hw_segment_records *records, struct hw_record *record)
 {
     bool found = false;
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
-    if (records->has_fault) {
+    if (records->is_at_end) {
         return false;
     }
-    status = records->is_legacy
-                 ? hw_legacy_iterator_next(&records->legacy, record, &found, &records->fault)
-                 : hw_record_iterator_next(&records->iterator, record, &found, &records->fault);
-    if (status == HW_OK && found &&
-        (record->offset < records->first_offset || record->offset > records->last_offset)) {
-        status = hw_error_set(&records->fault, HW_CORRUPT,
-                              "a record has offset %" PRId64 ", not one of %" PRId64 " to %" PRId64,
-                              record->offset, records->first_offset, records->last_offset);
+    if (!records->is_uncounted) {
+        status = records->is_legacy
+                     ? hw_legacy_iterator_next(&records->legacy, record, &found, &records->fault)
+                     : hw_record_iterator_next(&records->iterator, record, &found, &records->fault);
     }
+    if (!found && !records->is_legacy && take_uncounted(records, record)) {
+        status = HW_OK;
+        found = true;
+    }
+    if (found) {
+        records->taken++;
+        if (record->offset < records->next_offset || record->offset > records->last_offset) {
+            records->stray_offset = record->offset;
+        }
+        records->next_offset = record->offset + 1;
+        return true;
+    }
+    records->is_at_end = true;
     records->has_fault = status != HW_OK;
-    if (status == HW_OK && found) {
-        records->first_offset = record->offset + 1;
+    if (status == HW_OK) {
+        note_header(records);
     }
-    return status == HW_OK && found;
+    return false;
 }
 
 static enum hw_status fill_list(struct hw_segment_records *records, struct hw_error *error)
@@ -88,11 +141,14 @@ enum hw_status hw_segment_records_open(struct hw_segment_records *records,
 
     HW_ASSERT(entry->fault == HW_FAULT_NONE || entry->fault == HW_FAULT_OFFSETS);
 
-    records->has_fault = false;
+    records->has_fault = records->is_at_end = records->is_uncounted = false;
     records->is_backwards = is_backwards;
     records->list_left = 0;
+    records->taken = 0;
+    records->stray_offset = HW_OFFSET_NONE;
     records->is_legacy = hw_segment_entry_is_legacy(entry);
     records->first_offset = records->is_legacy ? 0 : entry->first_offset;
+    records->next_offset = records->first_offset;
     /* A compressed message of magic 1 with offset 0 may hold any offsets. */
     records->last_offset =
         records->is_legacy && entry->batch.base_offset == 0 ? INT64_MAX : entry->last_offset;
@@ -118,6 +174,49 @@ enum hw_status hw_segment_records_open(struct hw_segment_records *records,
     return status == HW_OK && is_backwards ? fill_list(records, error) : status;
 }
 
+/* Whether the batch can hold so many, decompressed up to what would be read of it. */
+static bool count_is_credible(const struct hw_segment_entry *entry, bool is_plain)
+{
+    int64_t count = entry->batch.record_count;
+    int64_t size_max = is_plain ? entry->size_bytes : HW_BATCH_PLAIN_SIZE_MAX;
+
+    return entry->fault == HW_FAULT_NONE && count >= 0 &&
+           hw_batch_codec_id(&entry->batch) <= HW_CODEC_ZSTD &&
+           count <= entry->last_offset - entry->first_offset + 1 &&
+           count <= size_max / RECORD_SIZE_MIN &&
+           (count > 0 || entry->size_bytes == HW_BATCH_HEADER_SIZE);
+}
+
+enum hw_status hw_segment_records_are_counted(struct hw_segment_file *file,
+                                              const struct hw_segment_entry *entry, bool *are,
+                                              struct hw_error *error)
+{
+    bool is_plain = entry->batch.magic == 2 && hw_batch_codec_id(&entry->batch) == HW_CODEC_NONE;
+    struct hw_record_iterator iterator;
+    struct hw_error ignored;
+    hw_offset_t offset;
+    hw_offset_t last_offset = entry->first_offset - 1;
+    const uint8_t *bytes;
+    size_t got;
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    *are = count_is_credible(entry, is_plain);
+    if (!*are || !is_plain) {
+        return HW_OK;
+    }
+    status =
+        hw_segment_file_view(file, entry->position, (size_t)entry->size_bytes, &bytes, &got, error);
+    *are = status == HW_OK && (int64_t)got == entry->size_bytes &&
+           hw_record_iterator_init(&iterator, bytes, &entry->batch, &ignored) == HW_OK;
+    while (*are && found) {
+        *are = hw_record_iterator_skip(&iterator, &offset, &found, &ignored) == HW_OK &&
+               (!found || (offset > last_offset && offset <= entry->last_offset));
+        last_offset = offset;
+    }
+    return status;
+}
+
 enum hw_segment_record_kind hw_segment_records_next(struct hw_segment_records *records,
                                                     struct hw_record *record)
 {
@@ -127,8 +226,7 @@ enum hw_segment_record_kind hw_segment_records_next(struct hw_segment_records *r
     if (records->has_fault) {
         records->has_fault = false;
         *record =
-            (struct hw_record){.offset = records->first_offset, .key_size = -1, .value_size = -1};
-        records->is_backwards = true; /* Nothing comes behind a fault. */
+            (struct hw_record){.offset = records->next_offset, .key_size = -1, .value_size = -1};
         return HW_SEGMENT_RECORD_FAULT;
     }
     if (records->list_left > 0) {

@@ -47,11 +47,28 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
     return status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO ? HW_OK : status;
 }
 
+/* Whether the partition's directory has more to say than the one file in it. */
+static enum hw_status is_partition(const struct hw_visibility *view, bool *is,
+                                   struct hw_error *error)
+{
+    struct hw_segment_list list;
+    enum hw_status status = HW_OK;
+
+    *is = view->partition->topic != NULL;
+    if (!*is) {
+        status = hw_segment_list_open(&list, view->allocator, view->store, view->partition, error);
+        *is = status == HW_OK && list.count > 1;
+        hw_segment_list_release(&list);
+    }
+    return status == HW_NO_MEMORY ? status : HW_OK;
+}
+
 enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
                                   struct hw_store *store,
                                   const struct hw_kafka_partition *partition, const char *file,
                                   struct hw_error *error)
 {
+    bool has_more;
     enum hw_status status;
 
     *view = (struct hw_visibility){.allocator = allocator,
@@ -65,6 +82,10 @@ enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_al
         status =
             hw_partition_checkpoint(allocator, store, partition, "replication-offset-checkpoint",
                                     INT64_MAX, &view->high_watermark, error);
+    }
+    if (status == HW_OK && file != NULL) {
+        status = is_partition(view, &has_more, error);
+        view->file = status == HW_OK && has_more ? NULL : file;
     }
     hw_transaction_state_init(&view->transactions, allocator, view->high_watermark);
     return status;
@@ -194,6 +215,8 @@ static enum hw_status take_batches(struct hw_visibility *view, hw_offset_t first
     while (status == HW_OK && found) {
         const struct hw_segment_entry *entry = &hw_partition_scan_row(scan)->entry;
         enum hw_control_type marker = HW_CONTROL_UNKNOWN;
+        struct hw_record record;
+        bool has_record;
 
         status = hw_partition_scan_next(scan, &found, error);
         if (status != HW_OK || !found || entry->fault != HW_FAULT_NONE ||
@@ -201,7 +224,9 @@ static enum hw_status take_batches(struct hw_visibility *view, hw_offset_t first
             continue;
         }
         if ((entry->batch.attributes & HW_BATCH_CONTROL) != 0) {
-            status = hw_partition_scan_marker(scan, &marker, error);
+            status = hw_partition_scan_control(scan, &record, &has_record, error);
+            marker = status == HW_OK && has_record ? hw_control_record_type(&record)
+                                                   : HW_CONTROL_UNKNOWN;
         }
         if (status == HW_OK) {
             status = hw_transaction_state_apply(&view->transactions, &entry->batch, marker, error);
@@ -282,7 +307,7 @@ enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batc
     } else if (offset >= view->high_watermark) {
         *visibility = "above_hw";
     } else if (offset >= view->last_stable_offset) {
-        *visibility = "above_lso";
+        *visibility = view->file == NULL ? "above_lso" : NULL;
     } else if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
         *visibility = "control";
     } else if (is_transactional &&

@@ -35,8 +35,10 @@ struct hw_visibility {
 };
 
 /*
- * Read the checkpoints. `partition` and `file` (NULL, or the path of the one .log that counts) must
- * outlive the view. Release it in any case. Errors: HW_NO_MEMORY, HW_IO.
+ * Read the checkpoints. `partition` and `file` (NULL, or the path of the one .log that is read)
+ * must outlive the view. A file in a partition's directory, or beside other segments, is seen with
+ * all of them: a transaction may begin in one and end in the next. Release it in any case. Errors:
+ * HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
                                   struct hw_store *store,
@@ -46,7 +48,8 @@ void hw_visibility_release(struct hw_visibility *view);
 
 /*
  * "visible", "above_hw", "above_lso", "aborted", "control" or "below_log_start" for the record with
- * this offset in the batch. Errors: HW_NO_MEMORY, HW_IO.
+ * this offset in the batch; NULL where a file by itself does not tell how a transaction that begins
+ * in it ends. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batch *batch,
                                 hw_offset_t offset, const char **visibility,

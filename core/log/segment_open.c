@@ -74,9 +74,7 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
                                        struct hw_error *error)
 {
     int64_t span = limit - segment->base_offset;
-    /* An index has at most an entry a batch, and the time index one more when a segment ends: a
-     * file that is longer than the .log can need is not read. */
-    size_t entries_max = (size_t)(segment->size_bytes / HW_BATCH_HEADER_SIZE) + 1;
+    size_t batches_max = (size_t)(segment->size_bytes / HW_BATCH_HEADER_SIZE);
     const struct hw_index *offsets = &segment->offsets;
     const struct hw_index *times = &segment->times;
     char path[HW_PATH_MAX];
@@ -98,8 +96,10 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
     if (status != HW_OK) {
         return status;
     }
-    *usable = *usable && times_usable && offsets->count <= entries_max &&
-              times->count <= entries_max &&
+    /* A batch makes one entry at most, and the end of a segment one in the time index. An index
+     * that has more is not read: it may be of any size. */
+    *usable = *usable && times_usable && offsets->count <= batches_max &&
+              times->count <= batches_max + 1 &&
               (offsets->count == 0 ||
                (offsets->last.key >= 0 && offsets->last.key < span && offsets->last.value >= 0 &&
                 offsets->last.value < segment->size_bytes)) &&

@@ -14,6 +14,7 @@
 
 #include "core/cluster/cluster_internal.h"
 #include "core/look/reader.h"
+#include "core/record/control_record.h"
 
 /* What a reader's options mean now. Pointers are the cluster's, good for this call only. */
 struct hw_reader_place {
@@ -60,8 +61,8 @@ struct hw_reader {
     size_t record_next;
     size_t record_count;
     size_t record_capacity;
-    size_t ahead;     /* How many to read ahead next. */
-    char control[12]; /* Text of a control record's type. */
+    size_t ahead;                       /* How many to read ahead next. */
+    char control[HW_CONTROL_TEXT_SIZE]; /* Text of a control record's type. */
 };
 
 /*

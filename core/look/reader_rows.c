@@ -2,36 +2,11 @@
 /* The rows of the batch that a reader has entered, one after the other. Every row of every scan
  * comes by here. */
 #include "core/base/assert.h"
-#include "core/base/bytes.h"
 #include "core/look/reader_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-enum {
-    CONTROL_KEY_SIZE = 4, /* version and type, both int16. */
-    READER_AHEAD_MAX = 64,
-    READER_AHEAD_GROWTH = 4
-};
-
-/* Name of a control record's type, from its key. Source: ControlRecordType. */
-static const char *control_type(struct hw_reader *reader, const struct hw_record *record)
-{
-    int16_t type;
-
-    if ((reader->batch.attributes & HW_BATCH_CONTROL) == 0) {
-        return NULL;
-    }
-    if (record->key_size < CONTROL_KEY_SIZE) {
-        return "-1"; /* Kafka's "unknown". */
-    }
-    type = hw_get_i16(record->key + 2);
-    if (type == 0 || type == 1) {
-        return type == 0 ? "ABORT" : "COMMIT";
-    }
-    (void)snprintf(reader->control, sizeof reader->control, "%" PRId16, type);
-    return reader->control;
-}
+enum { READER_AHEAD_MAX = 64, READER_AHEAD_GROWTH = 4 };
 
 static const char *visibility_of(const struct hw_reader *reader, hw_offset_t offset)
 {
@@ -61,7 +36,9 @@ static inline void fill_row(struct hw_reader *reader, struct hw_row *row)
     row->control = NULL;
     row->visibility = "visible"; /* Consumers get nothing else. */
     if (reader->options.mode == HW_READ_LOG) {
-        row->control = control_type(reader, &row->record);
+        row->control = (batch->attributes & HW_BATCH_CONTROL) == 0
+                           ? NULL
+                           : hw_control_record_name(&row->record, reader->control);
         row->visibility = visibility_of(reader, row->record.offset);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/bytes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { KEY_SIZE_MIN = 4, AT_TYPE = 2, VALUE_SIZE_MIN = 6, AT_COORDINATOR_EPOCH = 2 };
@@ -17,21 +18,50 @@ static const char *const names[] = {
     [HW_CONTROL_KRAFT_VOTERS] = "KRAFT_VOTERS",
 };
 
+bool hw_control_record_key(const struct hw_record *record, int16_t *type)
+{
+    if (record->key_size < KEY_SIZE_MIN || hw_get_i16(record->key) < 0) {
+        return false;
+    }
+    *type = hw_get_i16(record->key + AT_TYPE);
+    return true;
+}
+
 enum hw_control_type hw_control_record_type(const struct hw_record *record)
 {
     int16_t type;
 
-    if (record->key_size < KEY_SIZE_MIN || hw_get_i16(record->key) < 0) {
-        return HW_CONTROL_UNKNOWN;
-    }
-    type = hw_get_i16(record->key + AT_TYPE);
-    return type >= 0 && type < (int)(sizeof names / sizeof names[0]) ? (enum hw_control_type)type
-                                                                     : HW_CONTROL_UNKNOWN;
+    return hw_control_record_key(record, &type) && type >= 0 &&
+                   type < (int)(sizeof names / sizeof names[0])
+               ? (enum hw_control_type)type
+               : HW_CONTROL_UNKNOWN;
 }
 
-const char *hw_control_type_name(enum hw_control_type type)
+const char *hw_control_record_name(const struct hw_record *record, char text[HW_CONTROL_TEXT_SIZE])
 {
-    return type == HW_CONTROL_UNKNOWN ? "UNKNOWN" : names[type];
+    enum hw_control_type type = hw_control_record_type(record);
+    int16_t number;
+
+    if (type != HW_CONTROL_UNKNOWN) {
+        return names[type];
+    }
+    if (!hw_control_record_key(record, &number)) {
+        return "UNKNOWN";
+    }
+    (void)snprintf(text, HW_CONTROL_TEXT_SIZE, "%d", number);
+    return text;
+}
+
+bool hw_control_record_coordinator_epoch(const struct hw_record *record, int32_t *epoch)
+{
+    enum hw_control_type type = hw_control_record_type(record);
+
+    if ((type != HW_CONTROL_ABORT && type != HW_CONTROL_COMMIT) ||
+        record->value_size < VALUE_SIZE_MIN || hw_get_i16(record->value) < 0) {
+        return false;
+    }
+    *epoch = hw_get_i32(record->value + AT_COORDINATOR_EPOCH);
+    return true;
 }
 
 void hw_marker_encode(const struct hw_marker *marker, uint8_t bytes[HW_MARKER_SIZE])
@@ -63,24 +93,19 @@ bool hw_marker_decode(const uint8_t *bytes, const struct hw_batch *batch, struct
     struct hw_record_iterator iterator;
     struct hw_record record;
     struct hw_error ignored;
-    enum hw_control_type type;
+    int32_t coordinator_epoch;
     bool found = false;
 
     if ((batch->attributes & HW_BATCH_CONTROL) == 0 || batch->producer_id < 0 ||
         hw_record_iterator_init(&iterator, bytes, batch, &ignored) != HW_OK ||
-        hw_record_iterator_next(&iterator, &record, &found, &ignored) != HW_OK || !found) {
+        hw_record_iterator_next(&iterator, &record, &found, &ignored) != HW_OK || !found ||
+        !hw_control_record_coordinator_epoch(&record, &coordinator_epoch)) {
         return false;
     }
-    type = hw_control_record_type(&record);
-    if ((type != HW_CONTROL_ABORT && type != HW_CONTROL_COMMIT) ||
-        record.value_size < VALUE_SIZE_MIN || hw_get_i16(record.value) < 0) {
-        return false;
-    }
-    *marker =
-        (struct hw_marker){.producer_id = batch->producer_id,
-                           .producer_epoch = batch->producer_epoch,
-                           .coordinator_epoch = hw_get_i32(record.value + AT_COORDINATOR_EPOCH),
-                           .type = type,
-                           .timestamp = record.timestamp};
+    *marker = (struct hw_marker){.producer_id = batch->producer_id,
+                                 .producer_epoch = batch->producer_epoch,
+                                 .coordinator_epoch = coordinator_epoch,
+                                 .type = hw_control_record_type(&record),
+                                 .timestamp = record.timestamp};
     return true;
 }

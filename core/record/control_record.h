@@ -27,8 +27,18 @@ enum hw_control_type {
 /* The type that the key of a record from a control batch tells. Versions above 0 are read as 0. */
 enum hw_control_type hw_control_record_type(const struct hw_record *record);
 
-/* Kafka's name, "ABORT"; "UNKNOWN". Never NULL; static storage. */
-const char *hw_control_type_name(enum hw_control_type type);
+/* The number of the type as the key has it, known or not. Returns false if the key is none: shorter
+ * than 4 bytes, or of a negative version. */
+bool hw_control_record_key(const struct hw_record *record, int16_t *type);
+
+/* Kafka's name of the type, "ABORT", or the number of one that Kafka does not know, for which
+ * `text` is used; "UNKNOWN" where the key is none. */
+enum { HW_CONTROL_TEXT_SIZE = 8 };
+const char *hw_control_record_name(const struct hw_record *record, char text[HW_CONTROL_TEXT_SIZE]);
+
+/* The epoch of the transaction coordinator that wrote an ABORT or COMMIT. Returns false for other
+ * records, and where the value has none. */
+bool hw_control_record_coordinator_epoch(const struct hw_record *record, int32_t *epoch);
 
 /* What ends a transaction in a partition: a batch of its own, with one record. */
 struct hw_marker {

@@ -38,6 +38,25 @@ static void result_timestamp_type(const struct hw_batch *batch, sqlite3_context 
     }
 }
 
+/* Until when the cleaner keeps the batch's tombstones and markers: noted in place of the timestamp
+ * that its records' count from. */
+static void result_delete_horizon(const struct hw_batch *batch, sqlite3_context *context)
+{
+    if (batch->magic == 2 && (batch->attributes & HW_BATCH_DELETE_HORIZON) != 0) {
+        sqlite3_result_int64(context, batch->base_timestamp);
+    }
+}
+
+/* The number of a control record's type; NULL where its key has none. */
+static void result_control_type(const struct hw_record *record, sqlite3_context *context)
+{
+    int16_t type;
+
+    if (hw_control_record_key(record, &type)) {
+        sqlite3_result_int(context, type);
+    }
+}
+
 /* ------------------------------------------------------------------------------------ kafka_log */
 
 enum log_column {
@@ -61,6 +80,10 @@ enum log_column {
     LOG_POSITION,
     LOG_CRC_OK,
     LOG_ERROR,
+    LOG_CONTROL_TYPE,
+    LOG_COORDINATOR_EPOCH,
+    LOG_ATTRIBUTES,
+    LOG_DELETE_HORIZON,
     LOG_PATH, /* Hidden from here on. */
     LOG_BYTES_READ,
     LOG_COLUMN_COUNT
@@ -71,7 +94,8 @@ enum {
     LOG_HEADER_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_LEADER_EPOCH | 1 << LOG_PRODUCER_ID |
                          1 << LOG_PRODUCER_EPOCH | 1 << LOG_BATCH_BASE_OFFSET | 1 << LOG_TOPIC |
                          1 << LOG_TIMESTAMP_TYPE | 1 << LOG_CODEC | 1 << LOG_FILE |
-                         1 << LOG_POSITION | 1 << LOG_CRC_OK | 1 << LOG_PATH
+                         1 << LOG_POSITION | 1 << LOG_CRC_OK | 1 << LOG_ATTRIBUTES |
+                         1 << LOG_DELETE_HORIZON | 1 << LOG_PATH
 };
 
 static const enum kafka_term log_terms[LOG_COLUMN_COUNT] = {[LOG_PARTITION] = KAFKA_TERM_PARTITION,
@@ -89,6 +113,22 @@ static void result_visibility(const struct kafka_scan_row *row, sqlite3_context 
         result_text(context, visibility);
     } else {
         ext_error_to_context(context, &error);
+    }
+}
+
+/* Columns of a control record. */
+static void control_column(const struct hw_record *record, enum log_column column,
+                           sqlite3_context *context)
+{
+    char text[HW_CONTROL_TEXT_SIZE];
+    int32_t epoch;
+
+    if (column == LOG_CONTROL) {
+        result_text(context, hw_control_record_name(record, text));
+    } else if (column == LOG_CONTROL_TYPE) {
+        result_control_type(record, context);
+    } else if (hw_control_record_coordinator_epoch(record, &epoch)) {
+        sqlite3_result_int(context, epoch);
     }
 }
 
@@ -116,8 +156,10 @@ static void record_column(const struct kafka_scan_row *row, enum log_column colu
         result_visibility(row, context);
         break;
     case LOG_CONTROL:
+    case LOG_CONTROL_TYPE:
+    case LOG_COORDINATOR_EPOCH:
         if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
-            result_text(context, hw_control_type_name(hw_control_record_type(record)));
+            control_column(record, column, context);
         }
         break;
     case LOG_SEQUENCE:
@@ -156,6 +198,12 @@ static void batch_column(const struct kafka_scan_row *row, enum log_column colum
         break;
     case LOG_CODEC:
         result_text(context, hw_codec_name(hw_batch_codec_id(batch)));
+        break;
+    case LOG_ATTRIBUTES:
+        sqlite3_result_int(context, batch->attributes);
+        break;
+    case LOG_DELETE_HORIZON:
+        result_delete_horizon(batch, context);
         break;
     }
 }
@@ -196,6 +244,8 @@ static void log_column(const struct kafka_scan_row *row, int column, sqlite3_con
     case LOG_HEADERS:
     case LOG_VISIBILITY:
     case LOG_CONTROL:
+    case LOG_CONTROL_TYPE:
+    case LOG_COORDINATOR_EPOCH:
     case LOG_SEQUENCE:
         if (row->row->has_record) {
             record_column(row, (enum log_column)column, context);
@@ -207,6 +257,8 @@ static void log_column(const struct kafka_scan_row *row, int column, sqlite3_con
     case LOG_BATCH_BASE_OFFSET:
     case LOG_TIMESTAMP_TYPE:
     case LOG_CODEC:
+    case LOG_ATTRIBUTES:
+    case LOG_DELETE_HORIZON:
         if (header_of(row) != NULL) {
             batch_column(row, (enum log_column)column, context);
         }
@@ -242,6 +294,9 @@ enum batches_column {
     BATCHES_PARTITION,
     BATCHES_FILE,
     BATCHES_ERROR,
+    BATCHES_CONTROL_TYPE,
+    BATCHES_ATTRIBUTES,
+    BATCHES_DELETE_HORIZON,
     BATCHES_PATH, /* Hidden from here on. */
     BATCHES_BYTES_READ,
     BATCHES_COLUMN_COUNT
@@ -270,7 +325,7 @@ static void header_column(const struct hw_batch *batch, enum batches_column colu
         result_timestamp_type(batch, context);
         break;
     case BATCHES_BASE_TIMESTAMP:
-        if (batch->magic == 2) {
+        if (batch->magic == 2 && (batch->attributes & HW_BATCH_DELETE_HORIZON) == 0) {
             sqlite3_result_int64(context, batch->base_timestamp);
         }
         break;
@@ -301,6 +356,30 @@ static void header_column(const struct hw_batch *batch, enum batches_column colu
     case BATCHES_MAGIC:
         sqlite3_result_int(context, batch->magic);
         break;
+    case BATCHES_ATTRIBUTES:
+        sqlite3_result_int(context, batch->attributes);
+        break;
+    case BATCHES_DELETE_HORIZON:
+        result_delete_horizon(batch, context);
+        break;
+    }
+}
+
+/* Of a control batch: the type of its first record. */
+static void result_batch_control(const struct kafka_scan_row *row, sqlite3_context *context)
+{
+    const struct hw_batch *batch = header_of(row);
+    struct hw_record record;
+    struct hw_error error;
+    bool found = false;
+
+    if (batch == NULL || !row->row->crc_ok || (batch->attributes & HW_BATCH_CONTROL) == 0) {
+        return;
+    }
+    if (hw_kafka_scan_control(row->scan, &record, &found, &error) != HW_OK) {
+        ext_error_to_context(context, &error);
+    } else if (found) {
+        result_control_type(&record, context);
     }
 }
 
@@ -337,6 +416,9 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
     case BATCHES_ERROR:
         result_text(context, row->row->error);
         break;
+    case BATCHES_CONTROL_TYPE:
+        result_batch_control(row, context);
+        break;
     case BATCHES_PATH:
         sqlite3_result_value(context, row->path);
         break;
@@ -356,6 +438,8 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
     case BATCHES_IS_TRANSACTIONAL:
     case BATCHES_IS_CONTROL:
     case BATCHES_MAGIC:
+    case BATCHES_ATTRIBUTES:
+    case BATCHES_DELETE_HORIZON:
         if (header_of(row) != NULL) {
             header_column(header_of(row), (enum batches_column)column, context);
         }
@@ -372,6 +456,20 @@ void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_
     batches_column(&(struct kafka_scan_row){.row = row}, column, context);
 }
 
+#define KAFKA_COLUMN_CONTROL_TYPE                                                                  \
+    {                                                                                              \
+        "control_type", "INTEGER", "the number of a control record's type; else NULL"              \
+    }
+#define KAFKA_COLUMN_ATTRIBUTES                                                                    \
+    {                                                                                              \
+        "attributes", "INTEGER", "the attributes of the batch as stored: codec, flags"             \
+    }
+#define KAFKA_COLUMN_DELETE_HORIZON                                                                \
+    {                                                                                              \
+        "delete_horizon", "INTEGER",                                                               \
+            "from when on the cleaner may drop the tombstones and markers of the batch; else NULL" \
+    }
+
 static const struct ext_column log_columns[] = {
     EXT_COLUMNS_OF_RECORD,
     EXT_COLUMN_TOPIC,
@@ -381,6 +479,10 @@ static const struct ext_column log_columns[] = {
     {"position", "INTEGER", "the byte of the file at which its batch begins"},
     {"crc_ok", "INTEGER", "1 if the checksum of its batch is right; 0: damage"},
     KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_CONTROL_TYPE,
+    {"coordinator_epoch", "INTEGER", "of the transaction coordinator that wrote a COMMIT or ABORT"},
+    KAFKA_COLUMN_ATTRIBUTES,
+    KAFKA_COLUMN_DELETE_HORIZON,
     KAFKA_COLUMN_PATH,
     {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
 };
@@ -393,6 +495,9 @@ static const struct ext_column batches_columns[] = {
     EXT_COLUMN_PARTITION,
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_CONTROL_TYPE,
+    KAFKA_COLUMN_ATTRIBUTES,
+    KAFKA_COLUMN_DELETE_HORIZON,
     KAFKA_COLUMN_PATH,
     {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
 };

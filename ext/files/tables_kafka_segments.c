@@ -40,7 +40,8 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
     struct hw_segment_summary summary;
     enum hw_status status = hw_segment_summary_read(
         &summary, &ext_allocator, fill->store, &fill->paths, is_closed,
-        is_closed ? fill->segments.bases[fill->segment + 1] : HW_OFFSET_NONE, whole, error);
+        is_closed ? fill->segments.items[fill->segment + 1].base_offset : HW_OFFSET_NONE, whole,
+        error);
 
     if (status == HW_NOT_FOUND && fill->file == NULL) {
         return HW_OK; /* Deleted since it was listed. */

@@ -154,8 +154,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
     enum hw_status status;
 
     if (fill->file != NULL) {
-        bool is_named =
-            hw_segment_name_split(hw_kafka_base_name(fill->file), &offset, &suffix);
+        bool is_named = hw_segment_name_split(hw_kafka_base_name(fill->file), &offset, &suffix);
 
         return add_snapshot(fill, fill->file, is_named ? offset : HW_OFFSET_NONE, rows, error);
     }

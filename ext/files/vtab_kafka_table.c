@@ -85,7 +85,7 @@ static enum hw_status next_segment(struct cursor *cursor, struct hw_error *error
     }
     if (status == HW_OK) {
         status = hw_segment_paths_format(&fill->paths, fill->partition->path,
-                                         fill->segments.bases[fill->segment], error);
+                                         fill->segments.items[fill->segment], error);
     }
     return status;
 }
