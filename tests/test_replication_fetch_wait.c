@@ -42,7 +42,6 @@ static void fetch_round(struct test_replicas *t)
     struct hw_partition *partition = &t->partition;
     struct hw_step step = step_now(t);
 
-    hw_partition_touch(partition); /* The test acts on replicas by themselves. */
     t->status = hw_fetch_round(&partition, 1, &step, &t->records, &t->error);
     expect_done(t);
 }

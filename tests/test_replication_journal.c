@@ -135,116 +135,6 @@ static void what_is_too_long_is_cut_off(void **state)
     hw_journal_release(&journal);
 }
 
-/* What is noted again as a whole reads as if each event had been noted again. */
-static void expect_same(const struct hw_journal *ours, const struct hw_journal *plain)
-{
-    char ours_detail[HW_EVENT_DETAIL_SIZE];
-    char plain_detail[HW_EVENT_DETAIL_SIZE];
-    struct hw_event a;
-    struct hw_event b;
-    size_t i = 0;
-
-    assert_int_equal(ours->next_seq, plain->next_seq);
-    for (; hw_journal_at(plain, i, &b); i++) {
-        assert_true(hw_journal_at(ours, i, &a));
-        assert_int_equal(a.seq, b.seq);
-        assert_int_equal(a.time_ms, b.time_ms);
-        hw_journal_detail(ours, i, ours_detail);
-        hw_journal_detail(plain, i, plain_detail);
-        assert_string_equal(ours_detail, plain_detail);
-    }
-    assert_false(hw_journal_at(ours, i, &a));
-}
-
-static void note(struct hw_journal *journal, int i)
-{
-    struct hw_event event = hw_event_of(NULL, HW_EVENT_FETCH_REQUEST);
-
-    event.time_ms = i;
-    if (i % 3 == 0) {
-        hw_journal_add(journal, event, "text %d", i);
-    } else {
-        hw_journal_add_number(journal, &event, "number ", i, "");
-    }
-}
-
-static void repeat_block(int before, int block, int times)
-{
-    struct hw_journal ours;
-    struct hw_journal plain;
-
-    hw_journal_init(&ours, &hw_allocator_libc, &now_ms);
-    hw_journal_init(&plain, &hw_allocator_libc, &now_ms);
-    for (int i = 0; i < before + block; i++) {
-        note(&ours, i);
-        note(&plain, i);
-    }
-    for (int k = 0; k < times; k++) {
-        int64_t mark = hw_journal_mark(&ours);
-
-        assert_true(hw_journal_repeat(&ours, block));
-        assert_int_equal(hw_journal_mark(&ours), mark);
-        for (int i = 0; i < block; i++) {
-            note(&plain, before + i);
-        }
-        if (k < 3 || k + 1 == times) {
-            expect_same(&ours, &plain);
-        }
-    }
-    for (int i = 0; i < 2; i++) {
-        int64_t mark = hw_journal_mark(&ours);
-
-        note(&ours, i);
-        note(&plain, i);
-        assert_int_not_equal(hw_journal_mark(&ours), mark);
-        expect_same(&ours, &plain);
-    }
-    hw_journal_release(&ours);
-    hw_journal_release(&plain);
-}
-
-static void events_that_come_again_are_as_if_noted_one_by_one(void **state)
-{
-    enum { FULL = HW_JOURNAL_EVENTS_MAX };
-
-    (void)state;
-    repeat_block(0, 1, 1);
-    repeat_block(0, 1, 3);
-    repeat_block(3, 4, 2);
-    repeat_block(10, 7, FULL / 7 + 3);
-    repeat_block(FULL - 5, 12, 2);
-    repeat_block(FULL + 100, 12, 40);
-    repeat_block(100, FULL / 2, 5);
-    repeat_block(100, FULL - 1, 2);
-    repeat_block(100, FULL, 3);
-    repeat_block(100, FULL + 9, 3);
-}
-
-static void what_was_left_out_does_not_come_again(void **state)
-{
-    struct test_heap heap;
-    struct hw_journal journal;
-    struct hw_event event;
-
-    (void)state;
-    test_heap_init(&heap, 0);
-    hw_journal_init(&journal, &heap.allocator, &now_ms);
-    note(&journal, 1);
-    note(&journal, 2);
-    assert_false(hw_journal_repeat(&journal, 2));
-    assert_true(hw_journal_repeat(&journal, 1));
-    assert_true(hw_journal_at(&journal, 1, &event));
-    assert_int_equal(event.seq, 3);
-    assert_true(hw_journal_repeat(&journal, 1));
-    assert_true(hw_journal_repeat(&journal, 1));
-    heap.fail_at = heap.allocations;
-    assert_false(hw_journal_repeat(&journal, 1)); /* The fifth. */
-    assert_int_equal(journal.next_seq, 6);
-    assert_false(hw_journal_at(&journal, 4, &event));
-    hw_journal_release(&journal);
-    assert_int_equal(heap.bytes_in_use, 0);
-}
-
 static void every_kind_has_a_name(void **state)
 {
     (void)state;
@@ -261,8 +151,6 @@ int main(void)
         cmocka_unit_test(a_missing_journal_notes_nothing),
         cmocka_unit_test(numbers_become_text_when_they_are_read),
         cmocka_unit_test(what_is_too_long_is_cut_off),
-        cmocka_unit_test(events_that_come_again_are_as_if_noted_one_by_one),
-        cmocka_unit_test(what_was_left_out_does_not_come_again),
         cmocka_unit_test(every_kind_has_a_name),
     };
 

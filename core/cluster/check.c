@@ -15,7 +15,6 @@ void hw_cluster_check(const struct hw_cluster *cluster)
             const struct hw_partition *partition = &topic->partitions[p];
 
             hw_partition_check(partition);
-            hw_idle_check(partition, cluster->now_ms);
             HW_ASSERT(partition->variant == cluster->variant);
             HW_ASSERT(!partition->is_record_dirty);
         }

@@ -384,7 +384,6 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     hw_offset_t shown;
     enum hw_status status = HW_OK;
 
-    hw_partition_touch(partition);
     /* What a producer was told is as good as shown: it is there, and visible, when the process has
      * ended at any moment after this. */
     if (hw_cluster_collect_acks(cluster, topic, partition) && leader != NULL) {
@@ -404,7 +403,6 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);
     }
-    partition->is_settled = status == HW_OK;
     return first == HW_OK ? status : first;
 }
 

@@ -80,7 +80,7 @@ static enum hw_status pump_settle(struct hw_cluster *cluster, const char *topic,
 
     (void)hw_cluster_select(cluster, topic, partition, &selection, &unused);
     while (hw_selection_next(&selection, &t, &p)) {
-        status = p->is_settled ? status : hw_cluster_settle(cluster, t, p, status, error);
+        status = hw_cluster_settle(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }

@@ -142,7 +142,6 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
         struct hw_partition *partition = &topic->partitions[p];
 
         partition->variant = cluster->variant;
-        hw_partition_touch(partition);
         for (int32_t r = 0; r < partition->replica_count; r++) {
             hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
         }

@@ -141,17 +141,6 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
-void hw_exchange_note_request(struct hw_journal *journal, const struct hw_event *event,
-                              hw_epoch_t last_fetched_epoch)
-{
-    hw_journal_add_number(journal, event, "last fetched epoch ", last_fetched_epoch, "");
-}
-
-void hw_exchange_note_bytes(struct hw_journal *journal, const struct hw_event *event, int64_t bytes)
-{
-    hw_journal_add_number(journal, event, "", bytes, " bytes");
-}
-
 static void exchange_note_request(const struct hw_replica *follower,
                                   const struct hw_fetch_request *request)
 {
@@ -159,7 +148,8 @@ static void exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_exchange_note_request(follower->journal, &event, request->last_fetched_epoch);
+    hw_journal_add_number(follower->journal, &event, "last fetched epoch ",
+                          request->last_fetched_epoch, "");
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -178,7 +168,8 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_exchange_note_bytes(follower->journal, &event, (int64_t)response->records.size);
+        hw_journal_add_number(follower->journal, &event, "", (int64_t)response->records.size,
+                              " bytes");
     }
 }
 

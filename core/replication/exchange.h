@@ -42,13 +42,6 @@ enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct h
                                   const struct hw_fetch_request *request, int64_t *size_bytes,
                                   int64_t *records, struct hw_error *error);
 
-/* Note a fetch, and an answer without error that has `bytes` of batches; `event` has the numbers.
- */
-void hw_exchange_note_request(struct hw_journal *journal, const struct hw_event *event,
-                              hw_epoch_t last_fetched_epoch);
-void hw_exchange_note_bytes(struct hw_journal *journal, const struct hw_event *event,
-                            int64_t bytes);
-
 /* Implementations of struct hw_variant shared by Kafka's variants. */
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
                                  struct hw_replica *follower, int64_t *records,

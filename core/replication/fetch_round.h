@@ -8,10 +8,8 @@
  * (R2.10)
  *     3. who has got its answer sends its next request, which the leader receives and keeps
  *
- * So after a round followers hold the records and the leader knows it. Partitions to which nothing
- * happens are done without messages (idle_fetch.h), and what a leader reads for one follower it
- * gives to the others that ask for the same (hw_replica_keep_reads()). What it has appended last is
- * not read at all (hw_log_tail()).
+ * So after a round followers hold the records and the leader knows it. What the leader has appended
+ * last is not read from its file (hw_log_tail()).
  *
  * The partitions of a request share its limit (R2.14): replica.fetch.response.max.bytes shrinks
  * from partition to partition, and only until one has records the first batch is given whatever its

@@ -110,56 +110,10 @@ static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
     return entry;
 }
 
-/* Where an entry is, counted from the newest one. */
-static size_t journal_place(const struct hw_journal *journal, size_t back)
-{
-    return (journal->oldest + journal->count - 1 - back) % HW_JOURNAL_EVENTS_MAX;
-}
-
-/* Write out what was put off. There is memory for it. */
-static void journal_write_repeats(struct hw_journal *journal)
-{
-    int64_t block = journal->block;
-    int64_t repeats = journal->repeats;
-    /* So many fill the ring: those before them are gone again. */
-    int64_t written = block >= HW_JOURNAL_EVENTS_MAX ? 0 : HW_JOURNAL_EVENTS_MAX / block + 1;
-
-    written = repeats < written ? repeats : written;
-    journal->repeats = 0;
-    journal->next_seq -= written * block;
-    for (size_t i = 0; repeats > written && i < journal->count; i++) {
-        journal->entries[i].event.seq += (repeats - written) * block;
-    }
-    for (int64_t i = 0; i < written * block; i++) {
-        size_t from = journal_place(journal, (size_t)block - 1);
-        struct hw_journal_entry again = journal->entries[from];
-        struct hw_journal_entry *entry = journal_next(journal, &again.event);
-
-        HW_ASSERT(entry != NULL);
-        entry->before = again.before;
-        entry->after = again.after;
-        entry->number = again.number;
-        if (again.before == NULL) {
-            memcpy(journal->texts[entry - journal->entries], journal->texts[from],
-                   sizeof journal->texts[from]);
-        }
-    }
-}
-
-/* Note the event; its detail is to be filled in. NULL if there is no memory for it. */
-static inline struct hw_journal_entry *journal_put(struct hw_journal *journal,
-                                                   const struct hw_event *event)
-{
-    if (journal->repeats > 0) {
-        journal_write_repeats(journal);
-    }
-    return journal_next(journal, event);
-}
-
 void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *event,
                            const char *before, int64_t number, const char *after)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, event);
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, event);
 
     if (entry != NULL) {
         entry->before = before;
@@ -175,7 +129,7 @@ void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *even
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_put(journal, &event);
+    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, &event);
     va_list args;
 
     if (entry == NULL) {
@@ -188,74 +142,28 @@ void hw_journal_add(struct hw_journal *journal, struct hw_event event, const cha
     va_end(args);
 }
 
-/* How many events there are, with those that come again. */
-static size_t journal_count(const struct hw_journal *journal)
+/* The entry of the event at place `index`, from the oldest one on. */
+static size_t journal_place(const struct hw_journal *journal, size_t index)
 {
-    int64_t count = (int64_t)journal->count + journal->repeats * journal->block;
-
-    return count < HW_JOURNAL_EVENTS_MAX ? (size_t)count : HW_JOURNAL_EVENTS_MAX;
-}
-
-bool hw_journal_repeat(struct hw_journal *journal, int64_t block)
-{
-    size_t there = block < HW_JOURNAL_EVENTS_MAX ? (size_t)block : HW_JOURNAL_EVENTS_MAX;
-
-    HW_ASSERT(block > 0 && (journal->repeats == 0 || journal->block == block));
-    if (journal->repeats == 0 &&
-        (journal->count < there || journal->entries[journal_place(journal, there - 1)].event.seq !=
-                                       journal->next_seq - (int64_t)there)) {
-        return false;
-    }
-    journal->block = block;
-    journal->repeats++;
-    if (journal_reserve(journal, journal_count(journal)) != HW_OK) {
-        journal->repeats--;
-        return false;
-    }
-    journal->next_seq += block;
-    return true;
-}
-
-int64_t hw_journal_mark(const struct hw_journal *journal)
-{
-    return journal->next_seq - journal->repeats * journal->block;
-}
-
-/* The entry of what stands at place `index`, of which there is one; *seq: the event's. */
-static size_t journal_find(const struct hw_journal *journal, size_t index, int64_t *seq)
-{
-    int64_t back = (int64_t)(journal_count(journal) - 1 - index);
-    int64_t again = journal->repeats * journal->block;
-    bool is_again = journal->repeats > 0 && back < again + journal->block;
-    size_t place =
-        journal_place(journal, (size_t)(is_again ? back % journal->block : back - again));
-
-    *seq = is_again ? journal->next_seq - 1 - back : journal->entries[place].event.seq;
-    return place;
+    return (journal->oldest + index) % HW_JOURNAL_EVENTS_MAX;
 }
 
 bool hw_journal_at(const struct hw_journal *journal, size_t index, struct hw_event *event)
 {
-    int64_t seq;
-
-    if (index >= journal_count(journal)) {
+    if (index >= journal->count) {
         return false;
     }
-    *event = journal->entries[journal_find(journal, index, &seq)].event;
-    event->seq = seq;
+    *event = journal->entries[journal_place(journal, index)].event;
     return true;
 }
 
 void hw_journal_detail(const struct hw_journal *journal, size_t index,
                        char text[HW_EVENT_DETAIL_SIZE])
 {
-    const struct hw_journal_entry *entry;
-    int64_t seq;
-    size_t place;
+    size_t place = journal_place(journal, index);
+    const struct hw_journal_entry *entry = &journal->entries[place];
 
-    HW_ASSERT(index < journal_count(journal));
-    place = journal_find(journal, index, &seq);
-    entry = &journal->entries[place];
+    HW_ASSERT(index < journal->count);
     if (entry->after != NULL) {
         (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s%" PRId64 "%s", entry->before, entry->number,
                        entry->after);

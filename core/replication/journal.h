@@ -5,12 +5,6 @@
  * there are many costs a copy of its numbers: its text is made when somebody reads it.
  *
  * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
- *
- * The last events can be noted once more, as a whole, which costs nothing until others follow:
- *
- *     entries                    ... 7 8 | 9 10 11 12 |         next_seq 13
- *     hw_journal_repeat(4) twice ... 7 8 | 9 10 11 12 | 13 .. 16 | 17 .. 20      next_seq 21
- *                                                       those are 9 .. 12 again, not written out
  */
 #ifndef HW_REPLICATION_JOURNAL_H
 #define HW_REPLICATION_JOURNAL_H
@@ -79,8 +73,6 @@ struct hw_journal {
     size_t text_capacity;
     size_t oldest; /* Where the ring begins. */
     int64_t next_seq;
-    int64_t repeats; /* How often the last `block` events come again behind the entries. */
-    int64_t block;
     char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
     size_t topic_count;
     size_t topic_capacity;
@@ -113,13 +105,6 @@ void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *ev
 
 /* The same without a detail. */
 void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *event);
-
-/* Note the last `block` events again, each with a seq of its own. Returns false, and notes nothing,
- * where one of them was left out or there is no memory: then they are to be noted one by one. */
-bool hw_journal_repeat(struct hw_journal *journal, int64_t block);
-
-/* Stays the same while nothing is noted but by hw_journal_repeat(). */
-int64_t hw_journal_mark(const struct hw_journal *journal);
 
 /* The event at place `index`, from the oldest kept one on; false behind the last. */
 bool hw_journal_at(const struct hw_journal *journal, size_t index, struct hw_event *event);

@@ -65,44 +65,11 @@ static bool fetch_is_throttled(const struct hw_replica *replica,
            hw_quota_is_exceeded(&replica->quotas->leader, now_ms);
 }
 
-void hw_replica_keep_reads(struct hw_replica *replica, bool keep)
-{
-    replica->kept.is_wanted = keep;
-    replica->kept.offset = HW_OFFSET_NONE;
-    hw_buffer_release(&replica->kept.records);
-}
-
 void hw_fetch_response_release(struct hw_fetch_response *response)
 {
-    if (!response->records_are_kept) {
+    if (!response->records_are_borrowed) {
         hw_buffer_release(&response->records);
     }
-}
-
-/* Read up to the log end for a follower, or have it from the last follower. */
-static enum hw_status fetch_read_kept(struct hw_replica *replica, hw_offset_t offset,
-                                      size_t max_bytes, bool first_batch_always,
-                                      struct hw_fetch_response *response, struct hw_error *error)
-{
-    struct hw_kept_read *kept = &replica->kept;
-    hw_offset_t log_end = hw_log_end(replica->log);
-    enum hw_status status = HW_OK;
-
-    if (kept->offset != offset || kept->log_end != log_end || kept->max_bytes != max_bytes ||
-        kept->first_batch_always != first_batch_always) {
-        kept->records.size = 0;
-        status = hw_log_read(replica->log, offset, log_end, max_bytes, first_batch_always,
-                             &kept->records, error);
-        kept->offset = status == HW_OK ? offset : HW_OFFSET_NONE;
-        kept->log_end = log_end;
-        kept->max_bytes = max_bytes;
-        kept->first_batch_always = first_batch_always;
-    }
-    if (status == HW_OK) {
-        response->records = kept->records;
-        response->records_are_kept = true;
-    }
-    return status;
 }
 
 /* R2.15: a limit that falls into a batch is used up by its part. */
@@ -144,17 +111,12 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
             ? hw_log_tail(replica->log, request->fetch_offset, limit, &response->records.size)
             : NULL;
     if (response->records.bytes != NULL) {
-        response->records_are_kept = true;
+        response->records_are_borrowed = true;
         response->size_bytes = (int64_t)response->records.size;
         return HW_OK;
     }
-    if (replica->kept.is_wanted && is_follower_request(request)) {
-        status = fetch_read_kept(replica, request->fetch_offset, limit, !request->has_data,
-                                 response, error);
-    } else {
-        status = hw_log_read(replica->log, request->fetch_offset, bound, limit, !request->has_data,
-                             &response->records, error);
-    }
+    status = hw_log_read(replica->log, request->fetch_offset, bound, limit, !request->has_data,
+                         &response->records, error);
     if (status == HW_REFUSED) {
         response->error = error->kafka_error;
         return HW_OK;
@@ -162,15 +124,6 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
     response->size_bytes =
         fetch_size_bytes(replica->log, request->fetch_offset, bound, limit, response->records.size);
     return status;
-}
-
-void hw_remote_replica_note_fetch(struct hw_remote_replica *remote, hw_time_ms_t now_ms,
-                                  hw_time_ms_t caught_up_ms)
-{
-    if (caught_up_ms > remote->last_caught_up_ms) {
-        remote->last_caught_up_ms = caught_up_ms;
-    }
-    remote->last_fetch_ms = now_ms;
 }
 
 /* R2.8. */
@@ -196,7 +149,10 @@ static enum hw_kafka_error fetch_update_remote(const struct hw_replica *replica,
     } else if (request->fetch_offset >= remote->last_fetch_leader_log_end) {
         caught_up_ms = remote->last_fetch_ms;
     }
-    hw_remote_replica_note_fetch(remote, now_ms, caught_up_ms);
+    if (caught_up_ms > remote->last_caught_up_ms) {
+        remote->last_caught_up_ms = caught_up_ms;
+    }
+    remote->last_fetch_ms = now_ms;
     remote->log_end = request->fetch_offset;
     remote->log_start = request->log_start;
     if (leader_log_end > remote->last_fetch_leader_log_end) {

@@ -34,8 +34,8 @@ struct hw_fetch_response {
     hw_offset_t log_start;
     struct hw_epoch_end diverging_epoch; /* (-1, -1): the logs do not diverge. */
     hw_epoch_t leader_epoch;
-    struct hw_buffer records; /* Whole batches; the response owns them, */
-    bool records_are_kept;    /* unless the leader keeps them: hw_replica_keep_reads(). */
+    struct hw_buffer records;  /* Whole batches; the response owns them, */
+    bool records_are_borrowed; /* unless they are the leader's last append: hw_log_tail(). */
     /* What limits and quotas count. A limit cuts where it falls: a part of one more batch comes
      * along, which the receiver drops (R2.15) and which is not in `records`. */
     int64_t size_bytes;

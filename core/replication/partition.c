@@ -39,7 +39,6 @@ void hw_partition_attach(struct hw_partition *partition, struct hw_replica *repl
     partition->brokers[at] = replica->broker;
     partition->replicas[at] = replica;
     partition->replica_count++;
-    hw_partition_touch(partition);
 }
 
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
@@ -53,12 +52,6 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
         }
     }
     partition->replica_count = kept;
-    hw_partition_touch(partition);
-}
-
-void hw_partition_touch(struct hw_partition *partition)
-{
-    partition->idle.is_known = false;
 }
 
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition)

@@ -8,7 +8,6 @@
 #define HW_REPLICATION_PARTITION_H
 
 #include "core/replication/controller.h"
-#include "core/replication/idle_fetch.h"
 #include "core/replication/replica.h"
 
 struct hw_variant;
@@ -30,9 +29,6 @@ struct hw_partition {
 
     /* record.replicas as of when directories were last made for it. */
     struct hw_broker_list placed;
-
-    bool is_settled; /* hw_cluster_settle() has seen it, and no round has done anything since. */
-    struct hw_idle idle;
 
     /* Replicas on running brokers, in order of broker id. */
     int32_t replica_count;
@@ -74,10 +70,6 @@ struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_br
 /* Put a replica in, or take it out, keeping the order. The partition does not own it. */
 void hw_partition_attach(struct hw_partition *partition, struct hw_replica *replica);
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
-
-/* Something has been done to the partition, its replicas or its settings: it may not be idle any
- * more. */
-void hw_partition_touch(struct hw_partition *partition);
 
 /* The replica that the controller's record names as leader, if its broker runs and has heard of it;
  * else NULL. */

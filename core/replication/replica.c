@@ -21,8 +21,6 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
     made->metadata = metadata;
     made->topic_id = *topic_id;
     made->log = log;
-    made->kept.offset = HW_OFFSET_NONE;
-    hw_buffer_init(&made->kept.records, allocator);
     made->role = HW_ROLE_NONE;
     made->leader = HW_BROKER_ID_NONE;
     made->leader_epoch = HW_EPOCH_NONE;
@@ -66,7 +64,6 @@ void hw_replica_destroy(struct hw_replica *replica)
         return;
     }
     hw_log_close(replica->log);
-    hw_buffer_release(&replica->kept.records);
     hw_free(replica->allocator, replica->waiting,
             replica->waiting_capacity * sizeof *replica->waiting);
     hw_free(replica->allocator, replica, sizeof *replica);

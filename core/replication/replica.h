@@ -52,16 +52,6 @@ struct hw_waiting_produce {
     enum hw_kafka_error error; /* The answer, once resolved. */
 };
 
-/* What a leader has read last for a follower, with all that the answer depends on. */
-struct hw_kept_read {
-    bool is_wanted;     /* hw_replica_keep_reads() */
-    hw_offset_t offset; /* HW_OFFSET_NONE: nothing. */
-    hw_offset_t log_end;
-    size_t max_bytes;
-    bool first_batch_always;
-    struct hw_buffer records;
-};
-
 enum hw_fetch_phase { HW_PHASE_TRUNCATING, HW_PHASE_FETCHING, HW_PHASE_FAILED };
 
 /* A follower's place in its leader's log (R2.19). */
@@ -112,7 +102,6 @@ struct hw_replica {
     size_t waiting_count; /* One behind the last entry. */
     size_t waiting_capacity;
     hw_time_ms_t waiting_deadline_ms; /* No entry times out before it. */
-    struct hw_kept_read kept;
 
     /* As follower. */
     struct hw_fetch_state fetch;
@@ -316,19 +305,8 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error);
 
-/*
- * Keep what is read for a follower from now on, so that the next one that asks for the same need
- * not read the file again; or end that, and forget it. In between nothing may change the log: a
- * round does this. Answers then borrow their records until it ends, or the next one.
- */
-void hw_replica_keep_reads(struct hw_replica *replica, bool keep);
-
 /* End the response to a fetch: release its records, if they are its own. */
 void hw_fetch_response_release(struct hw_fetch_response *response);
-
-/* The times of R2.8: of a fetch now, by which the follower was last caught up at `caught_up_ms`. */
-void hw_remote_replica_note_fetch(struct hw_remote_replica *remote, hw_time_ms_t now_ms,
-                                  hw_time_ms_t caught_up_ms);
 
 /*
  * Does this partition end the wait of a follower's request (R2.12): the request is refused now, or

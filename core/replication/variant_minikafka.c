@@ -356,7 +356,6 @@ static enum hw_status mini_fetch_round(struct hw_partition *const *partitions, s
 
     *records = 0;
     for (size_t i = 0; status == HW_OK && i < count; i++) {
-        partitions[i]->is_settled = false;
         status = mini_fetch_all(partitions[i], step, records, error);
     }
     return status;

@@ -161,7 +161,6 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     request.bytes = batches->bytes;
     request.size_bytes = batches->size;
     partition->is_appended = true; /* Some may be, also after an error. */
-    hw_partition_touch(partition_of(partition));
     status = hw_replica_append_built(leader, stage->cluster->now_ms, &partition->topic->settings,
                                      &request, &info, error);
     if (status == HW_OK) {
