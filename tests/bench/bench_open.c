@@ -123,7 +123,7 @@ static void bench_clean_open(const char *directory)
     for (int32_t p = 0; p < PARTITIONS; p++) {
         bench_produce(&b, "many", p, 100);
     }
-    bench_compare("G6b clean open of 1000 partitions, bare loop", 0.5, PARTITIONS, "partition",
+    bench_compare("G6b clean open of 1000 partitions, bare loop", 0.1, PARTITIONS, "partition",
                   (struct bench_side){.prepare = close_cluster, .run = open_cluster, .context = &b},
                   (struct bench_side){.run = visit_files, .context = &b});
     bench_cluster_close(&b);
