@@ -10,7 +10,7 @@
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), bench, interop,
-# bindings, tidy, format.
+# bare, ports, sqlite-versions, amalgamation, bindings, tidy, format.
 # tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
@@ -67,10 +67,10 @@ CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(BUILD)/%.o)
 SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
-C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
+C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all programs deps deps-dev demo test core-tests sql-tests golden experiments readme \
+.PHONY: all programs core-programs bare ports sqlite-versions amalgamation deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
@@ -78,6 +78,8 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/highwater.so $(if $(filter build,$(BUILD)),highwater.so)
+
+core-programs: $(CORE_TESTS)
 
 # What `make test` needs built.
 programs: all $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql
@@ -243,6 +245,27 @@ $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BENCH_SUPPORT_OBJ) $(BUILD)/s
 # Against Apache Kafka itself: needs Java and Maven, and fetches Kafka.
 interop: all
 	$(Q)tests/interop.sh --build $(BUILD)
+
+# A Debian as debootstrap makes it, in a chroot: needs root.
+bare:
+	$(Q)tests/deps.sh bare
+	$(Q)tests/bare.sh
+
+# The core on musl, big-endian and with 32 bits.
+ports:
+	$(Q)tests/deps.sh build ports
+	$(Q)tests/ports.sh --jobs $(JOBS)
+
+# On the oldest SQLite that is promised and the newest: SQLITES=--all for those between.
+sqlite-versions: deps
+	$(Q)tests/deps.sh npm
+	$(Q)$(MAKE_PROGRAMS) programs
+	$(Q)tests/sqlite_versions.sh --build $(BUILD) --jobs $(JOBS) $(SQLITES)
+
+# build/amalgamation/highwater.c and highwater.h: one file to compile into any program.
+amalgamation:
+	$(Q)tests/deps.sh build test amalgamation npm
+	$(Q)tests/amalgamation.sh
 
 # In Python and in Node: needs a python3 that can load extensions, node and npm.
 bindings: all

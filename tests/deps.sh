@@ -10,6 +10,10 @@
 #   build  a compiler, SQLite's headers, the compression libraries
 #   test   cmocka and the sqlite3 shell
 #   dev    clang and its tools, valgrind: for `make check`
+#   bare   debootstrap: for `make bare`
+#   ports  musl, cross compilers, an emulator of their processors: for `make ports`
+#   npm    npm, which brings other SQLites: for `make sqlite-versions`
+#   amalgamation  python3 and ctags: for `make amalgamation`
 #
 # Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
 # with --check, it names them and fails.
@@ -59,8 +63,25 @@ missing_of() {
         has_command valgrind || echo valgrind
         fuzzer_links || echo libclang-rt-14-dev
         ;;
+    bare)
+        has_command debootstrap || echo debootstrap
+        has_command unshare || echo util-linux
+        ;;
+    ports)
+        has_command musl-gcc || echo musl-tools
+        has_command s390x-linux-gnu-gcc || echo gcc-s390x-linux-gnu libc6-dev-s390x-cross
+        has_command i686-linux-gnu-gcc || echo gcc-i686-linux-gnu libc6-dev-i386-cross
+        has_command qemu-s390x-static || echo qemu-user-static
+        ;;
+    npm)
+        has_command npm || echo npm
+        ;;
+    amalgamation)
+        has_command python3 || echo python3
+        { ctags --version 2>/dev/null | grep -q Universal; } || echo universal-ctags
+        ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test and dev" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, dev, bare, ports, npm and amalgamation" >&2
         exit 2
         ;;
     esac
