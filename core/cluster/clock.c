@@ -132,6 +132,9 @@ static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_erro
 {
     int64_t changed;
 
+    /* Followers that nobody has to move have fetched until now. */
+    hw_cluster_all_have_news(cluster);
+    hw_cluster_follow(cluster);
     cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
     return hw_cluster_refresh_isr(cluster, NULL, -1, &changed, error);
 }
@@ -279,5 +282,6 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
         *now_ms = target;
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
+    hw_cluster_all_have_news(cluster);
     return hw_cluster_finish_step(cluster, status, error);
 }

@@ -403,6 +403,7 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);
     }
+    hw_cluster_has_news(cluster, partition);
     return first == HW_OK ? status : first;
 }
 
@@ -419,6 +420,7 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     enum hw_status status = HW_OK;
     enum hw_status written;
 
+    hw_cluster_follow(cluster);
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
     }

@@ -109,6 +109,7 @@ struct hw_cluster {
     struct hw_journal journal;
     struct hw_shown_file shown;
     size_t next_slot;         /* Of the shown file. */
+    size_t news_count;        /* Partitions that have news. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
     struct hw_batch_cache batches;
     struct hw_tails tails; /* Of the leaders' logs. */
@@ -182,7 +183,8 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
 enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error);
 
 /*
- * The end of each step, also of one that failed half-way: write cluster.state if it is dirty.
+ * The end of each step, also of one that failed half-way: followers go on if nobody else moves
+ * them, and cluster.state is written if it is dirty.
  * `first` is what the step has returned so far; it is returned again if it is an error, else what
  * fails here.
  */
@@ -217,9 +219,13 @@ enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *
                                    struct hw_partition *partition, enum hw_status first,
                                    struct hw_error *error);
 
-/* A produce or a stage has committed records here: with replication=auto, replicate them now. */
-enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,
-                                    struct hw_partition *partition, struct hw_error *error);
+/* With replication=auto: rounds of all partitions that have news, until nothing moves any more. A
+ * follower that cannot go on has failed; that is no failure of the step. */
+void hw_cluster_follow(struct hw_cluster *cluster);
+
+/* The followers of the partition, or of all, may have something to do now. */
+void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partition);
+void hw_cluster_all_have_news(struct hw_cluster *cluster);
 
 /* What a call on "all topics", "all partitions of a topic" or one partition walks over. */
 struct hw_selection {

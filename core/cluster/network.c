@@ -130,6 +130,7 @@ static enum hw_status network_healed(struct hw_cluster *cluster, hw_broker_id_t 
     }
     cluster->is_state_dirty = true;
     network_note(cluster, a, b, "healed");
+    hw_cluster_all_have_news(cluster);
     cut_off = network_cut_off(a, b, first, second);
     return cut_off != NULL && cut_off->state == HW_BROKER_RUNNING
                ? network_reconnect(cluster, cut_off, error)

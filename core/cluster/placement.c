@@ -134,7 +134,8 @@ enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic
         return status;
     }
     p->is_record_dirty = true;
-    *replicas = p->record.replicas;
     status = hw_exchange_tell_all(p, &step, error);
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    status = hw_cluster_end_step(cluster, t, p, status, error);
+    *replicas = p->record.replicas;
+    return status;
 }

@@ -161,8 +161,5 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
             (target.topic->sticky_partition + 1) % target.topic->partition_count;
     }
     status = hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
-    if (status == HW_OK) {
-        status = hw_cluster_committed(cluster, target.topic, target.partition, error);
-    }
     return hw_cluster_finish_step(cluster, status, error);
 }

@@ -23,6 +23,19 @@ static void gathered_release(struct gathered *gathered)
             gathered->capacity * sizeof *gathered->partitions);
 }
 
+static enum hw_status gathered_add(struct gathered *gathered, struct hw_partition *partition,
+                                   struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(gathered->allocator, (void **)&gathered->partitions, &gathered->capacity,
+                         gathered->count + 1, sizeof *gathered->partitions, error);
+
+    if (status == HW_OK) {
+        gathered->partitions[gathered->count++] = partition;
+    }
+    return status;
+}
+
 /* Between the preparation of a stage and its commit the leader's log has rows that may still be
  * taken back: nobody may copy or count them. */
 static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
@@ -46,12 +59,7 @@ static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic,
         if (pump_is_prepared(t, p)) {
             continue;
         }
-        status = hw_array_reserve(cluster->allocator, (void **)&gathered->partitions,
-                                  &gathered->capacity, gathered->count + 1,
-                                  sizeof *gathered->partitions, error);
-        if (status == HW_OK) {
-            gathered->partitions[gathered->count++] = p;
-        }
+        status = gathered_add(gathered, p, error);
     }
     if (status != HW_OK) {
         gathered_release(gathered);
@@ -176,18 +184,51 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
     return pump_settle(cluster, topic, partition, status, error);
 }
 
-enum hw_status hw_cluster_committed(struct hw_cluster *cluster, struct hw_topic *topic,
-                                    struct hw_partition *partition, struct hw_error *error)
+void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partition)
 {
-    struct gathered one = {.partitions = &partition, .count = 1};
-    int64_t rounds;
-    enum hw_status status;
+    cluster->news_count += partition->has_news ? 0 : 1;
+    partition->has_news = true;
+}
 
-    if (!cluster->settings.replicates_at_once) {
-        return HW_OK;
+void hw_cluster_all_have_news(struct hw_cluster *cluster)
+{
+    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+
+    while (hw_selection_next(&all, &topic, &partition)) {
+        hw_cluster_has_news(cluster, partition);
     }
-    status = pump_run(cluster, &one, &rounds, error);
-    return hw_cluster_settle(cluster, topic, partition, status, error);
+}
+
+void hw_cluster_follow(struct hw_cluster *cluster)
+{
+    struct gathered gathered = {.allocator = cluster->allocator};
+    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    struct hw_error unused;
+    int64_t rounds;
+
+    if (!cluster->settings.replicates_at_once || cluster->news_count == 0) {
+        return;
+    }
+    while (gathered.count < cluster->news_count && hw_selection_next(&all, &topic, &partition)) {
+        if (partition->has_news && !pump_is_prepared(topic, partition)) {
+            (void)gathered_add(&gathered, partition, &unused);
+        }
+    }
+    (void)pump_run(cluster, &gathered, &rounds, &unused);
+    all = (struct hw_selection){.cluster = cluster, .partition = -1};
+    for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
+        if (partition == gathered.partitions[i]) {
+            (void)hw_cluster_settle(cluster, topic, partition, HW_OK, &unused);
+            partition->has_news = false;
+            cluster->news_count--;
+            i++;
+        }
+    }
+    gathered_release(&gathered);
 }
 
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,

@@ -19,6 +19,7 @@ static void topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
         for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
             hw_replica_destroy(topic->partitions[p].replicas[r]);
         }
+        cluster->news_count -= topic->partitions[p].has_news ? 1 : 0;
     }
     for (int32_t p = 0; topic->led != NULL && p < topic->partition_count; p++) {
         hw_led_log_release(&topic->led[p]);
@@ -142,6 +143,7 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
         struct hw_partition *partition = &topic->partitions[p];
 
         partition->variant = cluster->variant;
+        hw_cluster_has_news(cluster, partition);
         for (int32_t r = 0; r < partition->replica_count; r++) {
             hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
         }

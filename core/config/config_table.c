@@ -128,7 +128,7 @@ static const struct hw_config_entry entries[] = {
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
      CLUSTER, INTEGER(0, PERIOD_MS_MAX), .minikafka_default = "10000"},
     {"replication", "manual",
-     "manual: records move when you say so. auto: every committed append is replicated at once.",
+     "manual: records move when you say so. auto: followers follow every call at once.",
      CLUSTER, CHOICE("manual|auto")},
     {"replication.quota.window.num", "11",
      "Samples over which a throttled rate is measured; 1 to 31.",

@@ -289,9 +289,6 @@ static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *
         cluster->variant->appended(partition_of(partition), &step, leader);
     }
     (void)hw_cluster_settle(cluster, topic, partition_of(partition), HW_OK, &unused);
-    if (leader != NULL) {
-        (void)hw_cluster_committed(cluster, topic, partition_of(partition), &unused);
-    }
 }
 
 static void commit_topics(struct hw_stage *stage)
