@@ -30,7 +30,7 @@ struct hw_partition {
     /* record.replicas as of when directories were last made for it. */
     struct hw_broker_list placed;
 
-    bool has_news;   /* Something was done to it that its followers may not have followed yet. */
+    bool has_news; /* Something was done to it that its followers may not have followed yet. */
 
     /* Replicas on running brokers, in order of broker id. */
     int32_t replica_count;
