@@ -230,8 +230,29 @@ static void a_snapshot_with_producers_is_carried_on(void **state)
     expect_content(t, 9, producers);
 }
 
-/* Then the state is not known, and who needs it has it from the last snapshot and the batches. */
-static void behind_batches_of_producers_no_snapshot_is_taken(void **state)
+/* "4000:0" for each producer that the snapshot tells, with its last sequence. */
+static void expect_known(struct test_log *t, hw_offset_t offset, const char *expected)
+{
+    struct hw_snapshot_file snapshot;
+    char path[HW_PATH_MAX];
+    char text[256] = "";
+
+    hw_snapshot_file_init(&snapshot, &hw_allocator_libc);
+    expect_ok(t, hw_path_join(path, LOG_DIRECTORY, name_of(offset), &t->error));
+    expect_ok(t, hw_snapshot_file_read(&snapshot, t->store, path, &t->error));
+    assert_false(snapshot.has_fault);
+    for (int32_t i = 0; i < snapshot.whole; i++) {
+        struct hw_snapshot_producer producer = hw_snapshot_file_get(&snapshot, i);
+        size_t size = strlen(text);
+
+        (void)snprintf(text + size, sizeof text - size, "%s%" PRId64 ":%" PRId32,
+                       size == 0 ? "" : " ", producer.producer_id, producer.last_sequence);
+    }
+    hw_snapshot_file_release(&snapshot);
+    assert_string_equal(text, expected);
+}
+
+static void a_roll_and_a_clean_stop_write_what_is_known(void **state)
 {
     struct test_log *t = *state;
 
@@ -241,19 +262,44 @@ static void behind_batches_of_producers_no_snapshot_is_taken(void **state)
     produce_numbered(t);
     roll(t);
     produce(t, 0, 1, 0);
-    expect_snapshots(t, "5");
+    expect_snapshots(t, "5 6");
+    expect_known(t, 6, "4000:0");
     for (int i = 0; i < 2; i++) {
         reopen_cleanly(t);
-        expect_snapshots(t, "5");
+        expect_snapshots(t, "5 6 7");
+        expect_known(t, 7, "4000:0");
     }
     crash_and_reopen(t);
     produce(t, 0, 1, 0);
     roll(t);
-    expect_snapshots(t, "5");
+    expect_known(t, 8, "4000:0");
     expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 20, HW_OFFSET_NONE, &t->error));
     produce(t, 0, 1, 0);
     roll(t);
     expect_snapshots(t, "21");
+    expect_known(t, 21, "");
+}
+
+/* Row: C188. Semantics: R9.12 */
+static void without_snapshots_the_batches_tell(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    produce(t, 0, 5, 0);
+    produce_numbered(t);
+    produce(t, 0, 1, 0);
+    reopen_cleanly(t);
+    close_log(t);
+    file_remove(t, name_of(7));
+    t->load.clean = true;
+    open_log(t);
+    assert_int_equal(hw_log_producers(t->log)->count, 1);
+    expect_ok(t, hw_log_truncate_to(t->log, 6, &t->error));
+    assert_int_equal(hw_log_producers(t->log)->count, 1);
+    assert_int_equal(hw_producer_last_sequence(&hw_log_producers(t->log)->producers[0]), 0);
+    expect_ok(t, hw_log_truncate_to(t->log, 5, &t->error));
+    assert_int_equal(hw_log_producers(t->log)->count, 0);
 }
 
 /* They are noticed as they are recovered. */
@@ -267,27 +313,8 @@ static void a_recovered_batch_of_a_producer_counts_too(void **state)
     produce_numbered(t);
     crash_and_reopen(t);
     roll(t);
-    expect_snapshots(t, "5");
-}
-
-/* After a truncation the snapshot that is the newest now may be older than such batches. */
-static void batches_of_producers_are_looked_for_behind_an_older_snapshot(void **state)
-{
-    struct test_log *t = *state;
-
-    open_log(t);
-    produce(t, 0, 5, 0);
-    roll(t);
-    produce_numbered(t);
-    produce(t, 0, 4, 0);
-    close_log(t);
-    put(t, 8, producers);
-    t->load.clean = true;
-    open_log(t);
-    expect_ok(t, hw_log_truncate_to(t->log, 7, &t->error));
-    produce(t, 0, 1, 0);
-    roll(t);
-    expect_snapshots(t, "5");
+    expect_snapshots(t, "5 6");
+    expect_known(t, 6, "4000:0");
 }
 
 static void a_damaged_snapshot_is_no_model_for_the_next(void **state)
@@ -368,9 +395,9 @@ int main(void)
         TEST(retention_takes_the_snapshots_of_what_it_deletes),
         TEST(an_unclean_stop_takes_the_snapshots_above_the_end),
         TEST(a_snapshot_with_producers_is_carried_on),
-        TEST(behind_batches_of_producers_no_snapshot_is_taken),
+        TEST(a_roll_and_a_clean_stop_write_what_is_known),
+        TEST(without_snapshots_the_batches_tell),
         TEST(a_recovered_batch_of_a_producer_counts_too),
-        TEST(batches_of_producers_are_looked_for_behind_an_older_snapshot),
         TEST(a_damaged_snapshot_is_no_model_for_the_next),
         TEST(every_allocation_of_a_roll_may_fail),
         TEST(an_append_that_fails_leaves_no_snapshot_above_the_end),

@@ -155,6 +155,7 @@ bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark
     } else {
         log->high_watermark = high_watermark;
     }
+    hw_producer_state_pass(&log->producers, log->high_watermark);
     return log->high_watermark != before;
 }
 
@@ -165,6 +166,7 @@ bool hw_log_maybe_increment_high_watermark(struct hw_log *log, hw_offset_t high_
         return false;
     }
     log->high_watermark = high_watermark;
+    hw_producer_state_pass(&log->producers, high_watermark);
     return true;
 }
 
@@ -371,6 +373,8 @@ void hw_log_close(struct hw_log *log)
     hw_free(allocator, log->segments, log->capacity * sizeof *log->segments);
     hw_free(allocator, log->snapshots, log->snapshot_capacity * sizeof *log->snapshots);
     hw_epoch_cache_release(&log->epochs);
+    hw_producer_state_release(&log->producers);
+    hw_transaction_index_release(&log->transactions);
     hw_buffer_release(&log->appends);
     hw_text_free(allocator, log->directory);
     hw_free(allocator, log, sizeof *log);
@@ -392,6 +396,8 @@ void hw_log_check(const struct hw_log *log)
     }
     HW_ASSERT(log->dense_first <= log->dense_end && log->dense_end <= hw_log_end(log));
     hw_epoch_cache_check(&log->epochs);
+    hw_producer_state_check_order(&log->producers);
+    HW_ASSERT(log->producers_end >= hw_log_end(log));
     if (log->epochs.count > 0) {
         HW_ASSERT(log->epochs.entries[log->epochs.count - 1].start_offset <= hw_log_end(log));
     }

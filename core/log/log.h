@@ -40,6 +40,7 @@
 #include "core/base/types.h"
 #include "core/io/store.h"
 #include "core/log/epoch_cache.h"
+#include "core/log/producer_state.h"
 #include "core/log/tails.h"
 #include "core/record/batch.h"
 
@@ -54,6 +55,7 @@ struct hw_log_config {
     int32_t max_message_bytes;
     int64_t flush_messages;
     bool log_append_time;    /* message.timestamp.type = LogAppendTime */
+    int transaction_version; /* transaction.version */
     bool recompresses;       /* compression.type is not "producer": */
     enum hw_codec codec;     /* the leader stores batches in this one. */
     int64_t retention_ms;    /* -1: keep for ever. */
@@ -171,6 +173,7 @@ struct hw_log_append_info {
     hw_offset_t last_offset;
     int64_t record_count;  /* Of a follower's append, as the next: by the headers. */
     hw_epoch_t last_epoch; /* Of the last batch. */
+    bool is_duplicate;     /* It was there already, at these offsets (R9.3). */
 };
 
 /*
@@ -201,6 +204,14 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
 enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                    struct hw_log_append_info *info, struct hw_error *error);
+
+/* Whether the leader may append this marker now (X9.1, X9.2); append it. Errors: HW_REFUSED as
+ * hw_producer_state_check_marker(); as hw_log_append_as_leader(). */
+enum hw_status hw_log_check_marker(const struct hw_log *log, const struct hw_marker *marker,
+                                   int transaction_version, struct hw_error *error);
+enum hw_status hw_log_append_marker(struct hw_log *log, const struct hw_marker *marker,
+                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                    struct hw_log_append_info *info, struct hw_error *error);
 
 /*
  * Append the batches of a fetch response as they are: offsets and epochs are taken as given, gaps
@@ -304,6 +315,21 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
  */
 enum hw_status hw_log_maybe_increment_log_start(struct hw_log *log, hw_offset_t offset,
                                                 bool *changed, struct hw_error *error);
+
+/* What is known of producers; good until the log changes. */
+const struct hw_producer_state *hw_log_producers(const struct hw_log *log);
+
+/* Forget producers that have been silent for so long (R9.11). Returns how many. */
+size_t hw_log_expire_producers(struct hw_log *log, hw_time_ms_t now_ms, int64_t expiration_ms);
+
+/* Up to where a read_committed reader may read: below it no transaction is open, and none ended
+ * above the high watermark. Source: UnifiedLog.lastStableOffset (R9.14). */
+hw_offset_t hw_log_last_stable(const struct hw_log *log);
+
+/* Append to `out`, as hw_aborted_transaction, the aborted transactions that a reader of [from, end)
+ * has to know of; there may be more than it needs. Errors: HW_NO_MEMORY. */
+enum hw_status hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,
+                              struct hw_buffer *out, struct hw_error *error);
 
 /* Set the high watermark as a follower does: clipped to [log_start, log_end], down as well as up.
  * Returns whether it changed. Source: UnifiedLog.updateHighWatermark (R3.9). */

@@ -17,7 +17,7 @@ struct append_plan {
     hw_offset_t first_offset;
     struct hw_epoch_cache epochs; /* What the log's epochs become, */
     bool epochs_change;           /* if they do. */
-    bool has_producers;           /* A batch has a producer id. */
+    size_t producers;             /* Batches with a producer id. */
     int64_t record_count;         /* Of what was fetched, */
     hw_epoch_t last_epoch;        /* and of its last batch. */
 };
@@ -41,7 +41,7 @@ static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *
     const struct hw_epoch_cache *current = plan->epochs_change ? &plan->epochs : &log->epochs;
     bool changed;
 
-    plan->has_producers = plan->has_producers || batch->producer_id >= 0;
+    plan->producers += batch->producer_id >= 0;
     if (batch->leader_epoch < 0 ||
         hw_epoch_cache_is_noted(current, batch->leader_epoch, batch->base_offset)) {
         return HW_OK;
@@ -96,6 +96,12 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     status = prepare(log, plan, error);
     if (status == HW_OK) {
+        status = hw_log_settle_producers(log, error);
+    }
+    if (status == HW_OK && plan->producers > 0) {
+        status = hw_log_reserve_producers(log, plan->producers, error);
+    }
+    if (status == HW_OK) {
         status =
             hw_segment_append(hw_log_active(log), plan->run_count == 0 ? &plan->append : plan->run,
                               plan->run_count == 0 ? 1 : plan->run_count, plan->sync, error);
@@ -114,7 +120,11 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
         plan->epochs = old;
         log->epochs_are_on_disk = true;
     }
-    log->has_producers = log->has_producers || plan->has_producers;
+    if (plan->producers > 0) {
+        hw_log_take_in(log, plan->run_count == 0 ? &plan->append : plan->run,
+                       plan->run_count == 0 ? 1 : plan->run_count);
+    }
+    log->producers_end = hw_log_end(log);
     if (plan->sync) {
         log->recovery_point = hw_log_end(log);
     }
@@ -189,6 +199,42 @@ static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, struct 
     return HW_OK;
 }
 
+/* Whether a batch of a producer comes in its turn; where it is there already, *info says where. */
+static enum hw_status check_producer(const struct hw_log *log, const struct hw_batch *batch,
+                                     struct hw_log_append_info *info, struct hw_error *error)
+{
+    const struct hw_producer_batch *duplicate = NULL;
+    bool starts_at_zero = log->owner.config.transaction_version >= 2 &&
+                          (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0;
+    enum hw_status status = HW_OK;
+
+    if (batch->producer_id >= 0) {
+        status = hw_producer_state_check(&log->producers, batch, starts_at_zero, &duplicate, error);
+    }
+    if (status == HW_OK && duplicate != NULL) {
+        *info = (struct hw_log_append_info){.first_offset =
+                                                duplicate->last_offset - duplicate->offset_delta,
+                                            .last_offset = duplicate->last_offset,
+                                            .record_count = (int64_t)duplicate->offset_delta + 1,
+                                            .last_epoch = HW_EPOCH_NONE,
+                                            .is_duplicate = true};
+    }
+    return status;
+}
+
+enum hw_status hw_log_append_marker(struct hw_log *log, const struct hw_marker *marker,
+                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                    struct hw_log_append_info *info, struct hw_error *error)
+{
+    uint8_t bytes[HW_MARKER_SIZE];
+    struct hw_batch batch;
+
+    hw_marker_encode(marker, bytes);
+    (void)hw_batch_parse(bytes, sizeof bytes, &batch);
+    return append_checked(log, bytes, &batch, leader_epoch, now_ms, batch.max_timestamp, info,
+                          error);
+}
+
 enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                        hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                        struct hw_log_append_info *info, struct hw_error *error)
@@ -201,8 +247,15 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
 
     HW_ASSERT(leader_epoch >= 0);
 
+    info->is_duplicate = false;
+    if (status == HW_OK) {
+        status = check_producer(log, &batch, info, error);
+    }
+    if (status != HW_OK || info->is_duplicate) {
+        return status;
+    }
     hw_buffer_init(&recompressed, log->owner.allocator);
-    if (status == HW_OK && hw_log_recompresses(log, &batch)) {
+    if (hw_log_recompresses(log, &batch)) {
         status = hw_log_recompress(log, bytes, &batch, &recompressed, error);
         bytes = recompressed.bytes;
     }

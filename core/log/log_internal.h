@@ -2,14 +2,15 @@
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
  * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
- * log_roll.c (new segments), log_snapshots.c (producer snapshots), log_read.c (read, look up) and
- * log_truncate.c (truncate, log start, retention).
+ * log_roll.c (new segments), log_producers.c, log_snapshots.c (producers, transactions), log_read.c
+ * (read, look up) and log_truncate.c (truncate, log start, retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H
 
 #include "core/log/log.h"
 #include "core/log/segment.h"
+#include "core/log/transaction_index.h"
 
 struct hw_log {
     struct hw_segment_owner owner;
@@ -26,17 +27,20 @@ struct hw_log {
     hw_offset_t *snapshots; /* Of producers: the offsets in their names, in order. */
     size_t snapshot_count;
     size_t snapshot_capacity;
-    bool has_producers;      /* A batch behind the newest snapshot has a producer id. */
-    hw_offset_t unseen_end;  /* Below it, nobody has looked for one. */
-    bool epochs_are_on_disk; /* The checkpoint file says what `epochs` says. */
-    bool has_epoch_file;     /* There is a checkpoint file, whatever it says. */
-    bool lacks_sync;         /* That file or partition.metadata may not be durable. */
-    bool names_are_durable;  /* The directory was synced after the last new file in it. */
-    bool directory_is_new;   /* Its own name was not synced yet. */
-    uint64_t content_id;     /* hw_log_content_id() */
-    struct hw_tails *tails;  /* Borrowed; NULL: none are kept. */
-    struct hw_tail tail;     /* The last append, if that was a leader's. */
-    hw_offset_t dense_first; /* hw_log_dense() */
+    struct hw_producer_state producers;
+    hw_offset_t producers_end; /* What it says is of the log below; above the log end: a cut could
+                                * not be followed yet. */
+    struct hw_transaction_index transactions;
+    bool has_transaction_files; /* A .txnindex may be there. */
+    bool epochs_are_on_disk;    /* The checkpoint file says what `epochs` says. */
+    bool has_epoch_file;        /* There is a checkpoint file, whatever it says. */
+    bool lacks_sync;            /* That file or partition.metadata may not be durable. */
+    bool names_are_durable;     /* The directory was synced after the last new file in it. */
+    bool directory_is_new;      /* Its own name was not synced yet. */
+    uint64_t content_id;        /* hw_log_content_id() */
+    struct hw_tails *tails;     /* Borrowed; NULL: none are kept. */
+    struct hw_tail tail;        /* The last append, if that was a leader's. */
+    hw_offset_t dense_first;    /* hw_log_dense() */
     hw_offset_t dense_end;
 };
 
@@ -64,12 +68,40 @@ enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_li
 /* There is a snapshot at `offset`, above the others. Errors: HW_NO_MEMORY. */
 enum hw_status hw_log_add_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
 
-/* Take note of a batch that is in the log. */
-void hw_log_note_producer(struct hw_log *log, const struct hw_batch *batch);
-
-/* Write what is known of producers below `offset`, unless that is nothing new. Errors:
- * HW_NO_MEMORY, HW_IO. */
+/* Write what is known of producers below `offset`, the log end or behind it, unless that is known.
+ * Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
+
+/* Take in the newest good snapshot at or below `offset`, which goes to *from; without one nothing
+ * changes. Damaged ones go, as in Kafka. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
+                                    struct hw_producer_state *state, hw_offset_t *from,
+                                    struct hw_error *error);
+
+/* Find out what there is to know of producers and transactions. From `recovered_from` on all
+ * batches were read anew, and some may be of producers with an id or none: what other files say of
+ * those is not trusted. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_load_producers(struct hw_log *log, hw_offset_t recovered_from,
+                                     bool has_recovered_producers, struct hw_error *error);
+
+/* Have room for what so many batches say, then take them in once they are in the log. Errors:
+ * HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_reserve_producers(struct hw_log *log, size_t batches, struct hw_error *error);
+void hw_log_take_in(struct hw_log *log, const struct hw_segment_append *appends, size_t count);
+
+/* What is known of producers below `offset`, as *rewound, which hw_log_adopt_producers() makes the
+ * log's. Errors: HW_NO_MEMORY, HW_IO. Source: ProducerStateManager.truncateAndReload. */
+enum hw_status hw_log_rewind_producers(struct hw_log *log, hw_offset_t offset,
+                                       struct hw_producer_state *rewound, struct hw_error *error);
+void hw_log_adopt_producers(struct hw_log *log, struct hw_producer_state *state, hw_offset_t end);
+
+/* Where that could not be done when the log was cut. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_settle_producers(struct hw_log *log, struct hw_error *error);
+
+/* Bring the .txnindex files up to date with what is below `end`, durably. Errors: HW_NO_MEMORY,
+ * HW_IO. */
+enum hw_status hw_log_write_transactions(struct hw_log *log, hw_offset_t end,
+                                         struct hw_error *error);
 
 /*
  * Remove the snapshots that say something about records which are not there any more, above or

@@ -23,6 +23,7 @@ struct loader {
     struct hw_log_recovery *recovery;
     bool epochs_are_lost;   /* The checkpoint is missing, damaged or too old. */
     size_t first_recovered; /* Number of the first segment that was recovered; count if none. */
+    bool has_producers;     /* A batch that was recovered has a producer id. */
 };
 
 /* Keep the first damage for the report. */
@@ -121,8 +122,17 @@ static enum hw_status learn_epoch(void *context, const struct hw_batch *batch, i
                                        &changed, error);
     }
     log->epochs_are_on_disk = log->epochs_are_on_disk && !changed;
-    hw_log_note_producer(log, batch);
     return status;
+}
+
+/* The same, and whether a producer with an id wrote it. */
+static enum hw_status learn_batch(void *context, const struct hw_batch *batch, int64_t position,
+                                  struct hw_error *error)
+{
+    struct loader *loader = context;
+
+    loader->has_producers = loader->has_producers || batch->producer_id >= 0;
+    return learn_epoch(loader->log, batch, position, error);
 }
 
 /* Open every .log of the directory. */
@@ -189,7 +199,7 @@ static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset
     int64_t cut_before = loader->recovery->bytes_cut;
     size_t count_before = log->count;
     enum hw_status status =
-        hw_segment_recover(log->segments[i], limit, learn_epoch, log, loader->recovery, error);
+        hw_segment_recover(log->segments[i], limit, learn_batch, loader, loader->recovery, error);
 
     if (status == HW_OK) {
         status = forgive(loader, hw_segment_write_indexes(log->segments[i], false, error), error);
@@ -311,20 +321,25 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
     return status;
 }
 
-/* Keep the snapshots that are of this log. */
-static enum hw_status settle_snapshots(struct loader *loader, struct hw_error *error)
+/* Keep the snapshots that are of this log, and know what they and the batches behind them say. */
+static enum hw_status settle_producers(struct loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
-    enum hw_status status;
-
-    log->unseen_end = loader->first_recovered < log->count
-                          ? hw_segment_base_offset(log->segments[loader->first_recovered])
-                          : hw_log_end(log);
-    status = hw_log_drop_snapshots_above(log, hw_log_end(log), error);
+    hw_offset_t end = hw_log_end(log);
+    hw_offset_t recovered_from =
+        loader->first_recovered < log->count
+            ? hw_segment_base_offset(log->segments[loader->first_recovered])
+            : end;
+    enum hw_status status = hw_log_drop_snapshots_above(log, end, error);
     if (status == HW_OK) {
         status = hw_log_drop_snapshots_below(log, log->start + 1, error);
     }
-    return status == HW_OK ? hw_log_drop_stray_snapshots(log, error) : status;
+    if (status == HW_OK) {
+        status = hw_log_drop_stray_snapshots(log, error);
+    }
+    return status == HW_OK
+               ? hw_log_load_producers(log, recovered_from, loader->has_producers, error)
+               : status;
 }
 
 /*
@@ -427,7 +442,7 @@ static enum hw_status load_directory(struct loader *loader, struct hw_error *err
         status = settle_offsets(loader, error);
     }
     if (status == HW_OK) {
-        status = settle_snapshots(loader, error);
+        status = settle_producers(loader, error);
     }
     return status == HW_OK ? settle_epochs(loader, error) : status;
 }
@@ -450,6 +465,8 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
                             .names_are_durable = load->clean,
                             .directory_is_new = !load->clean};
     hw_epoch_cache_init(&made->epochs, allocator);
+    hw_producer_state_init(&made->producers, allocator);
+    hw_transaction_index_init(&made->transactions, allocator);
     hw_buffer_init(&made->appends, allocator);
     made->directory = hw_text_copy(allocator, directory);
     made->owner.directory = made->directory;

@@ -7,14 +7,9 @@
  *     [..........................)[...................)[.......      )
  *                           100.snapshot         250.snapshot    312.snapshot: the last clean stop
  *
- * No state of producers is kept in memory yet, so only what is known without it is written: behind
- * a snapshot, as long as no batch of a producer with an id follows, nothing changes, and the next
- * one has the same content; without any, nothing is known and it is empty. Once such batches
- * follow, no snapshot is taken any more, and who needs the state has it from the last one and the
- * batches behind that. So the state in a directory that a broker wrote is carried on, or stays.
- *
  * Losing a snapshot loses nothing: the batches say the same. So they are not synced, and where one
- * is in doubt it goes.
+ * is in doubt it goes. What the .txnindex files lack is written before: below the newest snapshot
+ * they say all.
  *
  * Source: ProducerStateManager.takeSnapshot, removeStraySnapshots, truncateAndReload (kafka
  * formats, sections 6 and 7.2).
@@ -22,9 +17,6 @@
 #include "core/format/snapshot_file.h"
 #include "core/log/directory.h"
 #include "core/log/log_internal.h"
-
-/* A snapshot without producers: version 1, checksum, count 0. */
-static const uint8_t empty_snapshot[] = {0, 1, 0x48, 0x67, 0x4b, 0xc7, 0, 0, 0, 0};
 
 static enum hw_status snapshot_path(const struct hw_log *log, hw_offset_t offset,
                                     char path[HW_PATH_MAX], struct hw_error *error)
@@ -80,6 +72,8 @@ enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_li
         hw_offset_t offset;
         enum hw_status status;
 
+        log->has_transaction_files = log->has_transaction_files ||
+                                     hw_segment_name_parse(names->names[i], ".txnindex", &offset);
         if (!hw_segment_name_parse(names->names[i], ".snapshot", &offset)) {
             continue;
         }
@@ -98,7 +92,6 @@ enum hw_status hw_log_drop_snapshots_above(struct hw_log *log, hw_offset_t offse
 
     while (status == HW_OK && log->snapshot_count > 0 && newest(log) > offset) {
         status = remove_snapshot(log, log->snapshot_count - 1, error);
-        log->unseen_end = offset; /* The one before does not tell what follows it. */
     }
     return status;
 }
@@ -131,63 +124,58 @@ enum hw_status hw_log_drop_stray_snapshots(struct hw_log *log, struct hw_error *
     return status;
 }
 
-void hw_log_note_producer(struct hw_log *log, const struct hw_batch *batch)
-{
-    log->has_producers = log->has_producers ||
-                         (batch->producer_id >= 0 && hw_batch_next_offset(batch) > newest(log));
-}
-
-static enum hw_status note_producer(void *context, const struct hw_batch *batch, int64_t position,
-                                    struct hw_error *error)
-{
-    (void)position;
-    (void)error;
-    hw_log_note_producer(context, batch);
-    return HW_OK;
-}
-
-/* Look at the batches behind the newest snapshot that nobody has looked at. As in Kafka, a log
- * without any snapshot counts as one without producers. */
-static enum hw_status look_for_producers(struct hw_log *log, struct hw_error *error)
+/* Take in what a good snapshot says. */
+static enum hw_status restore_producers(const struct hw_snapshot_file *snapshot,
+                                        struct hw_producer_state *state, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    for (size_t i = hw_log_floor_segment(log, newest(log));
-         log->snapshot_count > 0 && status == HW_OK && i < log->count && !log->has_producers; i++) {
-        hw_offset_t from = hw_segment_base_offset(log->segments[i]);
+    for (int32_t i = 0; status == HW_OK && i < snapshot->whole; i++) {
+        struct hw_snapshot_producer entry = hw_snapshot_file_get(snapshot, i);
 
-        if ((from > newest(log) ? from : newest(log)) < log->unseen_end) {
-            status = hw_segment_walk(log->segments[i], note_producer, log, error);
-        }
-    }
-    if (status == HW_OK) {
-        log->unseen_end = 0;
+        status = hw_producer_state_restore(state, &entry, error);
     }
     return status;
 }
 
-/* What the newest snapshot says that can be read. Damaged ones go, as in Kafka. */
-static enum hw_status read_newest(struct hw_log *log, struct hw_snapshot_file *snapshot,
-                                  struct hw_error *error)
+/* Number of the newest snapshot at or below `offset`, plus one; 0: there is none. */
+static size_t snapshots_up_to(const struct hw_log *log, hw_offset_t offset)
 {
+    size_t count = log->snapshot_count;
+
+    while (count > 0 && log->snapshots[count - 1] > offset) {
+        count--;
+    }
+    return count;
+}
+
+enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
+                                    struct hw_producer_state *state, hw_offset_t *from,
+                                    struct hw_error *error)
+{
+    struct hw_snapshot_file snapshot;
+    bool is_found = false;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && log->snapshot_count > 0) {
+    hw_snapshot_file_init(&snapshot, log->owner.allocator);
+    for (size_t i; status == HW_OK && !is_found && (i = snapshots_up_to(log, offset)) > 0;) {
         char path[HW_PATH_MAX];
 
-        status = snapshot_path(log, newest(log), path, error);
+        status = snapshot_path(log, log->snapshots[i - 1], path, error);
         if (status == HW_OK) {
-            status = hw_snapshot_file_read(snapshot, log->owner.store, path, error);
+            status = hw_snapshot_file_read(&snapshot, log->owner.store, path, error);
         }
-        if (status == HW_OK && !snapshot->has_fault) {
-            return HW_OK;
+        is_found = status == HW_OK && !snapshot.has_fault;
+        if (is_found) {
+            *from = log->snapshots[i - 1];
+        } else if (status == HW_OK || status == HW_NOT_FOUND) {
+            status = remove_snapshot(log, i - 1, error);
         }
-        if (status == HW_OK || status == HW_NOT_FOUND) {
-            log->unseen_end = newest(log) > log->unseen_end ? newest(log) : log->unseen_end;
-            status = remove_snapshot(log, log->snapshot_count - 1, error);
-        }
-        snapshot->content.size = 0;
     }
+    if (status == HW_OK && is_found) {
+        status = restore_producers(&snapshot, state, error);
+    }
+    hw_snapshot_file_release(&snapshot);
     return status;
 }
 
@@ -217,23 +205,23 @@ static enum hw_status write_snapshot(struct hw_log *log, hw_offset_t offset, con
 
 enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
 {
-    struct hw_snapshot_file snapshot;
+    struct hw_buffer content;
     enum hw_status status;
 
-    if (log->has_producers || offset <= newest(log) || offset <= log->start) {
+    if (offset <= newest(log) || offset <= log->start) {
         return HW_OK;
     }
-    hw_snapshot_file_init(&snapshot, log->owner.allocator);
-    status = read_newest(log, &snapshot, error);
+    hw_buffer_init(&content, log->owner.allocator);
+    status = hw_log_settle_producers(log, error);
     if (status == HW_OK) {
-        status = look_for_producers(log, error);
+        status = hw_log_write_transactions(log, offset, error);
     }
-    if (status == HW_OK && !log->has_producers) {
-        status =
-            snapshot.content.size == 0
-                ? write_snapshot(log, offset, empty_snapshot, sizeof empty_snapshot, error)
-                : write_snapshot(log, offset, snapshot.content.bytes, snapshot.content.size, error);
+    if (status == HW_OK) {
+        status = hw_producer_state_encode(&log->producers, &content, error);
     }
-    hw_snapshot_file_release(&snapshot);
+    if (status == HW_OK) {
+        status = write_snapshot(log, offset, content.bytes, content.size, error);
+    }
+    hw_buffer_release(&content);
     return status;
 }

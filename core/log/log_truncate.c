@@ -52,6 +52,7 @@ static void forget_content(struct hw_log *log)
 
 enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
 {
+    struct hw_producer_state producers;
     enum hw_status status;
 
     if (offset < 0) {
@@ -64,14 +65,23 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
     if (offset < hw_log_first_segment_base(log)) {
         return hw_log_truncate_fully_and_start_at(log, offset, HW_OFFSET_NONE, error);
     }
-    status = hw_log_drop_snapshots_above(log, offset, error);
+    status = hw_log_rewind_producers(log, offset, &producers, error);
+    if (status == HW_OK) {
+        status = hw_log_drop_snapshots_above(log, offset, error);
+    }
     if (status != HW_OK) {
+        hw_producer_state_release(&producers);
         return status;
     }
     status = hw_log_remove_segments_from(log, hw_log_floor_segment(log, offset) + 1, error);
     if (status == HW_OK) {
         status = hw_segment_truncate_to(hw_log_active(log), offset, error);
     }
+    hw_transaction_index_cut_from(&log->transactions, hw_log_end(log));
+    if (status == HW_OK) {
+        hw_log_adopt_producers(log, &producers, offset);
+    }
+    hw_producer_state_release(&producers);
     return settle_end(log, status, error);
 }
 
@@ -106,6 +116,7 @@ static enum hw_status replace_first_segment(struct hw_log *log, hw_offset_t base
 enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_t offset,
                                                   hw_offset_t log_start, struct hw_error *error)
 {
+    struct hw_producer_state nobody;
     enum hw_status status;
 
     if (offset < 0 || log_start > offset || log_start < HW_OFFSET_NONE) {
@@ -129,8 +140,9 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
     log->start = log_start == HW_OFFSET_NONE ? offset : log_start;
     log->high_watermark = offset;
     log->recovery_point = offset;
-    log->has_producers = false;
-    log->unseen_end = 0;
+    hw_producer_state_init(&nobody, log->owner.allocator);
+    hw_log_adopt_producers(log, &nobody, offset);
+    hw_transaction_index_cut_from(&log->transactions, 0);
     if (log->epochs.count > 0) {
         hw_epoch_cache_clear(&log->epochs);
         log->epochs_are_on_disk = false;
@@ -250,6 +262,9 @@ enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_m
             count--;
             (*deleted)++;
         }
+    }
+    if (*deleted > 0) {
+        hw_transaction_index_cut_below(&log->transactions, hw_log_first_segment_base(log));
     }
     if (status == HW_OK && *deleted > 0) {
         status = hw_log_drop_snapshots_below(log, hw_log_first_segment_base(log), error);

@@ -356,6 +356,24 @@ enum hw_status hw_producer_state_restore(struct hw_producer_state *state,
     return HW_OK;
 }
 
+enum hw_status hw_producer_state_keep_ended(struct hw_producer_state *state,
+                                            const struct hw_producer_state *other,
+                                            hw_offset_t offset, struct hw_error *error)
+{
+    enum hw_status status;
+
+    state->ended_count = 0;
+    status = hw_array_reserve(state->allocator, (void **)&state->ended, &state->ended_capacity,
+                              other->ended_count, sizeof *state->ended, error);
+    while (status == HW_OK && state->ended_count < other->ended_count &&
+           other->ended[state->ended_count].last_offset < offset) {
+        state->ended[state->ended_count] = other->ended[state->ended_count];
+        state->ended_count++;
+    }
+    producer_state_find_first_unstable(state);
+    return status;
+}
+
 static struct hw_snapshot_producer producer_state_entry(const struct hw_producer *producer)
 {
     struct hw_snapshot_producer entry = {.producer_id = producer->producer_id,

@@ -125,6 +125,12 @@ enum hw_status hw_producer_state_restore(struct hw_producer_state *state,
                                          const struct hw_snapshot_producer *entry,
                                          struct hw_error *error);
 
+/* Have the ended transactions of `other` whose markers are below `offset`, instead of its own.
+ * Errors: HW_NO_MEMORY. */
+enum hw_status hw_producer_state_keep_ended(struct hw_producer_state *state,
+                                            const struct hw_producer_state *other,
+                                            hw_offset_t offset, struct hw_error *error);
+
 /* Append the file B.snapshot to `out` (kafka formats, section 6). Of each producer it has the last
  * batch only. Errors: HW_NO_MEMORY. */
 enum hw_status hw_producer_state_encode(const struct hw_producer_state *state,
