@@ -17,8 +17,9 @@
 
 enum { PRODUCER = -1, RECORDS = 40 };
 
-/* A producer's batch in `codec`: records that are alike, the largest timestamp in the middle. */
-static struct hw_buffer sent_batch(enum hw_codec codec)
+/* The first batch of a producer, in `codec`: records that are alike, the largest timestamp in the
+ * middle. */
+static struct hw_buffer sent_batch(enum hw_codec codec, int number)
 {
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
@@ -40,7 +41,7 @@ static struct hw_buffer sent_batch(enum hw_codec codec)
 
         assert_int_equal(hw_batch_builder_add(&builder, &record, &error), HW_OK);
     }
-    options.producer_id = 4000;
+    options.producer_id = 4000 + number;
     options.producer_epoch = 2;
     options.base_sequence = 7;
     hw_batch_builder_finish(&builder, &options);
@@ -96,7 +97,7 @@ static void expect_same_records(const struct hw_buffer *sent, const struct hw_bu
     assert_int_equal(b.last_offset_delta, a.last_offset_delta);
     assert_int_equal(b.base_timestamp, a.base_timestamp);
     assert_int_equal(b.max_timestamp, 900);
-    assert_int_equal(b.producer_id, 4000);
+    assert_int_equal(b.producer_id, a.producer_id);
     assert_int_equal(b.producer_epoch, 2);
     assert_int_equal(b.base_sequence, 7);
     assert_int_equal(b.record_count, RECORDS);
@@ -120,8 +121,8 @@ static void the_leader_stores_a_batch_in_the_codec_of_the_log(void **state)
     open_log(t);
     for (int own = PRODUCER; own <= HW_CODEC_ZSTD; own++) {
         for (int codec = HW_CODEC_NONE; codec <= HW_CODEC_ZSTD; codec++) {
-            struct hw_buffer sent = sent_batch((enum hw_codec)codec);
-            struct hw_buffer again = sent_batch((enum hw_codec)codec);
+            struct hw_buffer sent = sent_batch((enum hw_codec)codec, own * 8 + codec);
+            struct hw_buffer again = sent_batch((enum hw_codec)codec, own * 8 + codec);
             hw_offset_t end = hw_log_end(t->log);
             struct hw_buffer kept;
 
@@ -150,7 +151,7 @@ static void the_leader_stores_a_batch_in_the_codec_of_the_log(void **state)
 static void an_append_takes_the_bytes_that_are_stored(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer sent = sent_batch(HW_CODEC_NONE);
+    struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
     struct hw_log_append_info info;
 
     open_log(t);
@@ -168,7 +169,7 @@ static void an_append_takes_the_bytes_that_are_stored(void **state)
 static void log_append_time_and_a_codec_go_together(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer sent = sent_batch(HW_CODEC_NONE);
+    struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
     struct hw_buffer kept;
     struct hw_batch batch;
 
@@ -191,8 +192,8 @@ static void log_append_time_and_a_codec_go_together(void **state)
 static void the_size_is_checked_as_sent_and_as_stored(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer small = sent_batch(HW_CODEC_ZSTD);
-    struct hw_buffer large = sent_batch(HW_CODEC_NONE);
+    struct hw_buffer small = sent_batch(HW_CODEC_ZSTD, 0);
+    struct hw_buffer large = sent_batch(HW_CODEC_NONE, 0);
     int32_t plain_size = (int32_t)large.size;
 
     open_log(t);
@@ -215,8 +216,8 @@ static void the_size_is_checked_as_sent_and_as_stored(void **state)
 static void segment_bytes_bounds_what_is_stored(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer sent = sent_batch(HW_CODEC_NONE);
-    struct hw_buffer packed = sent_batch(HW_CODEC_ZSTD);
+    struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
+    struct hw_buffer packed = sent_batch(HW_CODEC_ZSTD, 0);
 
     open_log(t);
     t->config.segment_bytes = (int32_t)sent.size - 1;
@@ -232,7 +233,7 @@ static void segment_bytes_bounds_what_is_stored(void **state)
 static void a_follower_keeps_the_bytes_whatever_its_own_codec(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer sent = sent_batch(HW_CODEC_GZIP);
+    struct hw_buffer sent = sent_batch(HW_CODEC_GZIP, 0);
     struct hw_buffer kept;
 
     open_log(t);
@@ -252,8 +253,8 @@ static void built_batches_are_stored_in_the_codec_of_the_log(void **state)
 
     open_log(t);
     for (int own = PRODUCER; own <= HW_CODEC_ZSTD; own++) {
-        struct hw_buffer sent = sent_batch(HW_CODEC_NONE);
-        struct hw_buffer twice = sent_batch(HW_CODEC_NONE);
+        struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
+        struct hw_buffer twice = sent_batch(HW_CODEC_NONE, 0);
         hw_offset_t end = hw_log_end(t->log);
         struct hw_log_append_info info;
 
@@ -283,8 +284,8 @@ static void built_batches_are_stored_in_the_codec_of_the_log(void **state)
 static void a_built_batch_that_is_too_large_appends_nothing(void **state)
 {
     struct test_log *t = *state;
-    struct hw_buffer small = sent_batch(HW_CODEC_NONE);
-    struct hw_buffer large = sent_batch(HW_CODEC_NONE);
+    struct hw_buffer small = sent_batch(HW_CODEC_NONE, 0);
+    struct hw_buffer large = sent_batch(HW_CODEC_NONE, 0);
     struct hw_log_append_info info;
 
     open_log(t);
@@ -317,7 +318,7 @@ static void every_allocation_of_an_append_may_fail(void **state)
     open_log(t);
     set_codec(t, HW_CODEC_SNAPPY);
     for (int fail_at = 0; status == HW_NO_MEMORY; fail_at++) {
-        struct hw_buffer sent = sent_batch(HW_CODEC_NONE);
+        struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
 
         expect_log(t, 0, 0, 0);
         t->heap.fail_at = t->heap.allocations + fail_at;

@@ -232,6 +232,27 @@ static enum hw_status log_producers_load_indexes(struct hw_log *log, hw_offset_t
     return status;
 }
 
+/* Which transactions ended at or above the high watermark, no snapshot above it tells: the batches
+ * do. */
+static enum hw_status log_producers_find_ended(struct hw_log *log, struct hw_error *error)
+{
+    struct hw_producer_state state;
+    hw_offset_t from = hw_log_first_segment_base(log);
+    hw_offset_t end = hw_log_end(log);
+    enum hw_status status;
+
+    hw_producer_state_init(&state, log->owner.allocator);
+    status = hw_log_read_snapshot(log, log->high_watermark, &state, &from, error);
+    if (status == HW_OK) {
+        status = log_producers_replay(log, &state, NULL, from, end, error);
+    }
+    if (status == HW_OK) {
+        status = hw_producer_state_keep_ended(&log->producers, &state, end, error);
+    }
+    hw_producer_state_release(&state);
+    return status;
+}
+
 enum hw_status hw_log_load_producers(struct hw_log *log, hw_offset_t recovered_from,
                                      bool has_recovered_producers, struct hw_error *error)
 {
@@ -252,6 +273,9 @@ enum hw_status hw_log_load_producers(struct hw_log *log, hw_offset_t recovered_f
     log->transactions.written_end = from;
     status = log_producers_replay(log, &log->producers, &log->transactions, from,
                                   has_recovered_producers ? end : recovered_from, error);
+    if (status == HW_OK && log->producers.count > 0 && from > log->high_watermark) {
+        status = log_producers_find_ended(log, error);
+    }
     hw_producer_state_pass(&log->producers, log->high_watermark);
     log->producers_end = end;
     return status;
