@@ -2,10 +2,11 @@
 /* Each block has its size before it, so that the sizes which the core passes can be checked. */
 #include "tests/support_heap.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BLOCK_SIZE_MAX ((size_t)-1 >> 26)
+#define BLOCK_SIZE_MAX (SIZE_MAX >> (sizeof(size_t) > 4 ? 26 : 2))
 
 union block_head {
     size_t size;

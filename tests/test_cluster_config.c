@@ -368,11 +368,21 @@ static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct hw_settings resolved;
         int64_t expected = settings[i].size == 1 ? 1 : atoi(settings[i].value);
-        int64_t value = 0;
+        const char *field = (const char *)&resolved + settings[i].offset;
+        int64_t value;
 
         SET(t, settings[i].name, settings[i].value);
         resolved = hw_config_settings(&t->cluster, &t->topic);
-        memcpy(&value, (const char *)&resolved + settings[i].offset, settings[i].size);
+        if (settings[i].size == sizeof(int64_t)) {
+            memcpy(&value, field, sizeof value);
+        } else if (settings[i].size == sizeof(int32_t)) {
+            int32_t number;
+
+            memcpy(&number, field, sizeof number);
+            value = number;
+        } else {
+            value = *field;
+        }
         if (value != expected) {
             fail_msg("%s is %" PRId64 ", expected %" PRId64, settings[i].name, value, expected);
         }

@@ -20,15 +20,20 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* gcc counts the crc32 instruction to SSE 4.2 and older ones know no other name for it; clang can
- * have it switched off by itself. */
+/* gcc counts the crc32 instruction to SSE 4.2 and 512 bits to AVX-512; clang can have them switched
+ * off by themselves. */
 #ifdef __clang__
 #define SSE42 "sse4.2,crc32,pclmul"
 #else
 #define SSE42 "sse4.2,pclmul"
 #endif
+#if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ <= 21
+#define AVX512 SSE42 ",avx512f,evex512,vpclmulqdq"
+#else
+#define AVX512 SSE42 ",avx512f,vpclmulqdq"
+#endif
 #define TARGET_SSE42  __attribute__((target(SSE42)))
-#define TARGET_AVX512 __attribute__((target(SSE42 ",avx512f,vpclmulqdq")))
+#define TARGET_AVX512 __attribute__((target(AVX512)))
 
 /* Sizes of the blocks that are done three at a time, and the powers that join them. */
 enum { LONG_BLOCK = 2048, SHORT_BLOCK = 256 };
