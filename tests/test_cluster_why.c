@@ -29,9 +29,11 @@ static const char *why(struct test_cluster *t, hw_offset_t offset)
 static void forget(struct test_cluster *t)
 {
     for (int i = 0; i < HW_JOURNAL_EVENTS_MAX; i++) {
-        struct hw_event event = hw_event_of(&t->cluster->journal, HW_EVENT_NETWORK);
+        struct hw_event traffic = hw_event_of(&t->cluster->journal, HW_EVENT_ACK);
+        struct hw_event turn = hw_event_of(&t->cluster->journal, HW_EVENT_NETWORK);
 
-        hw_journal_add_bare(&t->cluster->journal, &event);
+        hw_journal_add_bare(&t->cluster->journal, &traffic);
+        hw_journal_add_bare(&t->cluster->journal, &turn);
     }
 }
 

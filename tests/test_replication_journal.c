@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -48,6 +49,38 @@ static void the_last_events_are_kept_in_order(void **state)
     hw_journal_release(&journal);
 }
 
+/* Case: F-31 */
+static void traffic_pushes_out_no_turn(void **state)
+{
+    struct hw_journal journal;
+    struct hw_event event;
+    int64_t seq = 0;
+    size_t turns = 0;
+    size_t count = 0;
+
+    (void)state;
+    hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
+    /* Every seventh is a turn, so both rings go round; they are read in order all the same. */
+    for (int i = 0; i < 8 * HW_JOURNAL_EVENTS_MAX; i++) {
+        event = hw_event_of(&journal, i % 7 == 0 ? HW_EVENT_ELECTION : HW_EVENT_FETCH_REQUEST);
+        hw_journal_add_numbers(&journal, &event, "#", &journal.next_seq);
+        assert_true(hw_journal_at(&journal, 0, &event));
+    }
+    while (hw_journal_at(&journal, count, &event)) {
+        char detail[HW_EVENT_DETAIL_SIZE];
+
+        assert_true(event.seq > seq);
+        seq = event.seq;
+        (void)snprintf(detail, sizeof detail, "%d", (int)seq + 1);
+        expect_detail(&journal, count, detail);
+        turns += event.kind == HW_EVENT_ELECTION;
+        count++;
+    }
+    assert_int_equal(turns, HW_JOURNAL_EVENTS_MAX);
+    assert_int_equal(count, 2 * HW_JOURNAL_EVENTS_MAX);
+    hw_journal_release(&journal);
+}
+
 static void a_topic_keeps_its_place(void **state)
 {
     struct hw_journal journal;
@@ -77,7 +110,7 @@ static void without_memory_an_event_leaves_a_gap(void **state)
         event = hw_event_of(&journal, HW_EVENT_ACK);
         hw_journal_add_bare(&journal, &event);
         hw_journal_add_bare(&journal, &event);
-        assert_int_equal(journal.count, 1);
+        assert_int_equal(journal.traffic.count, 1);
         assert_true(hw_journal_at(&journal, 0, &event));
         assert_int_equal(event.seq, 2);
         expect_detail(&journal, 0, "");
@@ -104,34 +137,41 @@ static void numbers_become_text_when_they_are_read(void **state)
     for (int i = 0; i < HW_JOURNAL_EVENTS_MAX; i++) {
         hw_journal_add(&journal, event, "a text");
     }
-    hw_journal_add_number(&journal, &event, "", INT64_MIN, " bytes");
-    hw_journal_add_number(&journal, &event, "epoch ", -1, "");
-    hw_journal_add_number(&journal, &event, "acks=1", 7, NULL);
+    hw_journal_add_numbers(&journal, &event, "# bytes", (const int64_t[]){INT64_MIN});
+    hw_journal_add_numbers(&journal, &event, "epoch #", (const int64_t[]){-1});
+    hw_journal_add_numbers(&journal, &event, "#, # and # of #: #",
+                           (const int64_t[]){1, 2, 3, 4, 5});
     hw_journal_add_bare(&journal, &event);
     expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 5, "a text");
     expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 4, "-9223372036854775808 bytes");
     expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 3, "epoch -1");
-    expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 2, "acks=1");
+    expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 2, "1, 2 and 3 of 4: 5");
     expect_detail(&journal, HW_JOURNAL_EVENTS_MAX - 1, "");
     hw_journal_release(&journal);
-    hw_journal_add_number(NULL, &event, "", 1, "");
+    hw_journal_add_bare(NULL, &event);
 }
 
 static void what_is_too_long_is_cut_off(void **state)
 {
     struct hw_journal journal;
     char text[2 * HW_EVENT_DETAIL_SIZE];
+    char pattern[2 * HW_EVENT_DETAIL_SIZE];
     struct hw_event event = hw_event_of(NULL, HW_EVENT_FETCH_REQUEST);
 
     (void)state;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
+    memcpy(pattern, text, sizeof text);
+    pattern[HW_EVENT_DETAIL_SIZE - 6] = '#';
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
     hw_journal_add(&journal, event, "%s", text);
-    hw_journal_add_number(&journal, &event, text, 1, "");
+    hw_journal_add_numbers(&journal, &event, text, NULL);
+    hw_journal_add_numbers(&journal, &event, pattern, (const int64_t[]){INT64_MIN});
     text[HW_EVENT_DETAIL_SIZE - 1] = '\0';
     expect_detail(&journal, 0, text);
     expect_detail(&journal, 1, text);
+    memcpy(text + HW_EVENT_DETAIL_SIZE - 6, "-9223", 5);
+    expect_detail(&journal, 2, text);
     hw_journal_release(&journal);
 }
 
@@ -146,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_events_are_kept_in_order),
+        cmocka_unit_test(traffic_pushes_out_no_turn),
         cmocka_unit_test(a_topic_keeps_its_place),
         cmocka_unit_test(without_memory_an_event_leaves_a_gap),
         cmocka_unit_test(a_missing_journal_notes_nothing),

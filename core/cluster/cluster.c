@@ -330,7 +330,7 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
             is_any_acknowledged |= answer == HW_KAFKA_NONE;
             hw_cluster_answer(cluster, topic, partition, id, answer);
             if (answer == HW_KAFKA_NONE) {
-                hw_journal_add_number(&cluster->journal, &event, "", id, ": NONE");
+                hw_journal_add_numbers(&cluster->journal, &event, "#: NONE", &id);
             } else {
                 hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
                                hw_kafka_error_name(answer));

@@ -148,8 +148,11 @@ static void exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    hw_journal_add_number(follower->journal, &event, "last fetched epoch ",
-                          request->last_fetched_epoch, "");
+    hw_journal_add_numbers(
+        follower->journal, &event,
+        "last fetched epoch #, log start #; max # bytes of a partition, min # bytes, max # ms",
+        (const int64_t[]){request->last_fetched_epoch, request->log_start,
+                          request->partition_max_bytes, request->min_bytes, request->max_wait_ms});
 }
 
 static void exchange_note_response(const struct hw_replica *follower,
@@ -168,8 +171,9 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_journal_add_number(follower->journal, &event, "", (int64_t)response->records.size,
-                              " bytes");
+        hw_journal_add_numbers(follower->journal, &event, "# bytes, log start #, lso #",
+                               (const int64_t[]){(int64_t)response->records.size,
+                                                 response->log_start, response->last_stable});
     }
 }
 

@@ -14,14 +14,20 @@ void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allo
     *journal = (struct hw_journal){.allocator = allocator, .now_ms = now_ms, .next_seq = 1};
 }
 
+static void ring_release(const struct hw_journal *journal, struct hw_journal_ring *ring)
+{
+    hw_free(journal->allocator, ring->entries, ring->capacity * sizeof *ring->entries);
+    hw_free(journal->allocator, ring->texts, ring->text_capacity * sizeof *ring->texts);
+}
+
 void hw_journal_release(struct hw_journal *journal)
 {
     for (size_t i = 0; i < journal->topic_count; i++) {
         hw_text_free(journal->allocator, journal->topics[i]);
     }
     hw_free(journal->allocator, journal->topics, journal->topic_capacity * sizeof *journal->topics);
-    hw_free(journal->allocator, journal->entries, journal->capacity * sizeof *journal->entries);
-    hw_free(journal->allocator, journal->texts, journal->text_capacity * sizeof *journal->texts);
+    ring_release(journal, &journal->traffic);
+    ring_release(journal, &journal->turns);
     hw_journal_init(journal, journal->allocator, journal->now_ms);
 }
 
@@ -77,31 +83,38 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
                              .high_watermark = HW_OFFSET_NONE};
 }
 
-static enum hw_status journal_reserve(struct hw_journal *journal, size_t count)
+static enum hw_status ring_reserve(const struct hw_journal *journal, struct hw_journal_ring *ring)
 {
     struct hw_error unused;
+    size_t count = ring->count + 1;
     enum hw_status status =
-        hw_array_reserve(journal->allocator, (void **)&journal->entries, &journal->capacity, count,
-                         sizeof *journal->entries, &unused);
+        hw_array_reserve(journal->allocator, (void **)&ring->entries, &ring->capacity, count,
+                         sizeof *ring->entries, &unused);
 
     return status == HW_OK
-               ? hw_array_reserve(journal->allocator, (void **)&journal->texts,
-                                  &journal->text_capacity, count, sizeof *journal->texts, &unused)
+               ? hw_array_reserve(journal->allocator, (void **)&ring->texts, &ring->text_capacity,
+                                  count, sizeof *ring->texts, &unused)
                : status;
+}
+
+static struct hw_journal_ring *ring_of(struct hw_journal *journal, enum hw_event_kind kind)
+{
+    return kind <= HW_EVENT_HIGH_WATERMARK ? &journal->traffic : &journal->turns;
 }
 
 /* The entry of the next event. NULL if there is no memory for it. */
 static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
                                                     const struct hw_event *event)
 {
+    struct hw_journal_ring *ring = ring_of(journal, event->kind);
     int64_t seq = journal->next_seq++;
     struct hw_journal_entry *entry;
 
-    if (journal->count == HW_JOURNAL_EVENTS_MAX) {
-        entry = &journal->entries[journal->oldest];
-        journal->oldest = (journal->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
-    } else if (journal_reserve(journal, journal->count + 1) == HW_OK) {
-        entry = &journal->entries[journal->count++];
+    if (ring->count == HW_JOURNAL_EVENTS_MAX) {
+        entry = &ring->entries[ring->oldest];
+        ring->oldest = (ring->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
+    } else if (ring_reserve(journal, ring) == HW_OK) {
+        entry = &ring->entries[ring->count++];
     } else {
         return NULL;
     }
@@ -110,65 +123,126 @@ static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
     return entry;
 }
 
-void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *event,
-                           const char *before, int64_t number, const char *after)
+void hw_journal_add_numbers(struct hw_journal *journal, const struct hw_event *event,
+                            const char *pattern, const int64_t *numbers)
 {
     struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, event);
+    int count = 0;
 
-    if (entry != NULL) {
-        entry->before = before;
-        entry->number = number;
-        entry->after = after;
+    if (entry == NULL) {
+        return;
+    }
+    entry->pattern = pattern;
+    for (const char *at = pattern; (at = strchr(at, '#')) != NULL; at++) {
+        HW_ASSERT(count < HW_EVENT_NUMBERS_MAX);
+        entry->numbers[count] = numbers[count];
+        count++;
     }
 }
 
 void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *event)
 {
-    hw_journal_add_number(journal, event, "", 0, NULL);
+    hw_journal_add_numbers(journal, event, "", NULL);
 }
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
 {
     struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, &event);
+    struct hw_journal_ring *ring;
     va_list args;
 
     if (entry == NULL) {
         return;
     }
-    entry->before = NULL;
-    entry->after = NULL;
+    ring = ring_of(journal, event.kind);
+    entry->pattern = NULL;
     va_start(args, detail);
-    (void)vsnprintf(journal->texts[entry - journal->entries], HW_EVENT_DETAIL_SIZE, detail, args);
+    (void)vsnprintf(ring->texts[entry - ring->entries], HW_EVENT_DETAIL_SIZE, detail, args);
     va_end(args);
 }
 
-/* The entry of the event at place `index`, from the oldest one on. */
-static size_t journal_place(const struct hw_journal *journal, size_t index)
+/* Where in its ring the event at place `index` is, from the oldest one on. */
+static size_t ring_place(const struct hw_journal_ring *ring, size_t index)
 {
-    return (journal->oldest + index) % HW_JOURNAL_EVENTS_MAX;
+    return (ring->oldest + index) % HW_JOURNAL_EVENTS_MAX;
+}
+
+static int64_t ring_seq(const struct hw_journal_ring *ring, size_t index)
+{
+    return ring->entries[ring_place(ring, index)].event.seq;
+}
+
+/* The ring that has the event at place `index` of both, of which there is one, and where. */
+static const struct hw_journal_ring *journal_find(const struct hw_journal *journal, size_t index,
+                                                  size_t *place)
+{
+    const struct hw_journal_ring *traffic = &journal->traffic;
+    const struct hw_journal_ring *turns = &journal->turns;
+    /* So many turns come before it: from low to high. */
+    size_t low = index > traffic->count ? index - traffic->count : 0;
+    size_t high = index < turns->count ? index : turns->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        /* If that turn came before the last traffic that would, there are more of them. */
+        if (ring_seq(turns, middle) < ring_seq(traffic, index - middle - 1)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low < turns->count &&
+        (index - low == traffic->count || ring_seq(turns, low) < ring_seq(traffic, index - low))) {
+        *place = ring_place(turns, low);
+        return turns;
+    }
+    *place = ring_place(traffic, index - low);
+    return traffic;
 }
 
 bool hw_journal_at(const struct hw_journal *journal, size_t index, struct hw_event *event)
 {
-    if (index >= journal->count) {
+    const struct hw_journal_ring *ring;
+    size_t place;
+
+    if (index >= journal->traffic.count + journal->turns.count) {
         return false;
     }
-    *event = journal->entries[journal_place(journal, index)].event;
+    ring = journal_find(journal, index, &place);
+    *event = ring->entries[place].event;
     return true;
+}
+
+/* The pattern with its numbers, as far as there is room. */
+static void journal_format(const struct hw_journal_entry *entry, char text[HW_EVENT_DETAIL_SIZE])
+{
+    const int64_t *number = entry->numbers;
+    size_t size = 0;
+
+    for (const char *at = entry->pattern; *at != '\0' && size + 1 < HW_EVENT_DETAIL_SIZE; at++) {
+        if (*at == '#') {
+            int length = snprintf(text + size, HW_EVENT_DETAIL_SIZE - size, "%" PRId64, *number++);
+
+            size += (size_t)length;
+        } else {
+            text[size++] = *at;
+        }
+    }
+    text[size < HW_EVENT_DETAIL_SIZE ? size : HW_EVENT_DETAIL_SIZE - 1] = '\0';
 }
 
 void hw_journal_detail(const struct hw_journal *journal, size_t index,
                        char text[HW_EVENT_DETAIL_SIZE])
 {
-    size_t place = journal_place(journal, index);
-    const struct hw_journal_entry *entry = &journal->entries[place];
+    const struct hw_journal_ring *ring;
+    size_t place;
 
-    HW_ASSERT(index < journal->count);
-    if (entry->after != NULL) {
-        (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s%" PRId64 "%s", entry->before, entry->number,
-                       entry->after);
+    HW_ASSERT(index < journal->traffic.count + journal->turns.count);
+    ring = journal_find(journal, index, &place);
+    if (ring->entries[place].pattern != NULL) {
+        journal_format(&ring->entries[place], text);
     } else {
-        (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s",
-                       entry->before != NULL ? entry->before : journal->texts[place]);
+        (void)snprintf(text, HW_EVENT_DETAIL_SIZE, "%s", ring->texts[place]);
     }
 }

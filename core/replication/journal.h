@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has happened, as a ring of the last few thousand events. Everything that moves writes one
- * line of numbers here; nothing reads it but the table hw_journal and why(). An event of which
- * there are many costs a copy of its numbers: its text is made when somebody reads it.
+ * What has happened: the last few thousand events. Everything that moves writes one line of numbers
+ * here; nothing reads it but the table hw_journal and why(). An event of which there are many costs
+ * a copy of its numbers: its text is made when somebody reads it.
+ *
+ *     traffic     produce, ack, fetch_request ...      | a ring each, so that what comes with every
+ *     turns       election, isr, truncate, broker ...  | record pushes out nothing but its like
+ *
+ * Readers see one list, in order of seq.
  *
  * Noting can never fail: without memory an event is left out, and the gap in seq shows it.
  */
@@ -12,8 +17,10 @@
 #include "core/base/memory.h"
 #include "core/base/types.h"
 
-enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240 };
+/* Of each ring. */
+enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBERS_MAX = 5 };
 
+/* Traffic first. */
 #define HW_EVENT_MAP(X)                                                                            \
     X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \
     X(ACK, "ack")                       /* A produce was answered. */                              \
@@ -54,24 +61,26 @@ struct hw_event {
     hw_offset_t high_watermark;
 };
 
-/* Its detail is "<before><number><after>"; with `after` NULL only `before`; with that NULL too, a
- * text of its own. */
 struct hw_journal_entry {
     struct hw_event event;
-    const char *before; /* Both are static. */
-    const char *after;
-    int64_t number;
+    const char *pattern; /* Of its detail; static. NULL: it has a text of its own. */
+    int64_t numbers[HW_EVENT_NUMBERS_MAX];
 };
 
-struct hw_journal {
-    const struct hw_allocator *allocator;
-    const hw_time_ms_t *now_ms;          /* The cluster's clock; borrowed. */
+struct hw_journal_ring {
     struct hw_journal_entry *entries;    /* A ring once it has HW_JOURNAL_EVENTS_MAX. */
     char (*texts)[HW_EVENT_DETAIL_SIZE]; /* Of those entries that have one. */
     size_t count;
     size_t capacity;
     size_t text_capacity;
     size_t oldest; /* Where the ring begins. */
+};
+
+struct hw_journal {
+    const struct hw_allocator *allocator;
+    const hw_time_ms_t *now_ms; /* The cluster's clock; borrowed. */
+    struct hw_journal_ring traffic;
+    struct hw_journal_ring turns;
     int64_t next_seq;
     char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
     size_t topic_count;
@@ -98,10 +107,10 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the detail "<before><number><after>", or `before` alone where `after` is NULL, for
- * events of which there are many. Both texts have to be static. */
-void hw_journal_add_number(struct hw_journal *journal, const struct hw_event *event,
-                           const char *before, int64_t number, const char *after);
+/* The same for events of which there are many: in `pattern`, which has to be static, the numbers
+ * take the places of '#', up to HW_EVENT_NUMBERS_MAX of them. */
+void hw_journal_add_numbers(struct hw_journal *journal, const struct hw_event *event,
+                            const char *pattern, const int64_t *numbers);
 
 /* The same without a detail. */
 void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *event);

@@ -161,11 +161,11 @@ static void append_note(struct hw_replica *replica, int32_t acks,
 
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    hw_journal_add_number(replica->journal, &event,
-                          acks == -1  ? "acks=all"
-                          : acks == 0 ? "acks=0"
-                                      : "acks=1",
-                          0, NULL);
+    hw_journal_add_numbers(replica->journal, &event,
+                           acks == -1  ? "acks=all"
+                           : acks == 0 ? "acks=0"
+                                       : "acks=1",
+                           NULL);
     replica->changes++;
 }
 

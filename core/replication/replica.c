@@ -51,11 +51,11 @@ static void replica_note_role(const struct hw_replica *replica)
 
     event.peer = replica->leader;
     event.end_offset = hw_log_end(replica->log);
-    hw_journal_add_number(replica->journal, &event,
-                          replica->role == HW_ROLE_LEADER        ? "leader"
-                          : replica->leader == HW_BROKER_ID_NONE ? "follower without a leader"
-                                                                 : "follower",
-                          0, NULL);
+    hw_journal_add_numbers(replica->journal, &event,
+                           replica->role == HW_ROLE_LEADER        ? "leader"
+                           : replica->leader == HW_BROKER_ID_NONE ? "follower without a leader"
+                                                                  : "follower",
+                           NULL);
 }
 
 void hw_replica_destroy(struct hw_replica *replica)
