@@ -132,11 +132,11 @@ static void a_preparation_that_cannot_write_changes_nothing(void **state)
 
 static void a_preparation_without_memory_changes_nothing(void **state)
 {
-    bool has_failed = true;
+    bool is_reached = true;
     int failures = 0;
 
     (void)state;
-    for (int fail_at = 0; has_failed; fail_at++) {
+    for (int fail_at = 0; is_reached; fail_at++) {
         struct sweep s;
         struct hw_error error;
         enum hw_status status;
@@ -145,9 +145,9 @@ static void a_preparation_without_memory_changes_nothing(void **state)
         assert_ok(add_rows(s.stage, s.value, &error));
         s.topics.heap.fail_at = s.topics.heap.allocations + fail_at;
         status = hw_stage_prepare(s.stage, &error);
-        has_failed = status != HW_OK;
+        is_reached = test_heap_has_failed(&s.topics.heap);
         s.topics.heap.fail_at = -1;
-        if (has_failed) {
+        if (status != HW_OK) { /* The journal does without. */
             assert_int_equal(status, HW_NO_MEMORY);
             failures++;
             expect_unprepared_then_commit(&s);

@@ -28,6 +28,7 @@ struct hw_ack {
     hw_epoch_t leader_epoch;
     int32_t acks;
     bool is_pending;
+    bool is_refused; /* Nothing was written. */
     enum hw_kafka_error error;
     hw_time_ms_t resolved_ms; /* HW_TIME_NEVER while pending. */
     int64_t next_finished_id; /* The row that finished after this one; 0: none has. */

@@ -138,7 +138,7 @@ struct hw_produce {
 struct hw_produced {
     int32_t partition;
     hw_offset_t offset;
-    int64_t ack_id; /* Row in hw_acks. */
+    int64_t ack_id; /* Row in hw_acks; -1: none. */
     bool answered;  /* false with acks=0: the caller is told nothing. */
 };
 
@@ -147,7 +147,8 @@ struct hw_produced {
  * until the record is committed, fails or times out. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
  * (says what to call), NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS, MESSAGE_TOO_LARGE,
  * FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, INVALID_TIMESTAMP, INVALID_RECORD; HW_BUSY where a
- * stage has the partition.
+ * stage has the partition. What a partition refuses is a row of hw_acks too, and an event:
+ * produced->ack_id.
  */
 enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
                                   struct hw_produced *produced, struct hw_error *error);
@@ -421,11 +422,11 @@ struct hw_ack_view {
     hw_time_ms_t time_ms;
     const char *topic;
     int32_t partition;
-    hw_offset_t base_offset;
+    hw_offset_t base_offset; /* HW_OFFSET_NONE where it was refused, as last_offset. */
     hw_offset_t last_offset;
-    hw_epoch_t leader_epoch;
-    int32_t acks;       /* 0, 1 or HW_ACKS_ALL. */
-    const char *status; /* pending, acknowledged, failed; unanswered with acks=0. */
+    hw_epoch_t leader_epoch; /* HW_EPOCH_NONE: no leader was found. */
+    int32_t acks;            /* 0, 1 or HW_ACKS_ALL. */
+    const char *status;      /* pending, acknowledged, failed, refused; unanswered with acks=0. */
     enum hw_kafka_error error;
     hw_time_ms_t resolved_ms; /* HW_TIME_NEVER while pending. */
 };

@@ -400,6 +400,11 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error);
 
+/* A produce to the target, as far as it was found, was refused: a row of hw_acks and an event.
+ * *ack_id: the row; -1: none, as where the arguments were wrong, or for want of memory. */
+void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
+                             const struct hw_error *error, int64_t *ack_id);
+
 /* When a produce that begins now has waited long enough for acks=all. Saturates: a time-out past
  * the end of time is none. */
 hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster);

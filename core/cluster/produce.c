@@ -32,13 +32,13 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
     int64_t partition = produce->partition;
     enum hw_status status = HW_OK;
 
+    *target = (struct hw_produce_target){.topic = topic, .acks = HW_ACKS_DEFAULT};
     if (topic != NULL && partition == -1) {
         partition = produce->record.key_size < 0
                         ? topic->sticky_partition
                         : hw_partition_for_key(produce->record.key, produce->record.key_size,
                                                topic->partition_count);
     }
-    target->topic = topic;
     if (topic == NULL || partition < 0 || partition >= topic->partition_count) {
         return hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
                                          &target->partition, error);
@@ -120,20 +120,50 @@ hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster)
     return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
 }
 
-enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
-                                  struct hw_produced *produced, struct hw_error *error)
+void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
+                             const struct hw_error *error, int64_t *ack_id)
 {
-    struct hw_produce_target target;
+    struct hw_ack ack = {.time_ms = cluster->now_ms,
+                         .base_offset = HW_OFFSET_NONE,
+                         .last_offset = HW_OFFSET_NONE,
+                         .leader_epoch = HW_EPOCH_NONE,
+                         .acks = target->acks,
+                         .is_refused = true};
+    struct hw_event event;
+    struct hw_error unused;
+
+    *ack_id = -1;
+    if (target->acks == HW_ACKS_DEFAULT) {
+        return; /* Nobody was asked. */
+    }
+    ack.partition = target->partition->number;
+    if (target->leader != NULL) {
+        ack.leader_epoch = target->leader->leader_epoch;
+        event = hw_replica_event(target->leader, HW_EVENT_ACK);
+    } else {
+        event = hw_partition_event(target->partition, HW_EVENT_ACK);
+    }
+    if (hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, &unused) == HW_OK) {
+        hw_acks_resolve(&cluster->acks, *ack_id, error->kafka_error, cluster->now_ms);
+        hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s, refused", *ack_id,
+                       hw_kafka_error_name(error->kafka_error));
+    }
+}
+
+/* The leader that was found takes the record. */
+static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                   const struct hw_produce_target *found,
+                                   struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_produce_target target = *found;
     struct hw_log_append_info info;
     struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+    enum hw_status status;
 
-    if (status == HW_OK && target.topic->writers[target.partition->number] != NULL) {
+    if (target.topic->writers[target.partition->number] != NULL) {
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
-    if (status == HW_OK) {
-        status = hw_cluster_write_state(cluster, error);
-    }
+    status = hw_cluster_write_state(cluster, error);
     if (status == HW_OK) {
         status = produce_reserve(cluster, &target, &produced->ack_id, error);
     }
@@ -143,6 +173,7 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     status = produce_append(cluster, &target, &produce->record, &info, error);
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
+        produced->ack_id = -1;
         return status;
     }
     hw_acks_set_offsets(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset);
@@ -162,4 +193,20 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     }
     status = hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
     return hw_cluster_finish_step(cluster, status, error);
+}
+
+enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                  struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_produce_target target;
+    enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+
+    produced->ack_id = -1;
+    if (status == HW_OK) {
+        status = produce_take(cluster, produce, &target, produced, error);
+    }
+    if (status == HW_REFUSED && produced->ack_id == -1) {
+        hw_cluster_note_refused(cluster, &target, error, &produced->ack_id);
+    }
+    return status;
 }

@@ -240,6 +240,7 @@ bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *p
                                  .leader_epoch = ack->leader_epoch,
                                  .acks = ack->acks,
                                  .status = ack->is_pending               ? "pending"
+                                           : ack->is_refused             ? "refused"
                                            : ack->error != HW_KAFKA_NONE ? "failed"
                                            : ack->acks == 0              ? "unanswered"
                                                                          : "acknowledged",

@@ -332,18 +332,24 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     struct hw_produce_target target;
     const struct hw_stage *writer;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
+    int64_t ack_id;
 
     HW_ASSERT(!stage->is_prepared);
-    if (status != HW_OK) {
-        return status;
-    }
-    writer = target.topic->writers[target.partition->number];
+    writer = status == HW_OK ? target.topic->writers[target.partition->number] : NULL;
     if (writer != NULL && writer != stage) {
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
-    record.timestamp = hw_cluster_timestamp(cluster, &record);
-    status = check_row(cluster, &target, &record, error);
-    return status == HW_OK ? add_row(stage, produce, &target, &record, produced, error) : status;
+    if (status == HW_OK) {
+        record.timestamp = hw_cluster_timestamp(cluster, &record);
+        status = check_row(cluster, &target, &record, error);
+    }
+    if (status == HW_OK) {
+        status = add_row(stage, produce, &target, &record, produced, error);
+    }
+    if (status == HW_REFUSED) {
+        hw_cluster_note_refused(cluster, &target, error, &ack_id);
+    }
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------- topics */

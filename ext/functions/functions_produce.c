@@ -45,6 +45,7 @@ struct produce_options {
     struct hw_produce *produce;
     struct hw_buffer *headers;
     sqlite3 *db;
+    bool is_null_if_refused; /* So that a loop goes on through an outage. */
 };
 
 static enum hw_status visit_produce_option(void *context, const struct ext_json_member *member,
@@ -81,22 +82,26 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
         return ext_json_headers_of_member(options->db, member, options->headers,
                                           &record->header_count, error);
     }
+    if (strcmp(member->name, "if_refused") == 0) {
+        options->is_null_if_refused = ext_value_is_word(member->atom, "null");
+        return options->is_null_if_refused || ext_value_is_word(member->atom, "error")
+                   ? HW_OK
+                   : ext_error_invalid(error, "if_refused must be \"error\" or \"null\"");
+    }
     if (strcmp(member->name, "producer") == 0) {
         return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
                                "option producer: idempotent producers are not supported yet");
     }
     return ext_error_invalid(error,
                              "produce(): no option named %.60s; there are timestamp, headers, "
-                             "leader_epoch, broker",
+                             "leader_epoch, broker, if_refused",
                              member->name);
 }
 
-static void read_record(struct ext_call *call, struct hw_produce *produce,
-                        struct hw_buffer *headers)
+/* The rest of options->produce. */
+static void read_record(struct ext_call *call, struct produce_options *options)
 {
-    struct hw_record *record = &produce->record;
-    struct produce_options options = {
-        .produce = produce, .headers = headers, .db = call->session->db};
+    struct hw_record *record = &options->produce->record;
 
     if (call->status == HW_OK) {
         call->status = ext_value_bytes(call->argv[ARGUMENT_KEY], "the key", &record->key,
@@ -108,17 +113,19 @@ static void read_record(struct ext_call *call, struct hw_produce *produce,
     }
     if (call->status == HW_OK && !ext_call_is_missing(call, ARGUMENT_OPTIONS)) {
         call->status = ext_json_walk(call->session->db, call->argv[ARGUMENT_OPTIONS], "options",
-                                     visit_produce_option, &options, &call->error);
+                                     visit_produce_option, options, &call->error);
     }
-    record->headers = headers->bytes;
-    record->headers_size = (int32_t)headers->size;
+    record->headers = options->headers->bytes;
+    record->headers_size = (int32_t)options->headers->size;
 }
 
 void fn_produce(struct ext_call *call)
 {
     struct hw_produce produce = {.leader_epoch = -1};
-    struct hw_produced produced = {.answered = false};
+    struct hw_produced produced = {.ack_id = -1};
     struct hw_buffer headers;
+    struct produce_options options = {
+        .produce = &produce, .headers = &headers, .db = call->session->db};
     struct hw_cluster *cluster;
 
     hw_buffer_init(&headers, &ext_allocator);
@@ -130,12 +137,14 @@ void fn_produce(struct ext_call *call)
                               "partitioner choose");
     }
     produce.acks = acks_argument(call);
-    read_record(call, &produce, &headers);
+    read_record(call, &options);
     cluster = ext_call_lock(call);
     if (cluster != NULL) {
         call->status = hw_cluster_produce(cluster, &produce, &produced, &call->error);
     }
-    if (call->status == HW_OK && produced.answered) {
+    if (call->status == HW_REFUSED && options.is_null_if_refused && produced.ack_id >= 0) {
+        call->status = HW_OK;
+    } else if (call->status == HW_OK && produced.answered) {
         sqlite3_result_int64(call->context, produced.offset);
     }
     hw_buffer_release(&headers);

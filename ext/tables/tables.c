@@ -67,12 +67,12 @@ static const struct ext_column acks[] = {
     {"time_ms", "INTEGER", "when it was made, on the cluster's clock"},
     EXT_COLUMN_TOPIC,
     EXT_COLUMN_PARTITION,
-    {"base_offset", "INTEGER", "the offset of its first record"},
-    {"last_offset", "INTEGER", "the offset of its last record"},
-    {"leader_epoch", "INTEGER", "the epoch of the leader that took it"},
+    {"base_offset", "INTEGER", "the offset of its first record; NULL: it was refused"},
+    {"last_offset", "INTEGER", "the offset of its last record; NULL: it was refused"},
+    {"leader_epoch", "INTEGER", "the epoch of the leader that took or refused it; NULL: no leader"},
     {"acks", "INTEGER", "the acknowledgement that was asked for: 0, 1, or -1 for all"},
-    {"status", "TEXT", "pending, acknowledged, failed, or unanswered with acks=0"},
-    {"error", "TEXT", "Kafka's name of the error, if it failed"},
+    {"status", "TEXT", "pending, acknowledged, failed, refused, or unanswered with acks=0"},
+    {"error", "TEXT", "Kafka's name of the error, if it failed or was refused"},
     {"resolved_ms", "INTEGER", "when it was answered; NULL while it is pending"},
 };
 

@@ -95,9 +95,9 @@ void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer(rows, view.time_ms);
             ext_rows_text(rows, view.topic);
             ext_rows_integer(rows, view.partition);
-            ext_rows_integer(rows, view.base_offset);
-            ext_rows_integer(rows, view.last_offset);
-            ext_rows_integer(rows, view.leader_epoch);
+            ext_rows_integer_unless(rows, view.base_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.last_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.leader_epoch, HW_EPOCH_NONE);
             ext_rows_integer(rows, view.acks);
             ext_rows_text(rows, view.status);
             ext_rows_text(rows,
