@@ -44,6 +44,7 @@
     X(INVALID_PRODUCER_EPOCH, 47)                                                                  \
     X(INVALID_TXN_STATE, 48)                                                                       \
     X(INVALID_PRODUCER_ID_MAPPING, 49)                                                             \
+    X(INVALID_TRANSACTION_TIMEOUT, 50)                                                             \
     X(CONCURRENT_TRANSACTIONS, 51)                                                                 \
     X(TRANSACTION_COORDINATOR_FENCED, 52)                                                          \
     X(OPERATION_NOT_ATTEMPTED, 55)                                                                 \
@@ -68,8 +69,10 @@
     X(DUPLICATE_BROKER_REGISTRATION, 101)                                                          \
     X(BROKER_ID_NOT_REGISTERED, 102)                                                               \
     X(INCONSISTENT_TOPIC_ID, 103)                                                                  \
+    X(TRANSACTIONAL_ID_NOT_FOUND, 105)                                                             \
     X(INELIGIBLE_REPLICA, 107)                                                                     \
     X(NEW_LEADER_ELECTED, 108)                                                                     \
+    X(TRANSACTION_ABORTABLE, 120)                                                                  \
     X(NOT_IN_SYNC_REPLICA, -1001)                                                                  \
     X(BROKER_STATE, -1002)
 

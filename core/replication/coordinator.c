@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/coordinator.h"
+
+#include "core/base/assert.h"
+#include "core/base/uuid.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* From this epoch on an id gets no further one: the next producer has another id. */
+enum { EPOCH_EXHAUSTED = INT16_MAX - 1 };
+
+static const char *const status_names[HW_TRANSACTION_STATUSES] = {
+    [HW_TRANSACTION_EMPTY] = "Empty",
+    [HW_TRANSACTION_ONGOING] = "Ongoing",
+    [HW_TRANSACTION_PREPARE_COMMIT] = "PrepareCommit",
+    [HW_TRANSACTION_PREPARE_ABORT] = "PrepareAbort",
+    [HW_TRANSACTION_COMPLETE_COMMIT] = "CompleteCommit",
+    [HW_TRANSACTION_COMPLETE_ABORT] = "CompleteAbort",
+    [HW_TRANSACTION_DEAD] = "Dead",
+    [HW_TRANSACTION_PREPARE_EPOCH_FENCE] = "PrepareEpochFence",
+};
+
+const char *hw_transaction_status_name(enum hw_transaction_status status)
+{
+    return status_names[status];
+}
+
+void hw_coordinator_init(struct hw_coordinator *coordinator, const struct hw_allocator *allocator)
+{
+    *coordinator = (struct hw_coordinator){.allocator = allocator};
+}
+
+static void coordinator_free_entry(const struct hw_coordinator *coordinator,
+                                   struct hw_transaction_entry *entry)
+{
+    hw_text_free(coordinator->allocator, entry->transactional_id);
+    hw_free(coordinator->allocator, entry->partitions, entry->capacity * sizeof *entry->partitions);
+    hw_free(coordinator->allocator, entry, sizeof *entry);
+}
+
+void hw_coordinator_release(struct hw_coordinator *coordinator)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        coordinator_free_entry(coordinator, coordinator->entries[i]);
+    }
+    hw_free(coordinator->allocator, coordinator->entries,
+            coordinator->capacity * sizeof *coordinator->entries);
+    hw_coordinator_init(coordinator, coordinator->allocator);
+}
+
+/* Number of the first entry whose id is not before. */
+static size_t coordinator_position(const struct hw_coordinator *coordinator,
+                                   const char *transactional_id)
+{
+    size_t low = 0;
+    size_t high = coordinator->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(coordinator->entries[middle]->transactional_id, transactional_id) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct hw_transaction_entry *hw_coordinator_find(const struct hw_coordinator *coordinator,
+                                                 const char *transactional_id)
+{
+    size_t at = coordinator_position(coordinator, transactional_id);
+
+    return at < coordinator->count &&
+                   strcmp(coordinator->entries[at]->transactional_id, transactional_id) == 0
+               ? coordinator->entries[at]
+               : NULL;
+}
+
+struct hw_transaction_entry *hw_coordinator_find_producer(const struct hw_coordinator *coordinator,
+                                                          int64_t producer_id)
+{
+    struct hw_transaction_entry *found = NULL;
+
+    for (size_t i = 0; i < coordinator->count; i++) {
+        struct hw_transaction_entry *entry = coordinator->entries[i];
+
+        if (entry->producer_id == producer_id) {
+            return entry;
+        }
+        if (entry->previous_id == producer_id) {
+            found = entry;
+        }
+    }
+    return found;
+}
+
+int64_t hw_coordinator_new_producer_id(struct hw_coordinator *coordinator)
+{
+    return coordinator->next_producer_id++;
+}
+
+void hw_coordinator_saw_producer_id(struct hw_coordinator *coordinator, int64_t producer_id)
+{
+    if (producer_id >= coordinator->next_producer_id && producer_id < INT64_MAX) {
+        coordinator->next_producer_id = producer_id + 1;
+    }
+}
+
+enum hw_status hw_coordinator_insert(struct hw_coordinator *coordinator,
+                                     const char *transactional_id, int64_t producer_id,
+                                     struct hw_transaction_entry **entry, struct hw_error *error)
+{
+    size_t at = coordinator_position(coordinator, transactional_id);
+    struct hw_transaction_entry *made;
+    enum hw_status status = hw_array_reserve(coordinator->allocator, (void **)&coordinator->entries,
+                                             &coordinator->capacity, coordinator->count + 1,
+                                             sizeof *coordinator->entries, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    made = hw_alloc(coordinator->allocator, sizeof *made);
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a transactional id");
+    }
+    *made = (struct hw_transaction_entry){
+        .transactional_id = hw_text_copy(coordinator->allocator, transactional_id),
+        .producer_id = producer_id,
+        .previous_id = producer_id,
+        .next_id = HW_PRODUCER_ID_NONE,
+        .epoch = -1,
+        .last_epoch = -1,
+        .marker_epoch = -1,
+        .start_ms = HW_TIMESTAMP_NONE};
+    if (made->transactional_id == NULL) {
+        coordinator_free_entry(coordinator, made);
+        return hw_error_no_memory(error, "a transactional id");
+    }
+    memmove(coordinator->entries + at + 1, coordinator->entries + at,
+            (coordinator->count - at) * sizeof *coordinator->entries);
+    coordinator->entries[at] = made;
+    coordinator->count++;
+    *entry = made;
+    return HW_OK;
+}
+
+/* ----------------------------------------------------------------------------------- refusals */
+
+static enum hw_status coordinator_refuse_fenced(const struct hw_transaction_entry *entry,
+                                                struct hw_producer_identity producer,
+                                                struct hw_error *error)
+{
+    return hw_error_refuse(error, HW_KAFKA_PRODUCER_FENCED,
+                           "producer %" PRId64 " epoch %d: %s belongs to producer %" PRId64
+                           " epoch %d now, init_producer('%s') takes it over again",
+                           producer.producer_id, producer.epoch, entry->transactional_id,
+                           entry->producer_id, entry->epoch, entry->transactional_id);
+}
+
+static enum hw_status coordinator_refuse_concurrent(const struct hw_transaction_entry *entry,
+                                                    struct hw_error *error)
+{
+    return hw_error_refuse(error, HW_KAFKA_CONCURRENT_TRANSACTIONS,
+                           "%s is in %s, %zu marker%s not committed yet: fetch_round() or"
+                           " write_markers(%" PRId64 "), then again",
+                           entry->transactional_id, hw_transaction_status_name(entry->status),
+                           entry->count, entry->count == 1 ? " is" : "s are", entry->producer_id);
+}
+
+static enum hw_status coordinator_refuse_mapping(const char *transactional_id,
+                                                 struct hw_producer_identity producer,
+                                                 struct hw_error *error)
+{
+    return hw_error_refuse(error, HW_KAFKA_INVALID_PRODUCER_ID_MAPPING,
+                           "producer %" PRId64 " does not have the transactional id %s: see"
+                           " hw_transactions",
+                           producer.producer_id, transactional_id);
+}
+
+/* What all requests of an entry begin with. */
+static enum hw_status coordinator_look_up(const struct hw_coordinator *coordinator,
+                                          const char *transactional_id,
+                                          struct hw_producer_identity producer,
+                                          struct hw_transaction_entry **entry,
+                                          struct hw_error *error)
+{
+    if (transactional_id == NULL || transactional_id[0] == '\0') {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "a transactional id has at least one character");
+    }
+    *entry = hw_coordinator_find(coordinator, transactional_id);
+    return *entry == NULL ? coordinator_refuse_mapping(transactional_id, producer, error) : HW_OK;
+}
+
+/* ------------------------------------------------------------------------------- InitProducerId */
+
+static bool coordinator_is_exhausted(int16_t epoch)
+{
+    return epoch >= EPOCH_EXHAUSTED;
+}
+
+/* Rows 3 to 7 of X2.1. */
+static enum hw_status coordinator_check_init(const struct hw_init_request *request,
+                                             struct hw_error *error)
+{
+    if ((request->producer_id < 0) != (request->producer_epoch < 0)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "producer and epoch belong together: give both or none");
+    }
+    if (request->transactional_id[0] == '\0') {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "a transactional id has at least one character; NULL: none");
+    }
+    if (request->timeout_ms <= 0 || request->timeout_ms > request->timeout_max_ms) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TRANSACTION_TIMEOUT,
+                               "timeout_ms is %" PRId64 ", allowed are 1 to"
+                               " transaction.max.timeout.ms, %" PRId64,
+                               request->timeout_ms, request->timeout_max_ms);
+    }
+    return HW_OK;
+}
+
+/* X2.2. */
+static enum hw_status coordinator_raise(struct hw_coordinator *coordinator,
+                                        struct hw_transaction_entry *entry,
+                                        const struct hw_init_request *request,
+                                        struct hw_error *error)
+{
+    int16_t given = request->producer_epoch;
+    int16_t epoch = entry->epoch;
+
+    if (coordinator_is_exhausted(epoch)) {
+        if (given >= 0 && given != epoch) {
+            return hw_error_refuse(error, HW_KAFKA_UNKNOWN_SERVER_ERROR,
+                                   "epoch %d of %s is exhausted, and %d was given", epoch,
+                                   entry->transactional_id, given);
+        }
+        entry->previous_id = entry->producer_id;
+        entry->producer_id = hw_coordinator_new_producer_id(coordinator);
+        entry->epoch = 0;
+        entry->last_epoch = given >= 0 ? epoch : -1;
+    } else if (given < 0) {
+        entry->epoch++;
+        entry->last_epoch = -1;
+    } else if (given == epoch || epoch == -1) {
+        entry->last_epoch = epoch;
+        entry->epoch++;
+    } else if (given != entry->last_epoch) {
+        struct hw_producer_identity producer = {request->producer_id, given};
+
+        return coordinator_refuse_fenced(entry, producer, error);
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_coordinator_init_producer(struct hw_coordinator *coordinator,
+                                            const struct hw_init_request *request,
+                                            hw_time_ms_t now_ms,
+                                            struct hw_producer_identity *answer, bool *begins_abort,
+                                            struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    enum hw_status status = coordinator_check_init(request, error);
+
+    *begins_abort = false;
+    if (status != HW_OK) {
+        return status;
+    }
+    entry = hw_coordinator_find(coordinator, request->transactional_id);
+    if (entry == NULL) {
+        status = hw_coordinator_insert(coordinator, request->transactional_id,
+                                       coordinator->next_producer_id, &entry, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        (void)hw_coordinator_new_producer_id(coordinator);
+    }
+    if (entry->is_pending) {
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    if (request->producer_id >= 0 && entry->epoch != -1 &&
+        request->producer_id != entry->producer_id &&
+        !(request->producer_id == entry->previous_id &&
+          coordinator_is_exhausted(request->producer_epoch))) {
+        struct hw_producer_identity producer = {request->producer_id, request->producer_epoch};
+
+        return coordinator_refuse_fenced(entry, producer, error);
+    }
+    if (hw_transaction_entry_is_ending(entry)) {
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    if (entry->status == HW_TRANSACTION_ONGOING) {
+        hw_coordinator_fence(coordinator, entry, request->version, now_ms);
+        *begins_abort = true;
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    status = coordinator_raise(coordinator, entry, request, error);
+    if (status == HW_OK) {
+        entry->status = HW_TRANSACTION_EMPTY;
+        entry->start_ms = HW_TIMESTAMP_NONE;
+        entry->timeout_ms = request->timeout_ms;
+        entry->client_version = request->version;
+        entry->last_update_ms = now_ms;
+        *answer = (struct hw_producer_identity){entry->producer_id, entry->epoch};
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------- adding partitions */
+
+static bool coordinator_has_partition(const struct hw_transaction_entry *entry,
+                                      const struct hw_uuid *topic_id, int32_t partition)
+{
+    for (size_t i = 0; i < entry->count; i++) {
+        if (entry->partitions[i].partition == partition &&
+            hw_uuid_equal(&entry->partitions[i].topic_id, topic_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum hw_status coordinator_check_member(const struct hw_transaction_entry *entry,
+                                               struct hw_producer_identity producer,
+                                               struct hw_error *error)
+{
+    if (entry->producer_id != producer.producer_id) {
+        return coordinator_refuse_mapping(entry->transactional_id, producer, error);
+    }
+    if (entry->epoch != producer.epoch) {
+        return coordinator_refuse_fenced(entry, producer, error);
+    }
+    return hw_transaction_entry_is_ending(entry) ? coordinator_refuse_concurrent(entry, error)
+                                                 : HW_OK;
+}
+
+enum hw_status hw_coordinator_add_partition(struct hw_coordinator *coordinator,
+                                            const char *transactional_id,
+                                            struct hw_producer_identity producer, int version,
+                                            const struct hw_uuid *topic_id, int32_t partition,
+                                            hw_time_ms_t now_ms, struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    enum hw_status status =
+        coordinator_look_up(coordinator, transactional_id, producer, &entry, error);
+
+    if (status == HW_OK && entry->is_pending) {
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    if (status == HW_OK) {
+        status = coordinator_check_member(entry, producer, error);
+    }
+    if (status != HW_OK || (entry->status == HW_TRANSACTION_ONGOING &&
+                            coordinator_has_partition(entry, topic_id, partition))) {
+        return status;
+    }
+    status = hw_array_reserve(coordinator->allocator, (void **)&entry->partitions, &entry->capacity,
+                              entry->count + 1, sizeof *entry->partitions, error);
+    if (status == HW_OK) {
+        entry->partitions[entry->count++] =
+            (struct hw_transaction_partition){.topic_id = *topic_id,
+                                              .partition = partition,
+                                              .marker_offset = HW_OFFSET_NONE,
+                                              .marker_epoch = HW_EPOCH_NONE};
+        if (entry->status != HW_TRANSACTION_ONGOING) {
+            entry->start_ms = now_ms;
+        }
+        entry->status = HW_TRANSACTION_ONGOING;
+        entry->client_version = version;
+        entry->last_update_ms = now_ms;
+    }
+    return status;
+}
+
+enum hw_status hw_coordinator_verify_partition(const struct hw_coordinator *coordinator,
+                                               const char *transactional_id,
+                                               struct hw_producer_identity producer,
+                                               const struct hw_uuid *topic_id, int32_t partition,
+                                               struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    enum hw_status status =
+        coordinator_look_up(coordinator, transactional_id, producer, &entry, error);
+
+    if (status == HW_OK) {
+        status = coordinator_check_member(entry, producer, error);
+    }
+    if (status == HW_OK && !coordinator_has_partition(entry, topic_id, partition)) {
+        return hw_error_refuse(
+            error, HW_KAFKA_TRANSACTION_ABORTABLE,
+            "the transaction of %s does not have this partition: abort_txn(%" PRId64
+            "), then begin_txn()",
+            transactional_id, producer.producer_id);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------- ends */
+
+/* Decide how the transaction ends (X3.5, X5.8). */
+static void coordinator_prepare(struct hw_coordinator *coordinator,
+                                struct hw_transaction_entry *entry, bool commits, int version,
+                                hw_time_ms_t now_ms)
+{
+    bool is_empty = entry->status != HW_TRANSACTION_ONGOING;
+
+    if (hw_transaction_rules(version)->raises_epoch_at_end) {
+        entry->last_epoch = entry->epoch;
+        if (coordinator_is_exhausted(entry->epoch)) {
+            entry->next_id = hw_coordinator_new_producer_id(coordinator);
+        }
+        if (entry->epoch < INT16_MAX) {
+            entry->epoch++;
+        }
+    }
+    if (is_empty) {
+        entry->start_ms = now_ms;
+    }
+    entry->client_version = version;
+    entry->marker_epoch = entry->epoch;
+    entry->status = commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT;
+    entry->is_pending = true;
+    entry->last_update_ms = now_ms;
+}
+
+/* Whether the request repeats one whose answer was lost (X5.3). */
+static bool coordinator_is_retry(const struct hw_transaction_entry *entry,
+                                 struct hw_producer_identity producer)
+{
+    if (producer.producer_id == entry->producer_id && producer.epoch + 1 == entry->epoch) {
+        return true;
+    }
+    return producer.producer_id == entry->previous_id && producer.epoch == EPOCH_EXHAUSTED &&
+           (entry->epoch == 0 || entry->epoch == INT16_MAX);
+}
+
+static enum hw_status coordinator_refuse_state(const struct hw_transaction_entry *entry,
+                                               bool commits, struct hw_error *error)
+{
+    bool is_begun = entry->status == HW_TRANSACTION_ONGOING;
+
+    return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE, "%s is in %s, which does not %s: %s",
+                           entry->transactional_id, hw_transaction_status_name(entry->status),
+                           commits ? "commit" : "abort",
+                           is_begun ? "see hw_transactions"
+                                    : "produce() something in a transaction first");
+}
+
+/* The table of X5.2. */
+static enum hw_status coordinator_end_old(struct hw_transaction_entry *entry,
+                                          struct hw_producer_identity producer, bool commits,
+                                          bool *decides, struct hw_error *error)
+{
+    if (producer.producer_id != entry->producer_id) {
+        return coordinator_refuse_mapping(entry->transactional_id, producer, error);
+    }
+    if (producer.epoch != entry->epoch) {
+        return coordinator_refuse_fenced(entry, producer, error);
+    }
+    if (entry->is_pending) {
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    *decides = entry->status == HW_TRANSACTION_ONGOING;
+    if (*decides || entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
+                                              : HW_TRANSACTION_COMPLETE_ABORT)) {
+        return HW_OK;
+    }
+    return entry->status == (commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT)
+               ? coordinator_refuse_concurrent(entry, error)
+               : coordinator_refuse_state(entry, commits, error);
+}
+
+/* The table of X5.3. */
+static enum hw_status coordinator_end_new(struct hw_transaction_entry *entry,
+                                          struct hw_producer_identity producer, bool commits,
+                                          bool *decides, struct hw_error *error)
+{
+    bool is_retry = coordinator_is_retry(entry, producer);
+    bool is_now = producer.producer_id == entry->producer_id && producer.epoch == entry->epoch;
+    bool may_be_retry =
+        entry->status != HW_TRANSACTION_ONGOING && entry->status != HW_TRANSACTION_EMPTY;
+
+    if (entry->is_pending) {
+        return coordinator_refuse_concurrent(entry, error);
+    }
+    if (producer.producer_id != entry->producer_id && !is_retry) {
+        return coordinator_refuse_mapping(entry->transactional_id, producer, error);
+    }
+    if (!(is_now && !hw_transaction_entry_is_ending(entry)) && !(is_retry && may_be_retry)) {
+        return coordinator_refuse_fenced(entry, producer, error);
+    }
+    *decides = entry->status == HW_TRANSACTION_ONGOING || (is_now && !commits);
+    if (*decides || (is_retry && entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
+                                                           : HW_TRANSACTION_COMPLETE_ABORT))) {
+        return HW_OK;
+    }
+    return is_retry && entry->status ==
+                           (commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT)
+               ? coordinator_refuse_concurrent(entry, error)
+               : coordinator_refuse_state(entry, commits, error);
+}
+
+enum hw_status hw_coordinator_end(struct hw_coordinator *coordinator, const char *transactional_id,
+                                  struct hw_producer_identity producer, bool commits, int version,
+                                  hw_time_ms_t now_ms, struct hw_producer_identity *answer,
+                                  bool *has_decided, struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    enum hw_status status =
+        coordinator_look_up(coordinator, transactional_id, producer, &entry, error);
+
+    *has_decided = false;
+    if (status == HW_OK) {
+        status = hw_transaction_rules(version)->pending_comes_first
+                     ? coordinator_end_new(entry, producer, commits, has_decided, error)
+                     : coordinator_end_old(entry, producer, commits, has_decided, error);
+    }
+    if (status != HW_OK) {
+        *has_decided = false;
+        return status;
+    }
+    if (*has_decided) {
+        coordinator_prepare(coordinator, entry, commits, version, now_ms);
+    }
+    *answer = entry->next_id == HW_PRODUCER_ID_NONE
+                  ? (struct hw_producer_identity){entry->producer_id, entry->epoch}
+                  : (struct hw_producer_identity){entry->next_id, 0};
+    return HW_OK;
+}
+
+bool hw_transaction_entry_is_late(const struct hw_transaction_entry *entry, hw_time_ms_t now_ms)
+{
+    return entry->status == HW_TRANSACTION_ONGOING && !entry->is_pending &&
+           now_ms - entry->start_ms > entry->timeout_ms;
+}
+
+void hw_coordinator_fence(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
+                          int version, hw_time_ms_t now_ms)
+{
+    if (!hw_transaction_rules(version)->fence_is_the_end) {
+        if (entry->epoch < INT16_MAX) {
+            entry->epoch++;
+        }
+        entry->last_epoch = -1;
+    }
+    coordinator_prepare(coordinator, entry, false, version, now_ms);
+}
+
+void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i)
+{
+    entry->count--;
+    memmove(entry->partitions + i, entry->partitions + i + 1,
+            (entry->count - i) * sizeof *entry->partitions);
+}
+
+void hw_transaction_entry_complete(struct hw_transaction_entry *entry, hw_time_ms_t now_ms)
+{
+    HW_ASSERT(hw_transaction_entry_is_ending(entry));
+    entry->status = entry->status == HW_TRANSACTION_PREPARE_COMMIT ? HW_TRANSACTION_COMPLETE_COMMIT
+                                                                   : HW_TRANSACTION_COMPLETE_ABORT;
+    entry->count = 0;
+    entry->is_pending = false;
+    entry->previous_id = entry->producer_id;
+    if (entry->next_id != HW_PRODUCER_ID_NONE) {
+        entry->producer_id = entry->next_id;
+        entry->epoch = 0;
+        entry->next_id = HW_PRODUCER_ID_NONE;
+    }
+    entry->last_update_ms = now_ms;
+}
+
+size_t hw_coordinator_expire(struct hw_coordinator *coordinator, hw_time_ms_t now_ms,
+                             int64_t expiration_ms)
+{
+    size_t before = coordinator->count;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < before; i++) {
+        struct hw_transaction_entry *entry = coordinator->entries[i];
+        bool is_expired = entry->status != HW_TRANSACTION_ONGOING &&
+                          !hw_transaction_entry_is_ending(entry) &&
+                          now_ms - entry->last_update_ms >= expiration_ms;
+
+        if (is_expired) {
+            coordinator_free_entry(coordinator, entry);
+        } else {
+            coordinator->entries[kept++] = entry;
+        }
+    }
+    coordinator->count = kept;
+    return before - kept;
+}
+
+void hw_coordinator_check(const struct hw_coordinator *coordinator)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        const struct hw_transaction_entry *entry = coordinator->entries[i];
+        bool is_ending = hw_transaction_entry_is_ending(entry);
+
+        HW_ASSERT(HW_IMPLIES(i > 0, strcmp(coordinator->entries[i - 1]->transactional_id,
+                                           entry->transactional_id) < 0));
+        HW_ASSERT(
+            HW_IMPLIES(entry->count > 0, is_ending || entry->status == HW_TRANSACTION_ONGOING));
+        HW_ASSERT(HW_IMPLIES(entry->next_id != HW_PRODUCER_ID_NONE, is_ending));
+        HW_ASSERT(entry->producer_id < coordinator->next_producer_id);
+    }
+}

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does the transaction coordinator decide as Kafka's: who a producer is, what a transaction may do
+ * in each state, how it ends? The rows are facts from TransactionCoordinatorTest and
+ * TransactionMetadataTest, and from runs of released brokers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/replication/coordinator.h"
+#include "tests/support_heap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { P = 10, NEXT = 100, COMMIT = 1, ABORT = 0 };
+
+static const struct hw_uuid topic = {.bytes = {1}};
+static const struct hw_uuid other_topic = {.bytes = {2}};
+
+struct fixture {
+    struct test_heap heap;
+    struct hw_coordinator coordinator;
+    struct hw_error error;
+    hw_time_ms_t now_ms;
+    int version;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    fixture = (struct fixture){.now_ms = 1000, .version = 2};
+    test_heap_init(&fixture.heap, -1);
+    hw_coordinator_init(&fixture.coordinator, &fixture.heap.allocator);
+    fixture.coordinator.next_producer_id = NEXT;
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *t = *state;
+
+    hw_coordinator_check(&t->coordinator);
+    hw_coordinator_release(&t->coordinator);
+    return t->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+/* Have the id "t" as TC(P, epoch, status); with a partition where it can have one. */
+static struct hw_transaction_entry *have(struct fixture *t, int epoch,
+                                         enum hw_transaction_status status)
+{
+    struct hw_transaction_entry *entry = hw_coordinator_find(&t->coordinator, "t");
+    struct hw_error error;
+
+    if (entry == NULL) {
+        assert_int_equal(hw_coordinator_insert(&t->coordinator, "t", P, &entry, &error), HW_OK);
+        assert_int_equal(hw_array_reserve(&t->heap.allocator, (void **)&entry->partitions,
+                                          &entry->capacity, 4, sizeof *entry->partitions, &error),
+                         HW_OK);
+    }
+    entry->producer_id = entry->previous_id = P;
+    entry->next_id = HW_PRODUCER_ID_NONE;
+    entry->epoch = (int16_t)epoch;
+    entry->last_epoch = -1;
+    entry->timeout_ms = 1;
+    entry->status = status;
+    entry->is_pending = false;
+    entry->start_ms = entry->last_update_ms = 0;
+    entry->count = 0;
+    if (status == HW_TRANSACTION_ONGOING || hw_transaction_entry_is_ending(entry)) {
+        entry->partitions[entry->count++] =
+            (struct hw_transaction_partition){.topic_id = topic, .marker_offset = HW_OFFSET_NONE};
+    }
+    return entry;
+}
+
+static const char *text_of(struct fixture *t, enum hw_status status,
+                           const struct hw_producer_identity *answer)
+{
+    static char text[64];
+
+    if (status != HW_OK) {
+        assert_int_equal(status, HW_REFUSED);
+        return hw_kafka_error_name(t->error.kafka_error);
+    }
+    (void)snprintf(text, sizeof text, "%" PRId64 " %d", answer->producer_id, answer->epoch);
+    return text;
+}
+
+/* InitProducerId: "100 0", or the error. */
+static const char *init_with(struct fixture *t, const char *id, int64_t timeout_ms, int64_t given,
+                             int given_epoch)
+{
+    struct hw_init_request request = {.transactional_id = id,
+                                      .timeout_ms = timeout_ms,
+                                      .producer_id = given,
+                                      .producer_epoch = (int16_t)given_epoch,
+                                      .timeout_max_ms = 900000,
+                                      .version = t->version};
+    struct hw_producer_identity answer;
+    bool begins_abort;
+    enum hw_status status = hw_coordinator_init_producer(&t->coordinator, &request, t->now_ms,
+                                                         &answer, &begins_abort, &t->error);
+
+    hw_coordinator_check(&t->coordinator);
+    return text_of(t, status, &answer);
+}
+
+static const char *init(struct fixture *t)
+{
+    return init_with(t, "t", 10, -1, -1);
+}
+
+static const char *init_as(struct fixture *t, int64_t id, int epoch)
+{
+    return init_with(t, "t", 10, id, epoch);
+}
+
+static const char *add_to(struct fixture *t, const char *id, int64_t producer_id, int epoch,
+                          const struct hw_uuid *topic_id)
+{
+    struct hw_producer_identity producer = {producer_id, (int16_t)epoch};
+    enum hw_status status = hw_coordinator_add_partition(&t->coordinator, id, producer, t->version,
+                                                         topic_id, 0, t->now_ms, &t->error);
+
+    hw_coordinator_check(&t->coordinator);
+    return status == HW_OK ? "NONE" : text_of(t, status, NULL);
+}
+
+static const char *add(struct fixture *t, int epoch)
+{
+    return add_to(t, "t", P, epoch, &topic);
+}
+
+static const char *verify(struct fixture *t, int64_t producer_id, int epoch,
+                          const struct hw_uuid *topic_id)
+{
+    struct hw_producer_identity producer = {producer_id, (int16_t)epoch};
+    enum hw_status status =
+        hw_coordinator_verify_partition(&t->coordinator, "t", producer, topic_id, 0, &t->error);
+
+    return status == HW_OK ? "NONE" : text_of(t, status, NULL);
+}
+
+static const char *end_of(struct fixture *t, const char *id, int64_t producer_id, int epoch,
+                          bool commits)
+{
+    struct hw_producer_identity producer = {producer_id, (int16_t)epoch};
+    struct hw_producer_identity answer;
+    bool has_decided;
+    enum hw_status status = hw_coordinator_end(&t->coordinator, id, producer, commits, t->version,
+                                               t->now_ms, &answer, &has_decided, &t->error);
+
+    hw_coordinator_check(&t->coordinator);
+    return text_of(t, status, &answer);
+}
+
+static const char *end(struct fixture *t, int64_t producer_id, int epoch, bool commits)
+{
+    return end_of(t, "t", producer_id, epoch, commits);
+}
+
+/* All markers are there. */
+static void complete(struct fixture *t)
+{
+    hw_transaction_entry_complete(hw_coordinator_find(&t->coordinator, "t"), t->now_ms);
+    hw_coordinator_check(&t->coordinator);
+}
+
+/* Row: T001, T019. Semantics: X2.1 */
+static void what_no_producer_can_ask_for_is_refused(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_string_equal(init_with(t, "", 10, -1, -1), "INVALID_REQUEST");
+    assert_string_equal(init_with(t, "", 10, -1, -1), "INVALID_REQUEST");
+    assert_string_equal(init_with(t, "t", 10, P, -1), "INVALID_REQUEST");
+    assert_string_equal(init_with(t, "t", 10, -1, 0), "INVALID_REQUEST");
+    assert_int_equal(t->coordinator.count, 0);
+}
+
+/* Row: T017, T058 */
+static void a_timeout_is_positive_and_not_above_the_largest(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_string_equal(init_with(t, "t", 0, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
+    assert_string_equal(init_with(t, "t", -1, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
+    assert_string_equal(init_with(t, "t", 900001, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
+    assert_string_equal(init_with(t, "t", 1, -1, -1), "100 0");
+    assert_string_equal(init_with(t, "t", 900000, -1, -1), "100 1");
+}
+
+/* Row: T003, T006, T007. Semantics: X2.2, X3.5 */
+static void the_epoch_rises_each_time(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry;
+
+    assert_string_equal(init(t), "100 0");
+    have(t, 1, HW_TRANSACTION_EMPTY);
+    t->now_ms = 2000;
+    assert_string_equal(init(t), "10 2");
+    entry = hw_coordinator_find(&t->coordinator, "t");
+    assert_int_equal(entry->timeout_ms, 10);
+    assert_int_equal(entry->last_update_ms, 2000);
+    for (t->version = 0; t->version <= 2; t->version += 2) {
+        have(t, 1, HW_TRANSACTION_COMPLETE_ABORT);
+        assert_string_equal(init(t), "10 2");
+        assert_int_equal(entry->status, HW_TRANSACTION_EMPTY);
+        assert_int_equal(entry->start_ms, HW_TIMESTAMP_NONE);
+    }
+}
+
+/* Row: T004, T047. Semantics: X2.2 */
+static void an_exhausted_epoch_gives_another_id(void **state)
+{
+    struct fixture *t = *state;
+
+    have(t, 32766, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init(t), "100 0");
+    have(t, 32766, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init_as(t, P, 5), "UNKNOWN_SERVER_ERROR");
+}
+
+/* Row: T008. Semantics: X2.1 */
+static void an_ending_transaction_comes_first(void **state)
+{
+    struct fixture *t = *state;
+
+    have(t, 1, HW_TRANSACTION_PREPARE_COMMIT);
+    assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+    have(t, 1, HW_TRANSACTION_PREPARE_ABORT);
+    assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+}
+
+/* Row: T009. Semantics: X6.3, X2.6 */
+static void an_open_transaction_is_fenced_and_aborted(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 1, HW_TRANSACTION_ONGOING);
+
+    for (t->version = 0; t->version <= 2; t->version += 2) {
+        have(t, 1, HW_TRANSACTION_ONGOING);
+        assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+        assert_int_equal(entry->status, HW_TRANSACTION_PREPARE_ABORT);
+        assert_int_equal(entry->epoch, 2);
+        assert_int_equal(entry->marker_epoch, 2);
+        assert_int_equal(entry->last_epoch, t->version == 0 ? -1 : 1);
+        assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+        complete(t);
+        assert_string_equal(init(t), "10 3");
+    }
+}
+
+/* Row: T012, T055, T056. Semantics: X6.3 */
+static void a_fence_uses_the_last_epoch(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 32766, HW_TRANSACTION_ONGOING);
+
+    t->version = 0;
+    assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+    assert_int_equal(entry->epoch, 32767);
+    assert_int_equal(entry->producer_id, P);
+    assert_int_equal(entry->last_epoch, -1);
+    complete(t);
+    assert_int_equal(entry->producer_id, P);
+    have(t, 32767, HW_TRANSACTION_ONGOING);
+    assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
+    assert_int_equal(entry->epoch, 32767);
+}
+
+/* Row: T013, T048, T050. Semantics: X2.2 */
+static void an_answer_that_was_lost_is_given_again(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_EMPTY);
+
+    entry->last_epoch = 9;
+    assert_string_equal(init_as(t, P, 10), "10 11");
+    assert_string_equal(init_as(t, P, 10), "10 11");
+    have(t, 735, HW_TRANSACTION_EMPTY);
+    entry->last_epoch = 734;
+    assert_string_equal(init_as(t, P, 734), "10 735");
+    assert_int_equal(entry->last_epoch, 734);
+    assert_string_equal(init_as(t, P, 733), "PRODUCER_FENCED");
+    assert_string_equal(init_as(t, P, 735), "10 736");
+    assert_int_equal(entry->last_epoch, 735);
+}
+
+/* Row: T014, T016, T046, T049 */
+static void who_was_taken_over_is_fenced(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_EMPTY);
+
+    assert_string_equal(init(t), "10 11");
+    assert_string_equal(init_as(t, P, 10), "PRODUCER_FENCED");
+    have(t, 2, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init_as(t, P, 1), "PRODUCER_FENCED");
+    have(t, 735, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init(t), "10 736");
+    assert_int_equal(entry->last_epoch, -1);
+    have(t, -1, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init_as(t, P, 735), "10 0");
+    assert_int_equal(entry->last_epoch, -1);
+    have(t, -1, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init(t), "10 0");
+}
+
+/* Row: T015. Semantics: X2.2 */
+static void a_new_id_is_given_again_too(void **state)
+{
+    struct fixture *t = *state;
+
+    have(t, 32766, HW_TRANSACTION_EMPTY);
+    assert_string_equal(init_as(t, P, 32766), "100 0");
+    assert_string_equal(init_as(t, P, 32766), "100 0");
+}
+
+/* Row: T018, T040. Semantics: X5.4 */
+static void empty_aborts_raise_the_epoch(void **state)
+{
+    struct fixture *t = *state;
+
+    have(t, 0, HW_TRANSACTION_EMPTY);
+    assert_string_equal(end(t, P, 0, COMMIT), "INVALID_TXN_STATE");
+    t->version = 0;
+    assert_string_equal(end(t, P, 0, ABORT), "INVALID_TXN_STATE");
+    t->version = 2;
+    assert_string_equal(end(t, P, 0, ABORT), "10 1");
+    complete(t);
+    assert_string_equal(end(t, P, 0, ABORT), "10 1");
+    assert_string_equal(end(t, P, 1, ABORT), "10 2");
+    complete(t);
+    assert_string_equal(init_as(t, P, 2), "10 3");
+    assert_string_equal(init(t), "10 4");
+    assert_string_equal(init_as(t, P + 999, 6), "PRODUCER_FENCED");
+}
+
+/* Row: T020, T021, T022, T023. Semantics: X4.1 */
+static void what_cannot_be_added(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_string_equal(add_to(t, "unknown", P, 0, &topic), "INVALID_PRODUCER_ID_MAPPING");
+    assert_string_equal(add_to(t, "", P, 0, &topic), "INVALID_REQUEST");
+    assert_string_equal(add_to(t, NULL, P, 0, &topic), "INVALID_REQUEST");
+    have(t, 0, HW_TRANSACTION_PREPARE_COMMIT);
+    assert_string_equal(add(t, 0), "CONCURRENT_TRANSACTIONS");
+    have(t, 0, HW_TRANSACTION_PREPARE_ABORT);
+    assert_string_equal(add(t, 0), "CONCURRENT_TRANSACTIONS");
+    have(t, 10, HW_TRANSACTION_PREPARE_COMMIT);
+    assert_string_equal(add(t, 0), "PRODUCER_FENCED");
+    assert_string_equal(add_to(t, "t", P + 1, 10, &topic), "INVALID_PRODUCER_ID_MAPPING");
+}
+
+/* Row: T024, T052. Semantics: X4.1, X3.5 */
+static void a_partition_is_added_once(void **state)
+{
+    static const enum hw_transaction_status from[] = {
+        HW_TRANSACTION_EMPTY, HW_TRANSACTION_COMPLETE_COMMIT, HW_TRANSACTION_COMPLETE_ABORT};
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = NULL;
+
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+        entry = have(t, 0, from[i]);
+        t->now_ms = 500;
+        assert_string_equal(add(t, 0), "NONE");
+        assert_int_equal(entry->status, HW_TRANSACTION_ONGOING);
+        assert_int_equal(entry->count, 1);
+        assert_int_equal(entry->start_ms, 500);
+        t->now_ms = 499; /* Clocks may go back. */
+        assert_string_equal(add_to(t, "t", P, 0, &other_topic), "NONE");
+        assert_int_equal(entry->start_ms, 500);
+        assert_int_equal(entry->last_update_ms, 499);
+        assert_string_equal(add(t, 0), "NONE");
+        assert_int_equal(entry->count, 2);
+    }
+    assert_string_equal(add(t, 1), "PRODUCER_FENCED");
+}
+
+/* Row: T025, T026. Semantics: X4.3 */
+static void what_an_old_client_added_is_verified(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 0, HW_TRANSACTION_PREPARE_COMMIT);
+
+    assert_string_equal(verify(t, P + 1, 0, &topic), "INVALID_PRODUCER_ID_MAPPING");
+    assert_string_equal(verify(t, P, 1, &topic), "PRODUCER_FENCED");
+    assert_string_equal(verify(t, P, 0, &topic), "CONCURRENT_TRANSACTIONS");
+    have(t, 0, HW_TRANSACTION_ONGOING);
+    entry->is_pending = true;
+    entry->count = 0;
+    assert_string_equal(verify(t, P, 0, &topic), "TRANSACTION_ABORTABLE");
+    have(t, 0, HW_TRANSACTION_ONGOING);
+    assert_string_equal(verify(t, P, 0, &topic), "NONE");
+    assert_string_equal(verify(t, P, 0, &other_topic), "TRANSACTION_ABORTABLE");
+}
+
+/* Row: T031, T032, T037, T038. Semantics: X5.2, X5.3 */
+static void who_may_not_end_it(void **state)
+{
+    struct fixture *t = *state;
+
+    for (t->version = 0; t->version <= 2; t->version += 2) {
+        assert_string_equal(end_of(t, NULL, P, 0, COMMIT), "INVALID_REQUEST");
+        assert_string_equal(end_of(t, "", P, 0, COMMIT), "INVALID_REQUEST");
+        assert_string_equal(end_of(t, "unknown", P, 0, COMMIT), "INVALID_PRODUCER_ID_MAPPING");
+        have(t, 0, HW_TRANSACTION_ONGOING);
+        assert_string_equal(end(t, 0, 0, COMMIT), "INVALID_PRODUCER_ID_MAPPING");
+        have(t, 1, HW_TRANSACTION_ONGOING);
+        assert_string_equal(end(t, P, 0, COMMIT), "PRODUCER_FENCED");
+        have(t, 1, HW_TRANSACTION_COMPLETE_COMMIT);
+        assert_string_equal(end(t, P, 2, COMMIT), "PRODUCER_FENCED");
+    }
+}
+
+/* Row: T033, T034, T035, T036. Semantics: X3.7 */
+static void an_end_that_was_decided_before(void **state)
+{
+    struct fixture *t = *state;
+
+    for (t->version = 0; t->version <= 2; t->version += 2) {
+        int epoch = t->version == 0 ? 1 : 0;
+
+        have(t, 1, HW_TRANSACTION_COMPLETE_COMMIT);
+        assert_string_equal(end(t, P, epoch, COMMIT), "10 1");
+        assert_string_equal(end(t, P, epoch, ABORT), "INVALID_TXN_STATE");
+        have(t, 1, HW_TRANSACTION_COMPLETE_ABORT);
+        assert_string_equal(end(t, P, epoch, ABORT), "10 1");
+        assert_string_equal(end(t, P, epoch, COMMIT), "INVALID_TXN_STATE");
+        have(t, 1, HW_TRANSACTION_PREPARE_COMMIT);
+        assert_string_equal(end(t, P, epoch, COMMIT), "CONCURRENT_TRANSACTIONS");
+        assert_string_equal(end(t, P, epoch, ABORT), "INVALID_TXN_STATE");
+        have(t, 1, HW_TRANSACTION_PREPARE_ABORT);
+        assert_string_equal(end(t, P, epoch, COMMIT), "INVALID_TXN_STATE");
+        assert_string_equal(end(t, P, epoch, ABORT), "CONCURRENT_TRANSACTIONS");
+    }
+    t->version = 2;
+    have(t, 1, HW_TRANSACTION_PREPARE_COMMIT);
+    assert_string_equal(end(t, P, 1, COMMIT), "PRODUCER_FENCED");
+}
+
+/* Row: T041, T042, T043. Semantics: X5.1, X5.3 */
+static void epochs_go_on_from_end_to_end(void **state)
+{
+    struct fixture *t = *state;
+
+    have(t, 1, HW_TRANSACTION_COMPLETE_ABORT);
+    assert_string_equal(end(t, P, 0, COMMIT), "INVALID_TXN_STATE");
+    assert_string_equal(end(t, P, 1, COMMIT), "INVALID_TXN_STATE");
+    assert_string_equal(end(t, P, 1, ABORT), "10 2");
+    complete(t);
+    assert_string_equal(end(t, P, 0, ABORT), "PRODUCER_FENCED");
+    assert_string_equal(end(t, P, 3, ABORT), "PRODUCER_FENCED");
+    assert_string_equal(end(t, P + 1, 2, ABORT), "INVALID_PRODUCER_ID_MAPPING");
+    assert_string_equal(add(t, 2), "NONE");
+    assert_string_equal(end(t, P, 2, COMMIT), "10 3");
+    assert_string_equal(end(t, P, 2, COMMIT), "CONCURRENT_TRANSACTIONS");
+    complete(t);
+    assert_string_equal(end(t, P, 2, COMMIT), "10 3");
+    assert_string_equal(end(t, P, 2, ABORT), "INVALID_TXN_STATE");
+    assert_string_equal(end(t, P, 3, COMMIT), "INVALID_TXN_STATE");
+    assert_string_equal(end(t, P, 3, ABORT), "10 4");
+}
+
+/* Row: T039, T054. Semantics: X5.8 */
+static void the_last_epoch_ends_with_another_id(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 32766, HW_TRANSACTION_ONGOING);
+
+    assert_string_equal(end(t, P, 32766, COMMIT), "100 0");
+    assert_int_equal(entry->producer_id, P);
+    assert_int_equal(entry->epoch, 32767);
+    assert_int_equal(entry->marker_epoch, 32767);
+    entry->is_pending = false;
+    assert_string_equal(end(t, P, 32766, COMMIT), "CONCURRENT_TRANSACTIONS");
+    complete(t);
+    assert_int_equal(entry->producer_id, 100);
+    assert_int_equal(entry->previous_id, P);
+    assert_int_equal(entry->epoch, 0);
+    assert_string_equal(end(t, P, 32766, COMMIT), "100 0");
+    assert_string_equal(end(t, P, 32765, COMMIT), "INVALID_PRODUCER_ID_MAPPING");
+    assert_string_equal(end(t, P, 32766, ABORT), "INVALID_TXN_STATE");
+}
+
+/* Row: T045 */
+static void an_id_lasts_for_all_its_epochs(void **state)
+{
+    struct fixture *t = *state;
+    int epoch = 0;
+
+    assert_string_equal(init(t), "100 0");
+    for (; epoch < 32766; epoch++) {
+        (void)end(t, 100, epoch, ABORT);
+        complete(t);
+    }
+    assert_int_equal(hw_coordinator_find(&t->coordinator, "t")->epoch, 32766);
+    assert_string_equal(end(t, 100, epoch, ABORT), "101 0");
+}
+
+/* Row: T053. Semantics: X3.5 */
+static void an_end_of_today_raises_the_epoch(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_ONGOING);
+
+    assert_string_equal(end(t, P, 10, COMMIT), "10 11");
+    assert_int_equal(entry->last_epoch, 10);
+    complete(t);
+    assert_int_equal(entry->epoch, 11);
+    assert_int_equal(entry->status, HW_TRANSACTION_COMPLETE_COMMIT);
+    t->version = 0;
+    have(t, 10, HW_TRANSACTION_ONGOING);
+    assert_string_equal(end(t, P, 10, ABORT), "10 10");
+    assert_int_equal(entry->status, HW_TRANSACTION_PREPARE_ABORT);
+}
+
+/* Row: T057. Semantics: X3.2 */
+static void states_have_kafkas_numbers_and_names(void **state)
+{
+    static const char *const names[] = {"Empty",        "Ongoing",          "PrepareCommit",
+                                        "PrepareAbort", "CompleteCommit",   "CompleteAbort",
+                                        "Dead",         "PrepareEpochFence"};
+
+    (void)state;
+    for (int i = 0; i < HW_TRANSACTION_STATUSES; i++) {
+        assert_string_equal(hw_transaction_status_name((enum hw_transaction_status)i), names[i]);
+    }
+}
+
+/* Row: T067. Semantics: X6.1 */
+static void only_what_is_open_times_out(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entry;
+
+    for (int i = 0; i < 6; i++) {
+        entry = have(t, 0, (enum hw_transaction_status)i);
+        entry->timeout_ms = 1000;
+        assert_int_equal(hw_transaction_entry_is_late(entry, 2000), i == HW_TRANSACTION_ONGOING);
+        assert_false(hw_transaction_entry_is_late(entry, 1000));
+        entry->timeout_ms = 10000;
+        assert_false(hw_transaction_entry_is_late(entry, 2000));
+    }
+}
+
+/* Row: T069, T070. Semantics: X8.8 */
+static void only_what_is_over_expires(void **state)
+{
+    struct fixture *t = *state;
+
+    for (int i = 0; i < 6; i++) {
+        bool is_over = i == HW_TRANSACTION_EMPTY || i >= HW_TRANSACTION_COMPLETE_COMMIT;
+
+        have(t, 0, (enum hw_transaction_status)i);
+        assert_int_equal(hw_coordinator_expire(&t->coordinator, 99, 100), 0);
+        assert_int_equal(hw_coordinator_expire(&t->coordinator, 100, 100), is_over);
+        assert_int_equal(t->coordinator.count, is_over ? 0 : 1);
+    }
+    assert_string_equal(init_with(t, "fresh", 10, -1, -1), "100 0");
+    assert_int_equal(hw_coordinator_expire(&t->coordinator, 1099, 100), 0);
+}
+
+/* Semantics: X1.1, X1.4 */
+static void ids_are_above_every_id_that_was_seen(void **state)
+{
+    struct fixture *t = *state;
+
+    hw_coordinator_saw_producer_id(&t->coordinator, 4000);
+    hw_coordinator_saw_producer_id(&t->coordinator, 7);
+    assert_int_equal(hw_coordinator_new_producer_id(&t->coordinator), 4001);
+    assert_string_equal(init(t), "4002 0");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_init_request request = {.transactional_id = "t",
+                                      .timeout_ms = 10,
+                                      .producer_id = -1,
+                                      .producer_epoch = -1,
+                                      .timeout_max_ms = 10,
+                                      .version = 2};
+    struct hw_producer_identity answer;
+    enum hw_status status = HW_NO_MEMORY;
+    bool begins_abort;
+
+    for (int fail_at = 0; status == HW_NO_MEMORY; fail_at++) {
+        t->heap.fail_at = t->heap.allocations + fail_at;
+        status = hw_coordinator_init_producer(&t->coordinator, &request, 0, &answer, &begins_abort,
+                                              &t->error);
+        hw_coordinator_check(&t->coordinator);
+        if (status == HW_OK) {
+            t->heap.fail_at = t->heap.allocations;
+            assert_int_equal(hw_coordinator_add_partition(&t->coordinator, "t", answer, 2, &topic,
+                                                          0, 0, &t->error),
+                             HW_NO_MEMORY);
+            assert_int_equal(t->coordinator.entries[0]->status, HW_TRANSACTION_EMPTY);
+        } else {
+            assert_int_equal(t->coordinator.count, 0);
+        }
+    }
+    assert_int_equal(status, HW_OK);
+}
+
+int main(void)
+{
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CLAIM(what_no_producer_can_ask_for_is_refused),
+        CLAIM(a_timeout_is_positive_and_not_above_the_largest),
+        CLAIM(the_epoch_rises_each_time),
+        CLAIM(an_exhausted_epoch_gives_another_id),
+        CLAIM(an_ending_transaction_comes_first),
+        CLAIM(an_open_transaction_is_fenced_and_aborted),
+        CLAIM(a_fence_uses_the_last_epoch),
+        CLAIM(an_answer_that_was_lost_is_given_again),
+        CLAIM(who_was_taken_over_is_fenced),
+        CLAIM(a_new_id_is_given_again_too),
+        CLAIM(empty_aborts_raise_the_epoch),
+        CLAIM(what_cannot_be_added),
+        CLAIM(a_partition_is_added_once),
+        CLAIM(what_an_old_client_added_is_verified),
+        CLAIM(who_may_not_end_it),
+        CLAIM(an_end_that_was_decided_before),
+        CLAIM(epochs_go_on_from_end_to_end),
+        CLAIM(the_last_epoch_ends_with_another_id),
+        CLAIM(an_id_lasts_for_all_its_epochs),
+        CLAIM(an_end_of_today_raises_the_epoch),
+        CLAIM(states_have_kafkas_numbers_and_names),
+        CLAIM(only_what_is_open_times_out),
+        CLAIM(only_what_is_over_expires),
+        CLAIM(ids_are_above_every_id_that_was_seen),
+        CLAIM(every_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
