@@ -63,7 +63,9 @@ FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
 BENCH_SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/bench/support_*.c)))
 
-CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o)
+# C files that the build makes.
+GENERATED = $(BUILD)/generated/page_template.c
+CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(BUILD)/%.o)
 SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
@@ -72,7 +74,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all programs core-programs bare ports sqlite-versions amalgamation deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop bindings layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop page bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -95,6 +97,14 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(HW_CFLAGS) $(SQLITE_CFLAGS) $(OPT) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/generated/page_template.c: core/look/page_template.sh $(wildcard core/look/page.*)
+	@mkdir -p $(@D)
+	$(Q)core/look/page_template.sh $@
+
+$(BUILD)/generated/%.o: $(BUILD)/generated/%.c $(BUILD)/flags | $(BUILD)/libraries
+	@echo "  CC    $<"
+	$(Q)$(CC) $(HW_CFLAGS) $(OPT) $(CFLAGS) -c $< -o $@
 
 # SQL tests, and benchmarks, load the extension that was built along with them.
 $(BUILD)/tests/%.o: private HW_CFLAGS += -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"'
@@ -267,6 +277,11 @@ amalgamation:
 	$(Q)tests/deps.sh build test amalgamation npm
 	$(Q)tests/amalgamation.sh
 
+# The page of timeline() in a headless Chromium: needs chromium, node and npm.
+page: all
+	$(Q)tests/deps.sh page
+	$(Q)tests/page.sh --build $(BUILD)
+
 # In Python and in Node: needs a python3 that can load extensions, node and npm.
 bindings: all
 	$(Q)tests/bindings.sh --build $(BUILD)
@@ -292,4 +307,4 @@ uninstall:
 clean:
 	rm -rf build highwater.so
 
--include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,core/ core/*/ ext/ ext/*/ tests/ tests/*/)))
+-include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,generated/ core/ core/*/ ext/ ext/*/ tests/ tests/*/)))

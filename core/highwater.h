@@ -32,6 +32,7 @@
 #include "core/inspect/visibility.h"
 #include "core/io/memory_store.h"
 #include "core/io/posix_store.h"
+#include "core/look/page.h"
 #include "core/look/reader.h"
 #include "core/record/batch.h"
 #include "core/record/codec.h"

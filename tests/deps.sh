@@ -9,6 +9,7 @@
 #
 #   build  a compiler, SQLite's headers, the compression libraries
 #   test   cmocka and the sqlite3 shell
+#   page   a browser, node and npm: for `make page`
 #   dev    clang and its tools, valgrind: for `make check`
 #   bare   debootstrap: for `make bare`
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
@@ -80,8 +81,13 @@ missing_of() {
         has_command python3 || echo python3
         { ctags --version 2>/dev/null | grep -q Universal; } || echo universal-ctags
         ;;
+    page)
+        has_command chromium || echo chromium
+        has_command node || echo nodejs
+        has_command npm || echo npm
+        ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test, dev, bare, ports, npm and amalgamation" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, page, dev, bare, ports, npm and amalgamation" >&2
         exit 2
         ;;
     esac

@@ -117,6 +117,11 @@ const struct ext_function ext_functions[] = {
     {"diagram", 2, 3, LOOK, fn_diagram, "diagram(topic, partition [, 'utf8'])",
      "the logs of all replicas side by side, with epochs, log ends and the high watermark, as text",
      "SELECT diagram('orders', 0);"},
+    {"timeline", 0, 5, LOOK, fn_timeline,
+     "timeline([topic [, partition [, from_ms [, to_ms [, options_json]]]]])",
+     "a self-contained HTML page that shows what happened, step by step; option records: how many "
+     "keys and values it may show, 0 for none",
+     "SELECT timeline('orders');"},
     {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
      "nearest_replica(topic, partition, rack [, offset])",
      "the broker that a consumer in that rack is told to read from: in its rack if that can be",

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions that look at a partition and change nothing. */
-#include "ext/ext_registry.h"
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
 #include "ext/functions/functions.h"
+
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -47,6 +50,43 @@ void fn_diagram(struct ext_call *call)
     hw_buffer_init(&text, &ext_allocator);
     if (cluster != NULL) {
         call->status = hw_cluster_diagram(cluster, topic, partition, is_utf8, &text, &call->error);
+    }
+    ext_call_return_buffer(call, &text);
+}
+
+static enum hw_status visit_timeline_option(void *context, const struct ext_json_member *member,
+                                            struct hw_error *error)
+{
+    struct hw_page_options *options = context;
+
+    if (strcmp(member->name, "records") != 0) {
+        return ext_error_invalid(error, "timeline(): no option named %.60s; there is records",
+                                 member->name);
+    }
+    if (!ext_json_integer(member, &options->records_max) || options->records_max < 0 ||
+        options->records_max > HW_PAGE_RECORDS_MAX) {
+        return ext_error_invalid(error, "records must be an integer, 0 to %d", HW_PAGE_RECORDS_MAX);
+    }
+    return HW_OK;
+}
+
+void fn_timeline(struct ext_call *call)
+{
+    struct hw_page_options options = hw_page_options_default();
+    struct hw_cluster *cluster;
+    struct hw_buffer text;
+
+    options.topic = ext_call_scope(call, 0, &options.partition);
+    options.from_ms = ext_call_optional_integer(call, 2, "from_ms", options.from_ms);
+    options.to_ms = ext_call_optional_integer(call, 3, "to_ms", options.to_ms);
+    if (call->status == HW_OK && !ext_call_is_missing(call, 4)) {
+        call->status = ext_json_walk(call->session->db, call->argv[4], "options",
+                                     visit_timeline_option, &options, &call->error);
+    }
+    cluster = ext_call_lock(call);
+    hw_buffer_init(&text, &ext_allocator);
+    if (cluster != NULL) {
+        call->status = hw_cluster_timeline(cluster, &options, &text, &call->error);
     }
     ext_call_return_buffer(call, &text);
 }

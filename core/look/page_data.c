@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data of a page. Rows of numbers, with the texts that they name by number before them:
+ *
+ *     {"v":1, "kinds":[...], "texts":[...], "parts":[[topic, partition, brokers]],
+ *      "events":[[seq and time since the event before, kind, part, broker, peer, leader epoch,
+ * offset, end offset, high watermark, text]], "final":[[part, broker, log start, leo, hw, [[epoch,
+ * start]]]], "lost":[...], "records":[...], "why":[...], "show":[first seq, last seq]}
+ *
+ * What does not apply is -1. Part -1 is an event that concerns all, such as a crash.
+ */
+#include "core/look/page.h"
+#include "core/look/page_text.h"
+
+#include <string.h>
+
+struct page_data {
+    struct hw_cluster *cluster;
+    const struct hw_page_options *options;
+    const struct hw_page_parts *parts;
+    struct hw_page_texts kinds;
+    struct hw_page_texts texts;
+    struct hw_page_json json;
+};
+
+static void page_data_numbers(struct page_data *data, const int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hw_page_json_raw(&data->json, i == 0 ? "" : ",");
+        hw_page_json_number(&data->json, numbers[i]);
+    }
+}
+
+static void page_data_text_number(struct page_data *data, struct hw_page_texts *texts,
+                                  const char *text, int64_t *number)
+{
+    size_t found = 0;
+
+    if (data->json.status == HW_OK) {
+        data->json.status = hw_page_texts_number(texts, text, &found, data->json.error);
+    }
+    *number = (int64_t)found;
+}
+
+/* Whether the page has events of this topic at all; *part is -1 for what concerns everybody. */
+static bool page_data_part_of(const struct page_data *data, const struct hw_journal_view *view,
+                              int64_t *part)
+{
+    size_t at;
+
+    *part = -1;
+    if (view->topic == NULL) {
+        return true;
+    }
+    at = hw_page_parts_find(data->parts, view->topic, view->partition);
+    *part = (int64_t)at;
+    return at < data->parts->count;
+}
+
+static void page_data_events(struct page_data *data, int64_t *first_shown, int64_t *last_shown)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view view;
+    int64_t seq = 0;
+    hw_time_ms_t time_ms = 0;
+    int64_t part;
+
+    *first_shown = -1;
+    *last_shown = -1;
+    while (data->json.status == HW_OK && hw_cluster_next_event(data->cluster, &position, &view)) {
+        int64_t kind;
+        int64_t text;
+
+        if (!page_data_part_of(data, &view, &part)) {
+            continue;
+        }
+        page_data_text_number(data, &data->kinds, view.event, &kind);
+        page_data_text_number(data, &data->texts, view.detail, &text);
+        hw_page_json_raw(&data->json, seq == 0 ? "[" : ",\n[");
+        page_data_numbers(data,
+                          (const int64_t[]){view.seq - seq, view.time_ms - time_ms, kind, part,
+                                            view.broker, view.peer, view.leader_epoch, view.offset,
+                                            view.end_offset, view.high_watermark, text},
+                          11);
+        hw_page_json_raw(&data->json, "]");
+        seq = view.seq;
+        time_ms = view.time_ms;
+        if (time_ms >= data->options->from_ms && time_ms <= data->options->to_ms) {
+            *first_shown = *first_shown < 0 ? seq : *first_shown;
+            *last_shown = seq;
+        }
+    }
+}
+
+static void page_data_text_list(struct page_data *data, const char *name,
+                                const struct hw_page_texts *texts)
+{
+    hw_page_json_raw(&data->json, name);
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = hw_page_texts_at(texts, i);
+
+        hw_page_json_raw(&data->json, i == 0 ? "" : ",");
+        hw_page_json_string(&data->json, (const uint8_t *)text, strlen(text));
+    }
+    hw_page_json_raw(&data->json, "]");
+}
+
+static void page_data_part_list(struct page_data *data)
+{
+    hw_page_json_raw(&data->json, ",\n\"parts\":[");
+    for (size_t i = 0; i < data->parts->count; i++) {
+        const struct hw_page_part *part = &data->parts->parts[i];
+
+        hw_page_json_raw(&data->json, i == 0 ? "[" : ",\n[");
+        hw_page_json_string(&data->json, (const uint8_t *)part->topic, strlen(part->topic));
+        hw_page_json_raw(&data->json, ",");
+        hw_page_json_number(&data->json, part->partition);
+        for (int32_t lane = 0; lane < part->lane_count; lane++) {
+            hw_page_json_raw(&data->json, lane == 0 ? ",[" : ",");
+            hw_page_json_number(&data->json, part->lanes[lane]);
+        }
+        hw_page_json_raw(&data->json, part->lane_count == 0 ? ",[]]" : "]]");
+    }
+    hw_page_json_raw(&data->json, "]");
+}
+
+/* The epochs of one replica's log, as [[epoch, start]]. */
+static void page_data_epochs(struct page_data *data, const struct hw_replica_view *replica)
+{
+    struct hw_position position =
+        hw_cluster_position_of(data->cluster, replica->topic, replica->partition);
+    struct hw_epoch_view view;
+    const char *before = "[";
+
+    while (hw_cluster_next_epoch(data->cluster, &position, &view)) {
+        if (view.broker == replica->broker) {
+            hw_page_json_raw(&data->json, before);
+            page_data_numbers(data, (const int64_t[]){view.epoch, view.start_offset}, 2);
+            before = "],[";
+        }
+    }
+    hw_page_json_raw(&data->json, before[0] == '[' ? "" : "]");
+}
+
+static void page_data_final(struct page_data *data)
+{
+    const char *before = "[";
+
+    hw_page_json_raw(&data->json, ",\n\"final\":[");
+    for (size_t i = 0; i < data->parts->count; i++) {
+        const struct hw_page_part *part = &data->parts->parts[i];
+        struct hw_position position =
+            hw_cluster_position_of(data->cluster, part->topic, part->partition);
+        struct hw_replica_view view;
+
+        while (hw_cluster_next_replica(data->cluster, &position, &view)) {
+            if (!view.is_online) {
+                continue;
+            }
+            hw_page_json_raw(&data->json, before);
+            page_data_numbers(data,
+                              (const int64_t[]){(int64_t)i, view.broker, view.log_start,
+                                                view.log_end, view.high_watermark},
+                              5);
+            hw_page_json_raw(&data->json, ",[");
+            page_data_epochs(data, &view);
+            hw_page_json_raw(&data->json, "]");
+            before = "],\n[";
+        }
+    }
+    hw_page_json_raw(&data->json, before[0] == '[' ? "]" : "]]");
+}
+
+static void page_data_lost(struct page_data *data)
+{
+    struct hw_position position = {0};
+    struct hw_loss_view view;
+    int64_t rows = 0;
+    int64_t more = 0;
+
+    hw_page_json_raw(&data->json, ",\n\"lost\":[");
+    while (hw_cluster_next_lost(data->cluster, &position, &view)) {
+        size_t part = view.topic == NULL
+                          ? data->parts->count
+                          : hw_page_parts_find(data->parts, view.topic, view.partition);
+
+        if (part == data->parts->count) {
+            continue;
+        }
+        for (hw_offset_t offset = view.first_offset; offset < view.end_offset; offset++) {
+            if (rows == HW_PAGE_LOSSES_MAX) {
+                more += view.end_offset - offset;
+                break;
+            }
+            hw_page_json_raw(&data->json, rows++ == 0 ? "[" : ",\n[");
+            page_data_numbers(data,
+                              (const int64_t[]){(int64_t)part, offset, view.leader_epoch, view.acks,
+                                                view.is_acknowledged ? 1 : 0},
+                              5);
+            hw_page_json_raw(&data->json, ",");
+            hw_page_json_string(&data->json, (const uint8_t *)view.by_event, strlen(view.by_event));
+            hw_page_json_raw(&data->json, "]");
+        }
+    }
+    hw_page_json_raw(&data->json, "]");
+    if (more > 0) {
+        hw_page_json_raw(&data->json, ",\n\"lost_more\":");
+        hw_page_json_number(&data->json, more);
+    }
+}
+
+static void page_data_write(struct page_data *data, struct hw_buffer *events)
+{
+    struct hw_buffer *text = data->json.text;
+    int64_t first_shown;
+    int64_t last_shown;
+
+    data->json.text = events;
+    page_data_events(data, &first_shown, &last_shown);
+    data->json.text = text;
+    page_data_text_list(data, "{\"v\":1,\n\"kinds\":[", &data->kinds);
+    page_data_text_list(data, ",\n\"texts\":[", &data->texts);
+    page_data_part_list(data);
+    hw_page_json_raw(&data->json, ",\n\"events\":[");
+    if (data->json.status == HW_OK && events->size > 0) {
+        data->json.status = hw_buffer_append(text, events->bytes, events->size, data->json.error);
+    }
+    hw_page_json_raw(&data->json, "]");
+    page_data_final(data);
+    page_data_lost(data);
+    hw_page_write_records(&data->json, data->cluster, data->options, data->parts);
+    if (data->options->from_ms != INT64_MIN || data->options->to_ms != INT64_MAX) {
+        hw_page_json_raw(&data->json, ",\n\"show\":[");
+        page_data_numbers(data, (const int64_t[]){first_shown, last_shown}, 2);
+        hw_page_json_raw(&data->json, "]");
+    }
+    hw_page_json_raw(&data->json, "}");
+}
+
+enum hw_status hw_page_write_data(struct hw_cluster *cluster, const struct hw_page_options *options,
+                                  const struct hw_page_parts *parts, struct hw_buffer *text,
+                                  struct hw_error *error)
+{
+    struct page_data data = {.cluster = cluster,
+                             .options = options,
+                             .parts = parts,
+                             .json = {.text = text, .status = HW_OK, .error = error}};
+    struct hw_buffer events;
+
+    hw_buffer_init(&events, text->allocator);
+    hw_page_texts_init(&data.kinds, text->allocator);
+    hw_page_texts_init(&data.texts, text->allocator);
+    page_data_write(&data, &events);
+    hw_page_texts_release(&data.texts);
+    hw_page_texts_release(&data.kinds);
+    hw_buffer_release(&events);
+    return data.json.status;
+}

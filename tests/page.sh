@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Makes the page of timeline() for each script of tests/page, and for a run of ten thousand events, and
+# looks at them in a headless Chromium. Needs chromium, node and npm (tests/deps.sh page); what it takes
+# from npm goes into build/page. Pictures: build/page/pictures.
+#
+# usage: tests/page.sh [--build DIR]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=build
+[ "${1:-}" = --build ] && build=$2
+work=$build/page
+mkdir -p "$work/pictures"
+export NODE_MODULES=$PWD/$work/node_modules
+
+if [ ! -e "$NODE_MODULES/axe-core" ]; then
+    npm --prefix "$work" --silent install puppeteer-core@24 axe-core@4 >/dev/null || {
+        echo 'make page SKIPPED: npm does not answer'
+        exit 3
+    }
+fi
+
+# A long run: small produces and rounds, until the journal has forgotten its beginning.
+{
+    echo "CREATE VIRTUAL TABLE long USING highwater(replication.factor=3, min.insync.replicas=2);"
+    for i in $(seq 700); do
+        echo "SELECT produce('long', 0, 'k$i', 'value $i', 'all'), fetch_round('long');"
+        [ $((i % 100)) -ne 50 ] || echo "SELECT crash(3), tick(12000), fetch_round('long'), restart(3), replicate('long');"
+    done
+} >"$work/long.sql"
+
+passed=0 failed=0
+for script in tests/page/*.sql "$work/long.sql"; do
+    name=$(basename "$script" .sql)
+    for run in 1 2; do
+        {
+            echo ".load $build/highwater"
+            echo '.output /dev/null'
+            cat "$script"
+            echo "SELECT writefile('$work/$name.$run.html', timeline());"
+            echo ".output $work/$name.json"
+            echo "SELECT json_object('events', (SELECT count(*) FROM hw_journal), 'lost', (SELECT count(*) FROM hw_lost));"
+        } | TZ=Asia/Tokyo LC_ALL=C sqlite3 -batch
+    done
+    echo "--- $name"
+    if cmp "$work/$name.1.html" "$work/$name.2.html"; then
+        echo 'ok K2 the same run gives the same bytes'
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+    mkdir -p "$work/pictures/$name"
+    node tests/page/check.mjs "$work/$name.1.html" "$work/$name.json" "$work/pictures/$name" |
+        tee "$work/$name.log" || true
+    read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/$name.log" || true)
+    passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

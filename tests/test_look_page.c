@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Is the page of a run whole, the same each time, and harmless whatever records hold? What its
+ * script makes of it is looked at in a browser: tests/page.sh. */
+#include "core/look/page.h"
+#include "core/look/page_text.h"
+#include "tests/support_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static enum hw_status page_of(struct test_cluster *t, struct hw_page_options options,
+                              struct hw_buffer *text)
+{
+    enum hw_status status = hw_cluster_timeline(t->cluster, &options, text, &t->error);
+
+    return status == HW_OK ? hw_buffer_append(text, "", 1, &t->error) : status;
+}
+
+/* What stands between the data's tags, without the end of the page. */
+static char *data_of(struct hw_buffer *page)
+{
+    char *data = strstr((char *)page->bytes, "id=\"data\">");
+    char *end = data == NULL ? NULL : strstr(data, "</script>");
+
+    assert_non_null(end);
+    *end = '\0';
+    return data + strlen("id=\"data\">");
+}
+
+static void run(struct test_cluster *t)
+{
+    produce(t, "plain");
+    produce_acks(t, "</script><img src=x onerror=alert(1)> <!-- & \" \\", 1);
+    produce_acks(t, "\xe2\x80\xae\xf0\x9f\x98\x80\x7f", 1);
+    produce_acks(t, "\xff\x00\xc0", 1);
+    fetch_round(t);
+    crash(t, 1);
+    promote(t, 2);
+    replicate(t);
+}
+
+/* Case: K1, T1 */
+static void a_page_is_ascii_and_records_cannot_leave_their_element(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_buffer page;
+    const char *data;
+
+    run(t);
+    hw_buffer_init(&page, &t->heap.allocator);
+    assert_int_equal(page_of(t, hw_page_options_default(), &page), HW_OK);
+    for (size_t i = 0; i + 1 < page.size; i++) {
+        assert_in_range(page.bytes[i], 1, 0x7e);
+    }
+    data = data_of(&page);
+    assert_null(strpbrk(data, "<>&"));
+    assert_non_null(strstr(data, "\\u003C/script\\u003E\\u003Cimg src=x"));
+    assert_non_null(strstr(data, "\\u202E\\uD83D\\uDE00\\u007F"));
+    assert_non_null(strstr(data, "{\"hex\":\"FF\",\"of\":1}"));
+    assert_non_null(strstr(data, "\"parts\":[[\"orders\",0,[1,2,3]]]"));
+    hw_buffer_release(&page);
+}
+
+/* Case: K2 */
+static void the_same_run_gives_the_same_bytes(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_buffer pages[2];
+
+    run(t);
+    for (size_t i = 0; i < 2; i++) {
+        hw_buffer_init(&pages[i], &t->heap.allocator);
+        assert_int_equal(page_of(t, hw_page_options_default(), &pages[i]), HW_OK);
+    }
+    assert_string_equal(pages[0].bytes, pages[1].bytes);
+    hw_buffer_release(&pages[0]);
+    hw_buffer_release(&pages[1]);
+}
+
+static void options_narrow_what_is_shown(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_page_options options = hw_page_options_default();
+    struct hw_buffer page;
+    const char *data;
+
+    run(t);
+    tick(t, 500);
+    crash(t, 3);
+    options.records_max = 0;
+    options.from_ms = 500;
+    hw_buffer_init(&page, &t->heap.allocator);
+    assert_int_equal(page_of(t, options, &page), HW_OK);
+    data = data_of(&page);
+    assert_non_null(strstr(data, "\"records\":[]"));
+    assert_non_null(strstr(data, "\"show\":["));
+    assert_null(strstr(data, "plain"));
+    hw_buffer_release(&page);
+}
+
+/* Case: K17 */
+static void a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_page_options options = hw_page_options_default();
+    struct hw_buffer page;
+
+    run(t);
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
+    hw_buffer_init(&page, &t->heap.allocator);
+    options.topic = "orders";
+    assert_int_equal(page_of(t, options, &page), HW_OK);
+    assert_non_null(strstr(data_of(&page), "[\"orders\",0,[1,2,3]]"));
+    page.size = 0;
+    options.topic = "order";
+    assert_int_equal(page_of(t, options, &page), HW_REFUSED);
+    assert_int_equal(t->error.kafka_error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
+    hw_buffer_release(&page);
+}
+
+/* Case: D14 */
+static void numbers_beyond_what_javascript_holds_are_strings(void **state)
+{
+    struct hw_error error;
+    struct hw_buffer text;
+    struct hw_page_json json = {.text = &text, .status = HW_OK, .error = &error};
+
+    (void)state;
+    hw_buffer_init(&text, &hw_allocator_libc);
+    hw_page_json_number(&json, INT64_MIN);
+    hw_page_json_raw(&json, " ");
+    hw_page_json_number(&json, INT64_C(9007199254740991));
+    hw_page_json_raw(&json, " ");
+    hw_page_json_number(&json, INT64_C(9007199254740992));
+    hw_page_json_raw(&json, " ");
+    hw_page_json_number(&json, -1);
+    assert_int_equal(json.status, HW_OK);
+    assert_int_equal(hw_buffer_append(&text, "", 1, &error), HW_OK);
+    assert_string_equal(text.bytes,
+                        "\"-9223372036854775808\" 9007199254740991 \"9007199254740992\" -1");
+    hw_buffer_release(&text);
+}
+
+/* Case: T5 */
+static void a_long_value_is_cut_between_characters(void **state)
+{
+    char value[70];
+    struct hw_error error;
+    struct hw_buffer text;
+    struct hw_page_json json = {.text = &text, .status = HW_OK, .error = &error};
+
+    (void)state;
+    memset(value, 'y', sizeof value);
+    memcpy(value + 63, "\xc3\xa9", 2); /* One character at bytes 63 and 64. */
+    hw_buffer_init(&text, &hw_allocator_libc);
+    hw_page_json_value(&json, (const uint8_t *)value, sizeof value);
+    hw_page_json_value(&json, NULL, -1);
+    hw_page_json_value(&json, (const uint8_t *)"", 0);
+    assert_int_equal(hw_buffer_append(&text, "", 1, &error), HW_OK);
+    value[63] = '\0';
+    assert_non_null(strstr((char *)text.bytes, value));
+    assert_non_null(strstr((char *)text.bytes, "y\",\"of\":70}null\"\""));
+    hw_buffer_release(&text);
+}
+
+static void texts_are_kept_once(void **state)
+{
+    struct hw_page_texts texts;
+    struct hw_error error;
+    size_t number;
+
+    (void)state;
+    hw_page_texts_init(&texts, &hw_allocator_libc);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 1000; i++) {
+            char text[16];
+
+            (void)snprintf(text, sizeof text, "text %zu", i);
+            assert_int_equal(hw_page_texts_number(&texts, text, &number, &error), HW_OK);
+            assert_int_equal(number, i);
+        }
+    }
+    assert_int_equal(texts.count, 1000);
+    assert_string_equal(hw_page_texts_at(&texts, 999), "text 999");
+    hw_page_texts_release(&texts);
+}
+
+static void a_page_that_gets_no_memory_is_an_error_and_leaks_nothing(void **state)
+{
+    struct test_cluster *t = *state;
+    enum hw_status status = HW_NO_MEMORY;
+
+    run(t);
+    for (int fail_at = 0; status != HW_OK; fail_at++) {
+        struct test_heap heap;
+        struct hw_buffer page;
+
+        test_heap_init(&heap, fail_at);
+        hw_buffer_init(&page, &heap.allocator);
+        status = page_of(t, hw_page_options_default(), &page);
+        assert_true(status == HW_OK || status == HW_NO_MEMORY);
+        hw_buffer_release(&page);
+        assert_int_equal(heap.bytes_in_use, 0);
+        assert_true(fail_at < 10000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+        STORY(a_page_is_ascii_and_records_cannot_leave_their_element),
+        STORY(the_same_run_gives_the_same_bytes),
+        STORY(options_narrow_what_is_shown),
+        STORY(a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none),
+        cmocka_unit_test(numbers_beyond_what_javascript_holds_are_strings),
+        cmocka_unit_test(a_long_value_is_cut_between_characters),
+        cmocka_unit_test(texts_are_kept_once),
+        STORY(a_page_that_gets_no_memory_is_an_error_and_leaks_nothing),
+#undef STORY
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
