@@ -40,6 +40,15 @@ enum hw_status hw_cluster_timeline(struct hw_cluster *cluster,
                                    const struct hw_page_options *options, struct hw_buffer *text,
                                    struct hw_error *error);
 
+/*
+ * sequence.c: the messages of one partition in Mermaid's language for sequence diagrams, appended
+ * to *text without a line feed at the end. options->topic and ->partition are given; records_max
+ * does not matter. Errors: as above.
+ */
+enum hw_status hw_cluster_sequence_diagram(const struct hw_cluster *cluster,
+                                           const struct hw_page_options *options,
+                                           struct hw_buffer *text, struct hw_error *error);
+
 /* page_data.c: the JSON object between the pieces. */
 enum hw_status hw_page_write_data(struct hw_cluster *cluster, const struct hw_page_options *options,
                                   const struct hw_page_parts *parts, struct hw_buffer *text,

@@ -122,6 +122,10 @@ const struct ext_function ext_functions[] = {
      "a self-contained HTML page that shows what happened, step by step; option records: how many "
      "keys and values it may show, 0 for none",
      "SELECT timeline('orders');"},
+    {"sequence_diagram", 1, 4, LOOK, fn_sequence_diagram,
+     "sequence_diagram(topic [, partition [, from_ms [, to_ms]]])",
+     "the messages between clients and brokers as a sequence diagram in Mermaid's language",
+     "SELECT sequence_diagram('orders', 0);"},
     {"nearest_replica", 3, 4, LOOK, fn_nearest_replica,
      "nearest_replica(topic, partition, rack [, offset])",
      "the broker that a consumer in that rack is told to read from: in its rack if that can be",

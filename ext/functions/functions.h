@@ -57,6 +57,7 @@ void fn_epoch_end_offset(struct ext_call *call);
 void fn_why(struct ext_call *call);
 void fn_diagram(struct ext_call *call);
 void fn_timeline(struct ext_call *call);
+void fn_sequence_diagram(struct ext_call *call);
 void fn_nearest_replica(struct ext_call *call);
 
 #endif /* EXT_FUNCTIONS_H */

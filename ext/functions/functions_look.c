@@ -90,3 +90,21 @@ void fn_timeline(struct ext_call *call)
     }
     ext_call_return_buffer(call, &text);
 }
+
+void fn_sequence_diagram(struct ext_call *call)
+{
+    struct hw_page_options options = hw_page_options_default();
+    struct hw_cluster *cluster;
+    struct hw_buffer text;
+
+    options.topic = ext_call_text(call, 0, "topic");
+    options.partition = ext_call_optional_integer(call, 1, "partition", 0);
+    options.from_ms = ext_call_optional_integer(call, 2, "from_ms", options.from_ms);
+    options.to_ms = ext_call_optional_integer(call, 3, "to_ms", options.to_ms);
+    cluster = ext_call_lock(call);
+    hw_buffer_init(&text, &ext_allocator);
+    if (cluster != NULL) {
+        call->status = hw_cluster_sequence_diagram(cluster, &options, &text, &call->error);
+    }
+    ext_call_return_buffer(call, &text);
+}
