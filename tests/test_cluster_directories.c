@@ -174,11 +174,35 @@ static void a_directory_elsewhere_has_to_be_the_brokers_own(void **state)
     ok(t, hw_store_remove(t->memory, "/disk/meta.properties", &t->error));
     expect_refused_at_opening(t, "'/disk' has files but no meta.properties");
     assert_false(properties_of(t, "/disk").is_there);
+}
 
-    /* A new disk is taken. */
-    ok(t, hw_store_remove_tree(t->memory, &hw_allocator_libc, "/disk", &t->error));
-    reopen(t);
-    assert_string_equal(properties_of(t, "/disk").node_id, "4");
+/* Case: F-27. A disk that is not there, or is empty, is taken on the user's word only: until then
+ * the broker does not run. */
+static void a_new_disk_is_taken_on_the_users_word(void **state)
+{
+    struct test_topics *t = *state;
+    const char *broker_state;
+    bool exists;
+
+    ok(t, hw_cluster_add_broker(t->cluster, 4, NULL, "/disk", &t->error));
+    (void)test_topics_create(t, "orders", 1, 4, NULL);
+    for (int is_empty = 0; is_empty <= 1; is_empty++) {
+        close_cluster(t);
+        ok(t, hw_store_remove_tree(t->memory, &hw_allocator_libc, "/disk", &t->error));
+        if (is_empty) {
+            ok(t, hw_store_make_directory(t->memory, "/disk", &t->error));
+        }
+        reopen(t);
+        assert_int_equal(hw_cluster_broker(t->cluster, 4)->state, HW_BROKER_CRASHED);
+        assert_null(hw_partition_find(orders(t), 4));
+        assert_false(properties_of(t, "/disk").is_there);
+        ok(t, hw_store_exists(t->memory, "/disk", &exists, &t->error));
+        assert_int_equal(exists, is_empty);
+
+        ok(t, hw_cluster_restart(t->cluster, 4, &broker_state, &t->error));
+        assert_string_equal(properties_of(t, "/disk").node_id, "4");
+        assert_non_null(hw_partition_find(orders(t), 4));
+    }
 }
 
 /* Else a cluster that writes elsewhere only could name any other's id as its own. */
@@ -375,6 +399,7 @@ int main(void)
         TEST(a_broker_directory_says_whose_it_is),
         TEST(the_cluster_id_stays),
         TEST(a_directory_elsewhere_has_to_be_the_brokers_own),
+        TEST(a_new_disk_is_taken_on_the_users_word),
         TEST(a_cluster_says_its_id_in_its_own_directory),
         TEST(a_failed_write_is_made_up_for),
         TEST(the_leader_epoch_is_raised_above_those_of_the_log),

@@ -355,6 +355,28 @@ static void a_broker_that_could_not_be_shut_down_may_lead(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Case: F-44. A broker that runs, and one of whose directories is gone, gets an empty log there,
+ * and fetches what it had. */
+static void a_running_broker_gets_a_lost_directory_back(void **state)
+{
+    struct test_topics *t = *state;
+    const char *broker_state;
+    int64_t rounds;
+
+    fill(t);
+    assert_int_equal(hw_cluster_restart(t->cluster, 2, &broker_state, &t->error), HW_MISUSE);
+    for (int all = 0; all <= 1; all++) {
+        ok(t,
+           hw_store_remove_tree(t->memory, &t->heap.allocator,
+                                all ? "cluster/broker-2" : "cluster/broker-2/orders-0", &t->error));
+        ok(t, hw_cluster_restart(t->cluster, 2, &broker_state, &t->error));
+        ok(t, hw_cluster_replicate(t->cluster, NULL, -1, &rounds, &t->error));
+        expect_all(t, RECORDS);
+    }
+    ok(t, kill_and_reopen(t));
+    expect_all(t, RECORDS);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -364,6 +386,7 @@ int main(void)
         TEST(any_change_may_fail_while_opening),
         TEST(a_leader_that_is_not_on_disk_takes_no_records),
         TEST(a_broker_that_could_not_be_shut_down_may_lead),
+        TEST(a_running_broker_gets_a_lost_directory_back),
     };
 
     return cmocka_run_group_tests_name("cluster_full_disk", tests, NULL, NULL);

@@ -334,7 +334,7 @@ static void descriptors_are_not_inherited_by_other_programs(void **state)
             opened++;
         }
     }
-    assert_int_equal(opened, 2);
+    assert_int_equal(opened, 3); /* The lock's directory is the third. */
     hw_file_close(file);
     hw_file_close(lock);
 }
@@ -562,6 +562,52 @@ static void a_stale_lock_file_is_overwritten(void **state)
     hw_file_close(lock);
 }
 
+/* Case: F-29. Whoever deletes the file, and whatever is made in its place. */
+static void a_lock_outlives_its_file(void **state)
+{
+    struct test_posix *t = *state;
+    pid_t child = start_lock_owner(t);
+    struct hw_file *lock = NULL;
+    struct hw_error error;
+    int outcome;
+
+    assert_int_equal(unlink(".lock"), 0);
+    assert_status(hw_store_lock(t->store, ".lock", &lock, &error), HW_BUSY);
+    write_text(t->store, ".lock", "1");
+    assert_status(hw_store_lock(t->store, ".lock", &lock, &error), HW_BUSY);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_ok(hw_store_lock(t->store, ".lock", &lock, &error));
+    hw_file_close(lock);
+}
+
+/* Case: F-27. What a link leads to is neither written nor emptied. */
+static void nothing_is_written_through_a_link(void **state)
+{
+    struct test_posix *t = *state;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+
+    write_text(t->store, "foreign", "theirs");
+    assert_int_equal(symlink("foreign", "a"), 0);
+    assert_status(hw_store_open(t->store, "a", HW_OPEN_EXISTING, &file, &error), HW_IO);
+    assert_string_equal(error.message, "cannot open 'a': it is a symbolic link, and nothing is "
+                                       "written through one");
+    assert_status(hw_store_open(t->store, "a", HW_OPEN_OR_CREATE, &file, &error), HW_IO);
+    assert_status(hw_store_lock(t->store, "a", &file, &error), HW_IO);
+    assert_int_equal(symlink("foreign", "b.tmp"), 0);
+    assert_ok(hw_store_write_atomically(t->store, "b", "ours", 4, &error));
+    expect_text(t->store, "b", "ours");
+    assert_int_equal(symlink("nothing", "c"), 0);
+    assert_ok(hw_store_open(t->store, "c", HW_OPEN_TRUNCATE, &file, &error));
+    put(file, "c");
+    hw_file_close(file);
+    assert_status(hw_store_open(t->store, "nothing", HW_OPEN_READ, &file, &error), HW_NOT_FOUND);
+    assert_ok(hw_store_write_atomically(t->store, "a", "ours", 4, &error));
+    expect_text(t->store, "a", "ours");
+    expect_text(t->store, "foreign", "theirs");
+}
+
 static int set_up(void **state)
 {
     static struct test_posix t;
@@ -610,6 +656,8 @@ int main(void)
         CASE(a_lock_names_its_owner_and_ends_with_it),
         CASE(a_lock_of_an_owner_that_wrote_nothing_yet_is_busy),
         CASE(a_stale_lock_file_is_overwritten),
+        CASE(a_lock_outlives_its_file),
+        CASE(nothing_is_written_through_a_link),
     };
 
     return cmocka_run_group_tests_name("io_posix_store", tests, NULL, NULL);

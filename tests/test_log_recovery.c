@@ -402,6 +402,33 @@ static void messages_of_old_formats_are_refused_and_not_cut(void **state)
     assert_int_equal(t->recovery.bytes_cut, sizeof bytes);
 }
 
+/* Case: F-65. One entry a batch is the most: a longer file is not read, however good its entries
+ * look. */
+static void an_index_longer_than_its_log_can_need_is_made_again(void **state)
+{
+    enum { ENTRIES = 40 };
+    struct test_log *t = *state;
+    uint8_t entries[ENTRIES][8] = {{0}};
+
+    t->config.index_interval_bytes = 150;
+    open_log(t);
+    for (int i = 0; i < 10; i++) {
+        produce_sized(t, i, 100);
+    }
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    close_log(t);
+    for (int i = 0; i < ENTRIES; i++) {
+        entries[i][3] = (uint8_t)(i / 5); /* The last one names the eighth batch. */
+        entries[i][6] = (uint8_t)((i + 1) * 700 / ENTRIES >> 8);
+        entries[i][7] = (uint8_t)((i + 1) * 700 / ENTRIES);
+    }
+    file_write(t, FIRST_INDEX, &entries[0][0], sizeof entries);
+    t->load.clean = true;
+    open_log(t);
+    assert_int_equal(t->recovery.indexes_rebuilt, 1);
+    assert_int_equal(expect_all_readable(t), 10);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
@@ -417,6 +444,7 @@ int main(void)
         TEST(a_log_with_any_byte_changed_keeps_the_batches_in_front),
         TEST(the_topic_id_is_written_once_and_must_stay),
         TEST(messages_of_old_formats_are_refused_and_not_cut),
+        TEST(an_index_longer_than_its_log_can_need_is_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,7 @@ enum hw_status hw_cluster_add_broker(struct hw_cluster *cluster, int64_t id, con
         return status;
     }
     /* With its meta.properties the directory is taken. */
+    broker->may_take_directory = true;
     status = hw_broker_make_directory(cluster, broker, error);
     if (status != HW_OK) {
         hw_cluster_remove_broker(cluster, broker);

@@ -238,8 +238,15 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
+    enum hw_status status = HW_OK;
 
+    if (cluster->is_on_disk) {
+        broker->has_directory = false; /* It may have been lost. */
+        status = hw_broker_make_directory(cluster, broker, error);
+    }
+    if (status == HW_OK) {
+        status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
+    }
     if (status != HW_OK) {
         return status;
     }

@@ -3,9 +3,11 @@
  * A broker's log directory: made when it is first needed, and named in its meta.properties, by
  * which Kafka knows whose directory it is.
  *
- * One that was given by add_broker() may lie anywhere. The state file that names it may have come
- * from elsewhere, and disks get mounted in each other's place, so nothing is touched there unless
- * it says that it is this broker's.
+ * One that was given by add_broker() may lie anywhere, and so may one that a symbolic link leads
+ * to. The state file that names it may have come from elsewhere, and disks get mounted in each
+ * other's place, so nothing is touched there unless it says that it is this broker's. One that is
+ * missing or empty is taken only on the word of whoever uses this process: add_broker() and
+ * restart() are that.
  */
 #include "core/base/random.h"
 #include "core/base/uuid.h"
@@ -31,6 +33,19 @@ static void directory_make_id(const struct hw_cluster *cluster, uint64_t number,
     hw_uuid_format(&id, text);
 }
 
+/* Whether the broker's directory lies elsewhere than in the cluster's. */
+static enum hw_status directory_is_elsewhere(const struct hw_cluster *cluster,
+                                             const struct hw_broker *broker, bool *is_elsewhere,
+                                             struct hw_error *error)
+{
+    struct hw_path_look look = {.is_link = false};
+    enum hw_status status =
+        broker->is_dir_given ? HW_OK : hw_store_look(cluster->store, broker->dir, &look, error);
+
+    *is_elsewhere = broker->is_dir_given || look.is_link;
+    return status;
+}
+
 /* The cluster's id: what the first directory of its own that has one says, so that it never
  * changes. */
 static enum hw_status directory_cluster_id(const struct hw_cluster *cluster,
@@ -40,10 +55,11 @@ static enum hw_status directory_cluster_id(const struct hw_cluster *cluster,
 
     for (size_t i = 0; i < cluster->broker_count; i++) {
         const struct hw_broker *broker = cluster->brokers[i];
-        enum hw_status status = HW_OK;
+        bool is_elsewhere;
+        enum hw_status status = directory_is_elsewhere(cluster, broker, &is_elsewhere, error);
 
         properties.cluster_id[0] = '\0';
-        if (!broker->is_dir_given) {
+        if (status == HW_OK && !is_elsewhere) {
             status = hw_meta_properties_read(&properties, cluster->allocator, cluster->store,
                                              broker->dir, error);
         }
@@ -78,15 +94,20 @@ static enum hw_status directory_write_properties(const struct hw_cluster *cluste
 static enum hw_status directory_anchor_id(struct hw_cluster *cluster, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        if (!cluster->brokers[i]->is_dir_given) {
-            return hw_broker_make_directory(cluster, cluster->brokers[i], error);
+        bool is_elsewhere;
+        enum hw_status status =
+            directory_is_elsewhere(cluster, cluster->brokers[i], &is_elsewhere, error);
+
+        if (status != HW_OK || !is_elsewhere) {
+            return status == HW_OK ? hw_broker_make_directory(cluster, cluster->brokers[i], error)
+                                   : status;
         }
     }
     return HW_OK;
 }
 
-static enum hw_status directory_check_empty(const struct hw_cluster *cluster,
-                                            const struct hw_broker *broker, struct hw_error *error)
+static enum hw_status directory_check_free(const struct hw_cluster *cluster,
+                                           const struct hw_broker *broker, struct hw_error *error)
 {
     struct hw_name_list names = {.allocator = cluster->allocator};
     enum hw_status status = hw_store_list(cluster->store, broker->dir, &names, error);
@@ -98,6 +119,14 @@ static enum hw_status directory_check_empty(const struct hw_cluster *cluster,
                             "'%.300s' has files but no meta.properties: it is not known to be the "
                             "log directory of broker %" PRId32,
                             broker->dir, broker->id);
+    }
+    if ((status == HW_OK || status == HW_NOT_FOUND) && !broker->may_take_directory) {
+        return hw_error_set(error, HW_NOT_FOUND,
+                            "'%.300s', the log directory of broker %" PRId32
+                            ", is %s: mount its disk, then restart(%" PRId32
+                            "), which begins with an empty one where there is nothing",
+                            broker->dir, broker->id, status == HW_OK ? "empty" : "not there",
+                            broker->id);
     }
     return status;
 }
@@ -112,7 +141,7 @@ static enum hw_status directory_check_owner(const struct hw_cluster *cluster,
     enum hw_status status;
 
     if (!properties->is_there) {
-        return directory_check_empty(cluster, broker, error);
+        return directory_check_free(cluster, broker, error);
     }
     status = directory_cluster_id(cluster, cluster_id, error);
     if (status != HW_OK) {
@@ -133,21 +162,25 @@ static enum hw_status directory_check_owner(const struct hw_cluster *cluster,
 enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
                                         struct hw_error *error)
 {
-    struct hw_meta_properties properties;
+    struct hw_meta_properties properties = {.is_there = false};
+    bool is_elsewhere;
     enum hw_status status;
 
     if (broker->has_directory) {
         return HW_OK;
     }
-    status = hw_store_make_directory(cluster->store, broker->dir, error);
+    status = directory_is_elsewhere(cluster, broker, &is_elsewhere, error);
+    if (status == HW_OK && (!is_elsewhere || broker->may_take_directory)) {
+        status = hw_store_make_directory(cluster->store, broker->dir, error);
+    }
     if (status == HW_OK) {
         status = hw_meta_properties_read(&properties, cluster->allocator, cluster->store,
                                          broker->dir, error);
     }
-    if (status == HW_OK && broker->is_dir_given) {
+    if (status == HW_OK && is_elsewhere) {
         status = directory_anchor_id(cluster, error);
     }
-    if (status == HW_OK && broker->is_dir_given) {
+    if (status == HW_OK && is_elsewhere) {
         status = directory_check_owner(cluster, broker, &properties, error);
     }
     if (status == HW_OK && !properties.is_there) {

@@ -30,10 +30,11 @@ enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN 
 
 struct hw_broker {
     hw_broker_id_t id;
-    char *rack;         /* NULL: none. */
-    char *dir;          /* Its log directory, a path of the store. */
-    bool is_dir_given;  /* Outside the cluster's directory. */
-    bool has_directory; /* It was made, or found, and has its meta.properties. */
+    char *rack;              /* NULL: none. */
+    char *dir;               /* Its log directory, a path of the store. */
+    bool is_dir_given;       /* Outside the cluster's directory. */
+    bool has_directory;      /* It was made, or found, and has its meta.properties. */
+    bool may_take_directory; /* The user of this process said so: one elsewhere may be made. */
     enum hw_broker_state state;
     hw_time_ms_t
         down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
@@ -281,8 +282,8 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
 /* ------------------------------------------------------------------------------------ broker.c */
 
 /* Have the broker's directory with its meta.properties, which is written once and never changed
- * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY; HW_CORRUPT for a directory elsewhere that is
- * not the broker's. */
+ * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY; of a directory elsewhere HW_NOT_FOUND where
+ * nothing says whose it is and it may not be taken, HW_CORRUPT where it is not the broker's. */
 enum hw_status hw_broker_make_directory(struct hw_cluster *cluster, struct hw_broker *broker,
                                         struct hw_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Brokers that die and come back. */
+#include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 
 #include <inttypes.h>
@@ -94,13 +95,31 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     return hw_cluster_finish_step(cluster, lost, error);
 }
 
+/* Who is to lead where the record names this replica: the replica, unless its files were lost while
+ * its broker ran, and another member of the ISR has more. */
+static hw_broker_id_t faults_choose_leader(const struct hw_partition *partition,
+                                           const struct hw_replica *replica, bool may_have_lost)
+{
+    const struct hw_replica *longest = replica;
+
+    for (int32_t i = 0; may_have_lost && i < partition->replica_count; i++) {
+        const struct hw_replica *other = partition->replicas[i];
+
+        if (hw_broker_list_contains(&partition->record.isr, other->broker) &&
+            hw_log_end(other->log) > hw_log_end(longest->log)) {
+            longest = other;
+        }
+    }
+    return longest->broker;
+}
+
 /* The replicas of the returned broker that have no role take those that the records name: where it
  * leads, in a new epoch. */
 static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
-                                          const struct hw_broker *broker, struct hw_error *error)
+                                          const struct hw_broker *broker, bool may_have_lost,
+                                          struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_broker_list nobody = {0};
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
@@ -113,10 +132,17 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
             continue;
         }
         if (partition->record.leader == broker->id) {
+            hw_broker_id_t leader = faults_choose_leader(
+                partition, replica, may_have_lost && cluster->variant->has_controller);
+            struct hw_broker_list leaving = {0};
+
+            if (leader != broker->id) {
+                hw_broker_list_add(&leaving, broker->id);
+            }
             (void)hw_partition_raise_epoch(partition);
             status =
                 hw_controller_promote(&cluster->controller, partition->settings, partition->name,
-                                      broker->id, &nobody, false, &partition->record, error);
+                                      leader, &leaving, false, &partition->record, error);
             partition->is_record_dirty = true;
             if (status == HW_OK) {
                 status = hw_exchange_tell_all(partition, &step, error);
@@ -141,10 +167,47 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
     if (status == HW_OK) {
         status = hw_cluster_unfence(cluster, broker, error);
     }
-    return status == HW_OK ? faults_resume_roles(cluster, broker, error) : status;
+    return status == HW_OK ? faults_resume_roles(cluster, broker, false, error) : status;
 }
 
-/* The broker runs, but some of its logs could not be opened: try them again. */
+/* Close the broker's replicas that failed, and those whose directory was lost: they are opened
+ * anew. */
+static enum hw_status faults_close_failed(struct hw_cluster *cluster,
+                                          const struct hw_broker *broker, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+        bool exists = true;
+
+        if (replica == NULL || topic->writers[partition->number] != NULL) {
+            continue;
+        }
+        status = hw_store_exists(cluster->store, hw_log_directory(replica->log), &exists, error);
+        if (status == HW_OK && (!exists || replica->fetch.phase == HW_PHASE_FAILED)) {
+            hw_waiting_fail_all(replica, HW_KAFKA_KAFKA_STORAGE_ERROR);
+            (void)hw_cluster_collect_acks(cluster, topic, partition);
+            hw_partition_detach(partition, broker->id);
+            hw_replica_destroy(replica);
+            /* What it is in the ISR for may be gone. */
+            if (partition->record.leader != broker->id && cluster->variant->has_controller &&
+                hw_controller_remove_from_isr(&cluster->controller, partition->settings, broker->id,
+                                              &partition->record)) {
+                partition->is_record_dirty = true;
+                status = hw_exchange_tell_all(partition, &step, error);
+            }
+            status = hw_cluster_settle(cluster, topic, partition, status, error);
+        }
+    }
+    return status;
+}
+
+/* The broker runs, but some of its logs could not be opened or have failed: try them again. */
 static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker *broker,
                                    struct hw_error *error)
 {
@@ -153,9 +216,12 @@ static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker 
     struct hw_partition *partition;
     bool lacks_one = false;
     struct hw_error of_roles;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = faults_close_failed(cluster, broker, error);
     enum hw_status roles_status = HW_OK;
 
+    if (status == HW_OK) {
+        status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    }
     while (status == HW_OK && !lacks_one && hw_selection_next(&all, &topic, &partition)) {
         lacks_one = hw_broker_lacks_replica(broker, partition);
     }
@@ -167,7 +233,7 @@ static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker 
     }
     /* Cut off, it is told when the link heals. */
     if (hw_links_connected(&cluster->links, HW_CONTROLLER, broker->id)) {
-        roles_status = faults_resume_roles(cluster, broker, &of_roles);
+        roles_status = faults_resume_roles(cluster, broker, true, &of_roles);
     }
     if (status == HW_OK && roles_status != HW_OK) {
         *error = of_roles;
@@ -182,6 +248,9 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
     struct hw_broker *found;
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
+    if (status == HW_OK) {
+        found->may_take_directory = true;
+    }
     if (status == HW_OK && found->state == HW_BROKER_RUNNING) {
         *state = state_running;
         return faults_retry(cluster, found, error);

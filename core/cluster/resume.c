@@ -96,6 +96,24 @@ static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_top
     cluster->is_state_dirty = true;
 }
 
+/* A broker whose disk is not there does not start, as if it had crashed. */
+static enum hw_status resume_broker(struct hw_cluster *cluster, struct hw_broker *broker,
+                                    struct hw_error *error)
+{
+    enum hw_status status = hw_broker_start(cluster, broker, error);
+
+    if (status != HW_NOT_FOUND) {
+        return status;
+    }
+    hw_broker_note(cluster, broker, error->message);
+    broker->state = HW_BROKER_CRASHED;
+    if (broker->down_since_ms == HW_TIME_NEVER) {
+        broker->down_since_ms = cluster->now_ms;
+    }
+    cluster->is_state_dirty = true;
+    return HW_OK;
+}
+
 enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step;
@@ -112,7 +130,7 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
     hw_cluster_publish_metadata(cluster);
     for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
-            status = hw_broker_start(cluster, cluster->brokers[i], error);
+            status = resume_broker(cluster, cluster->brokers[i], error);
         }
     }
     if (status == HW_OK) {

@@ -232,6 +232,11 @@ enum hw_status hw_state_file_write(struct hw_cluster *cluster, struct hw_error *
     if (status == HW_OK) {
         status = append_cluster(&content, cluster, error);
     }
+    if (status == HW_OK && content.size > HW_STATE_SIZE_MAX) {
+        status = hw_error_set(error, HW_MISUSE,
+                              "'%.300s' would have %zu bytes, at most %d: delete topics", path,
+                              content.size, (int)HW_STATE_SIZE_MAX);
+    }
     if (status == HW_OK) {
         status =
             hw_store_write_atomically(cluster->store, path, content.bytes, content.size, error);

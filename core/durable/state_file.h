@@ -36,7 +36,7 @@
 
 enum {
     HW_STATE_VERSION = 1,
-    HW_STATE_SIZE_MAX = 1 << 30, /* Bounds the memory for a file that is something else. */
+    HW_STATE_SIZE_MAX = 1 << 28, /* Bounds the memory for a file that is something else. */
     HW_STATE_CRC_LINE_SIZE = 16, /* "crc32c ", eight digits, newline. */
     HW_STATE_LISTS = 6           /* Of a partition: replicas to removing. */
 };

@@ -25,6 +25,12 @@ enum hw_status hw_posix_error(struct hw_error *error, int number, const char *ve
     if (number == ENOMEM) {
         return hw_error_no_memory(error, path);
     }
+    if (number == ELOOP) {
+        return hw_error_set(error, HW_IO,
+                            "cannot %s '%s%s': it is a symbolic link, and nothing is written "
+                            "through one",
+                            verb, shown == path ? "" : "...", shown);
+    }
     if (strerror_r(number, reason, sizeof reason) != 0) {
         (void)snprintf(reason, sizeof reason, "error %d", number);
     }
@@ -171,11 +177,13 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
                                   struct hw_error *error)
 {
     struct hw_posix_files *files = file->files;
+    /* Whoever can put a link into the directory chooses which file it means. */
+    int no_follow = file->is_writable ? O_NOFOLLOW : 0;
     int number;
 
     while (files->descriptors >= files->descriptors_max && descriptor_evict(files)) {}
     /* Opening a pipe would wait for somebody at its other end. */
-    file->descriptor = hw_posix_files_descriptor(files, file->path, flags | O_NONBLOCK);
+    file->descriptor = hw_posix_files_descriptor(files, file->path, flags | O_NONBLOCK | no_follow);
     if (file->descriptor < 0) {
         return hw_posix_error(error, errno, "open", file->path);
     }
@@ -223,6 +231,7 @@ static void file_destroy(struct hw_posix_file *file)
 void hw_posix_files_close(struct hw_posix_file *file)
 {
     if (file->is_lock) {
+        (void)close(file->directory);
         (void)close(file->descriptor);
         file->files->lock_count--;
     } else {
@@ -283,21 +292,39 @@ enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *pat
     return HW_OK;
 }
 
+/* The directory that `path` is in, open for reading. Returns -1 and sets errno. */
+static int lock_open_directory(struct hw_posix_files *files, const char *path)
+{
+    char directory[HW_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
+
+    (void)snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
+    return hw_posix_files_descriptor(files, directory, O_RDONLY | O_DIRECTORY);
+}
+
 enum hw_status hw_posix_files_open_lock(struct hw_posix_files *files, const char *path,
                                         struct hw_posix_file **opened, struct hw_error *error)
 {
     struct hw_posix_file *file = file_create(files, path, true);
+    int number;
 
     if (file == NULL) {
         return hw_error_no_memory(error, "a lock file");
     }
     file->is_lock = true;
-    file->descriptor = hw_posix_files_descriptor(files, path, O_RDWR | O_CREAT);
+    file->directory = lock_open_directory(files, path);
+    if (file->directory >= 0) {
+        file->descriptor =
+            hw_posix_files_descriptor(files, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW);
+    }
     if (file->descriptor < 0) {
-        enum hw_status status = hw_posix_error(error, errno, "open the lock file", path);
-
+        number = errno;
+        if (file->directory >= 0) {
+            (void)close(file->directory);
+        }
         file_destroy(file);
-        return status;
+        return hw_posix_error(error, number, "open the lock file", path);
     }
     files->lock_count++;
     *opened = file;

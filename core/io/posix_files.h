@@ -29,6 +29,7 @@ struct hw_posix_file {
     bool is_writable;
     bool is_pinned; /* Has no path any more: the descriptor cannot be had again. */
     bool is_lock;   /* Outside of the list and of the table. */
+    int directory;  /* Of a lock: the descriptor of its directory, which is locked as well. */
     dev_t device;
     ino_t inode;
     struct hw_posix_file *newer; /* List of those that have a descriptor. */
@@ -70,7 +71,8 @@ enum hw_status hw_posix_error(struct hw_error *error, int number, const char *ve
  */
 int hw_posix_files_descriptor(struct hw_posix_files *files, const char *path, int flags);
 
-/* Open a file with the flags of open(). Errors: HW_IO, HW_NOT_FOUND, HW_NO_MEMORY. */
+/* Open a file with the flags of open(); one to be written is not opened through a link. Errors:
+ * HW_IO, HW_NOT_FOUND, HW_NO_MEMORY. */
 enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *path, int flags,
                                    struct hw_posix_file **file, struct hw_error *error);
 
@@ -86,7 +88,8 @@ enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *e
 /* The calls on a file: posix_file.c. */
 extern const struct hw_file_methods hw_posix_file_methods;
 
-/* The same for a lock file: made if missing, with a descriptor of its own until it is closed. */
+/* The same for a lock file: made if missing, with descriptors of its own for it and for the
+ * directory that it is in, until it is closed. */
 enum hw_status hw_posix_files_open_lock(struct hw_posix_files *files, const char *path,
                                         struct hw_posix_file **file, struct hw_error *error);
 

@@ -45,9 +45,15 @@ static enum hw_status posix_open(struct hw_store *base, const char *path, enum h
 {
     struct posix_store *store = (struct posix_store *)base;
     struct hw_posix_file *file;
-    enum hw_status status =
-        hw_posix_files_open(&store->files, path, open_flags(mode), &file, error);
+    struct stat found;
+    enum hw_status status;
 
+    /* What is begun anew takes the place of a link, and leaves alone what that leads to. */
+    if (mode == HW_OPEN_TRUNCATE && lstat(path, &found) == 0 && S_ISLNK(found.st_mode) &&
+        unlink(path) != 0) {
+        return hw_posix_error(error, errno, "remove", path);
+    }
+    status = hw_posix_files_open(&store->files, path, open_flags(mode), &file, error);
     if (status == HW_OK) {
         *opened = &file->base;
     }
@@ -192,14 +198,15 @@ static enum hw_status posix_look(struct hw_store *base, const char *path, struct
                                  struct hw_error *error)
 {
     struct stat found;
+    int result = lstat(path, &found);
+    bool is_link = result == 0 && S_ISLNK(found.st_mode);
 
     (void)base;
-    *look = (struct hw_path_look){.exists = false};
-    if (stat(path, &found) == 0) {
-        *look = (struct hw_path_look){.exists = true,
-                                      .is_directory = S_ISDIR(found.st_mode),
-                                      .size_bytes =
-                                          S_ISDIR(found.st_mode) ? 0 : (int64_t)found.st_size};
+    *look = (struct hw_path_look){.is_link = is_link};
+    if ((is_link ? stat(path, &found) : result) == 0) {
+        look->exists = true;
+        look->is_directory = S_ISDIR(found.st_mode);
+        look->size_bytes = look->is_directory ? 0 : (int64_t)found.st_size;
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return hw_posix_error(error, errno, "look for", path);
     }
@@ -222,20 +229,37 @@ static enum hw_status error_locked(int descriptor, const char *path, struct hw_e
                         digits > 0 ? text : "(not known yet)");
 }
 
-/* flock() belongs to the open file and not to the process, so it excludes this process too. */
+/* flock() belongs to the open file and not to the process, so it excludes this process too. Returns
+ * errno. */
+static int lock_try(int descriptor)
+{
+    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/*
+ * The lock is on the directory, since a file in it can be deleted and made anew while its owner
+ * lives. Where a file system has no locks for directories, that of the file has to do.
+ */
 static enum hw_status lock_take(struct hw_posix_file *file, struct hw_error *error)
 {
     char text[32];
     int length = snprintf(text, sizeof text, "%jd\n", (intmax_t)getpid());
+    int number = lock_try(file->directory);
     size_t size;
 
-    while (flock(file->descriptor, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) {
-            return error_locked(file->descriptor, file->path, error);
-        }
-        if (errno != EINTR) {
-            return hw_posix_error(error, errno, "lock", file->path);
-        }
+    if (number != EWOULDBLOCK) {
+        number = lock_try(file->descriptor);
+    }
+    if (number == EWOULDBLOCK) {
+        return error_locked(file->descriptor, file->path, error);
+    }
+    if (number != 0) {
+        return hw_posix_error(error, number, "lock", file->path);
     }
     HW_ASSERT(length > 0 && (size_t)length < sizeof text);
     size = (size_t)length;

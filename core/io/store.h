@@ -32,6 +32,11 @@ enum hw_open_mode {
     HW_OPEN_TRUNCATE   /* Made empty in any case; read and written. */
 };
 
+/*
+ * A file is never written through a symbolic link: opening one for that is HW_IO, and
+ * HW_OPEN_TRUNCATE makes a new file in its place.
+ */
+
 /* Names in one directory, sorted by their bytes. Release with hw_name_list_release(). */
 struct hw_name_list {
     const struct hw_allocator *allocator;
@@ -42,7 +47,8 @@ struct hw_name_list {
 
 /* What a path is at the moment. */
 struct hw_path_look {
-    bool exists; /* Else the others are false and 0. */
+    bool exists;  /* Else the others are false and 0, but for is_link. */
+    bool is_link; /* A symbolic link; the rest is said of what it leads to. */
     bool is_directory;
     int64_t size_bytes; /* Of a file; 0 of a directory. */
 };
@@ -128,7 +134,8 @@ enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, 
 
 /*
  * Take the lock file `path` (made if missing) for this process and write the process id into it.
- * *lock holds it until hw_file_close(). Errors: HW_BUSY if another process, or another lock of this
+ * *lock holds it until hw_file_close(), also where the file is deleted meanwhile. A directory has
+ * one lock. Errors: HW_BUSY if another process, or another lock of this
  * process, has it; the message names the path and the owner's process id.
  */
 enum hw_status hw_store_lock(struct hw_store *store, const char *path, struct hw_file **lock,

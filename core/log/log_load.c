@@ -418,10 +418,16 @@ static enum hw_status load_files(struct loader *loader, struct hw_error *error)
 
 static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
 {
-    bool exists;
-    enum hw_status status = hw_store_exists(log->owner.store, log->owner.directory, &exists, error);
+    struct hw_path_look look;
+    enum hw_status status = hw_store_look(log->owner.store, log->owner.directory, &look, error);
 
-    if (status == HW_OK && !exists) {
+    if (status == HW_OK && look.is_link) {
+        return hw_error_set(error, HW_CORRUPT,
+                            "'%.300s' is a symbolic link: a replica's directory lies in that of "
+                            "its broker",
+                            log->owner.directory);
+    }
+    if (status == HW_OK && !look.exists) {
         log->directory_is_new = true;
         status = hw_store_make_directory(log->owner.store, log->owner.directory, error);
     }
