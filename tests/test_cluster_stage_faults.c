@@ -261,6 +261,104 @@ static void every_allocation_and_every_call_of_the_store_can_fail(void **state)
     free(value);
 }
 
+/* The process ends at the n-th change of the store that a preparation makes, in the midst of a
+ * write or before it: what is there afterwards? */
+static bool sweep_end_of_process(int fail_at, size_t torn_bytes, bool *is_there)
+{
+    struct hw_cluster_options options = {.directory = "cluster"};
+    struct sweep s;
+    struct hw_error error;
+    enum hw_status status;
+    hw_offset_t end;
+
+    sweep_begin(&s, false);
+    assert_ok(add_rows(s.stage, s.value, &error));
+    s.topics.faults = (struct hw_faults){
+        .fail_at = fail_at, .fail_on = true, .only_changes = true, .torn_bytes = torn_bytes};
+    status = hw_stage_prepare(s.stage, &error);
+    hw_stage_destroy(s.stage);
+    s.stage = NULL;
+    hw_cluster_abandon(s.topics.cluster);
+    s.topics.faults = (struct hw_faults){.fail_at = -1};
+    options.allocator = &s.topics.heap.allocator;
+    options.store = s.topics.store;
+    assert_ok(hw_cluster_open(&options, &s.topics.cluster, &error));
+    end = hw_log_end(test_topics_log(&s.topics, "alpha", 0));
+    assert_true(end == 0 || end == 3);
+    expect_ends(&s, end, end, end / 3);
+
+    /* The next transaction there is whole, and so is what is appended without one. */
+    assert_ok(hw_stage_create(s.topics.cluster, &s.stage, &error));
+    assert_ok(add_rows(s.stage, s.value, &error));
+    assert_ok(hw_stage_prepare(s.stage, &error));
+    hw_stage_commit(s.stage);
+    hw_stage_destroy(s.stage);
+    s.stage = NULL;
+    hw_cluster_abandon(s.topics.cluster);
+    assert_ok(hw_cluster_open(&options, &s.topics.cluster, &error));
+    expect_ends(&s, end + 3, end + 3, end / 3 + 1);
+    sweep_end(&s);
+    *is_there = end == 3;
+    return status != HW_OK;
+}
+
+/* Case: F-61 */
+static void a_process_that_ends_within_commit_leaves_all_or_nothing(void **state)
+{
+    static const size_t torn_bytes[] = {0, 30, 700};
+    bool is_there;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof torn_bytes / sizeof torn_bytes[0]; i++) {
+        int fail_at = 0;
+
+        while (sweep_end_of_process(fail_at, torn_bytes[i], &is_there)) {
+            assert_false(is_there);
+            fail_at++;
+        }
+        assert_true(is_there);
+        assert_true(fail_at >= 5); /* The note, three logs, the note's end. */
+    }
+}
+
+/* Case: F-61. A note that cannot be taken back takes nothing with it that comes after it. */
+static void a_note_that_stays_is_taken_back_before_the_next_append(void **state)
+{
+    struct hw_cluster_options options = {.directory = "cluster"};
+    struct hw_produce produce = {.topic = "alpha",
+                                 .partition = 0,
+                                 .record = {.key_size = -1, .value_size = -1},
+                                 .acks = 1,
+                                 .leader_epoch = -1};
+    struct hw_produced produced;
+    struct hw_error error;
+    int failures = 0;
+    enum hw_status status = HW_IO;
+
+    (void)state;
+    for (int fail_at = 0; status != HW_OK; fail_at++) {
+        struct sweep s;
+
+        sweep_begin(&s, false);
+        assert_ok(add_rows(s.stage, s.value, &error));
+        /* Two in a row: the note's end, and the attempt to end it once more. */
+        s.topics.faults = (struct hw_faults){.fail_at = fail_at, .fail_on = true};
+        status = hw_stage_prepare(s.stage, &error);
+        s.topics.faults = (struct hw_faults){.fail_at = -1};
+        failures += status != HW_OK;
+        hw_stage_destroy(s.stage);
+        s.stage = NULL;
+        (void)hw_cluster_produce(s.topics.cluster, &produce, &produced, &error);
+        hw_cluster_abandon(s.topics.cluster);
+        options.allocator = &s.topics.heap.allocator;
+        options.store = s.topics.store;
+        assert_ok(hw_cluster_open(&options, &s.topics.cluster, &error));
+        assert_int_equal(hw_log_end(test_topics_log(&s.topics, "alpha", 0)), produced.offset + 1);
+        sweep_end(&s);
+    }
+    assert_true(failures >= 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +366,8 @@ int main(void)
         cmocka_unit_test(a_preparation_without_memory_changes_nothing),
         cmocka_unit_test(a_commit_and_a_rollback_cannot_fail),
         cmocka_unit_test(every_allocation_and_every_call_of_the_store_can_fail),
+        cmocka_unit_test(a_process_that_ends_within_commit_leaves_all_or_nothing),
+        cmocka_unit_test(a_note_that_stays_is_taken_back_before_the_next_append),
     };
 
     return cmocka_run_group_tests_name("cluster_stage_faults", tests, NULL, NULL);

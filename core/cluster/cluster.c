@@ -230,6 +230,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_file_close(cluster->loss_file.file);
     hw_journal_release(&cluster->journal);
     hw_shown_file_release(&cluster->shown);
+    hw_file_close(cluster->stage_file.file);
     hw_buffer_release(&cluster->scratch);
     hw_batch_cache_release(&cluster->batches);
     hw_tails_release(&cluster->tails);
@@ -409,8 +410,11 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
 
 enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error)
 {
-    return cluster->is_state_dirty && cluster->is_on_disk ? hw_state_file_write(cluster, error)
-                                                          : HW_OK;
+    enum hw_status status = hw_stage_file_clear(&cluster->stage_file, error);
+
+    return status == HW_OK && cluster->is_state_dirty && cluster->is_on_disk
+               ? hw_state_file_write(cluster, error)
+               : status;
 }
 
 enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,

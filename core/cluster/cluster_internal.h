@@ -18,6 +18,7 @@
 #include "core/config/config.h"
 #include "core/durable/loss_file.h"
 #include "core/durable/shown_file.h"
+#include "core/durable/stage_file.h"
 #include "core/log/checkpoint_file.h"
 #include "core/replication/exchange.h"
 
@@ -109,6 +110,7 @@ struct hw_cluster {
     struct hw_loss_file loss_file;
     struct hw_journal journal;
     struct hw_shown_file shown;
+    struct hw_stage_file stage_file;
     size_t next_slot;         /* Of the shown file. */
     size_t news_count;        /* Partitions that have news. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
@@ -177,9 +179,10 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error);
 
 /*
- * Write cluster.state if it is dirty: an earlier step could not. Before a leader takes records it
- * must have been: opened again, the cluster follows the leader that is on disk, which has not got
- * them. Errors: HW_IO, HW_NO_MEMORY.
+ * Write cluster.state if it is dirty, and take a transaction's note back that is done: an earlier
+ * step could not. Before a leader takes records both must have been: opened again, the cluster
+ * follows the leader that is on disk, which has not got them, or cuts them off with that
+ * transaction. Errors: HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error);
 

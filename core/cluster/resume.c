@@ -7,6 +7,7 @@
  * were lost or damaged. Another in-sync replica that has it all leads instead.
  */
 #include "core/base/broker_list.h"
+#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
@@ -96,6 +97,51 @@ static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_top
     cluster->is_state_dirty = true;
 }
 
+/* Cut a leader's log back to where a transaction began whose process ended while it was appended.
+ */
+static enum hw_status resume_cut_stage(struct hw_cluster *cluster,
+                                       const struct hw_stage_start *start, struct hw_error *error)
+{
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        struct hw_topic *topic = cluster->topics[i];
+        struct hw_replica *replica =
+            hw_uuid_equal(&topic->id, &start->topic_id) && start->partition >= 0 &&
+                    start->partition < topic->partition_count
+                ? hw_partition_find(&topic->partitions[start->partition], start->broker)
+                : NULL;
+        struct hw_event event;
+
+        if (replica == NULL || start->offset < hw_log_start(replica->log) ||
+            start->offset >= hw_log_end(replica->log)) {
+            continue;
+        }
+        event = hw_replica_event(replica, HW_EVENT_RECOVERY);
+        event.offset = start->offset;
+        event.end_offset = hw_log_end(replica->log);
+        hw_journal_add(&cluster->journal, event,
+                       "the process ended within COMMIT: the transaction's records are cut off");
+        return hw_log_truncate_to(replica->log, start->offset, error);
+    }
+    return HW_OK;
+}
+
+/* Of a transaction that was being appended all is there afterwards, or nothing. */
+static enum hw_status resume_cut_stages(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_stage_start start;
+    struct hw_buffer note;
+    enum hw_status status;
+
+    hw_buffer_init(&note, cluster->allocator);
+    status =
+        hw_stage_file_open(&cluster->stage_file, cluster->store, cluster->directory, &note, error);
+    for (size_t i = 0; status == HW_OK && hw_stage_file_entry(&note, i, &start); i++) {
+        status = resume_cut_stage(cluster, &start, error);
+    }
+    hw_buffer_release(&note);
+    return status == HW_OK ? hw_stage_file_clear(&cluster->stage_file, error) : status;
+}
+
 /* A broker whose disk is not there does not start, as if it had crashed. */
 static enum hw_status resume_broker(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error)
@@ -132,6 +178,9 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
             status = resume_broker(cluster, cluster->brokers[i], error);
         }
+    }
+    if (status == HW_OK) {
+        status = resume_cut_stages(cluster, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_select(cluster, NULL, -1, &all, error);

@@ -2,7 +2,8 @@
 /*
  * From waiting batches to those in the leaders' logs, and back.
  *
- *     prepare    each piece -> hw_replica_append_built()
+ *     prepare    where the rows begin is noted (stage_file.h), if they are more than one batch
+ *                each piece -> hw_replica_append_built()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
  *     commit     waiting entries are added, the variant is told, locks and marks go
  *     reopen     logs are cut back to where the stage began
@@ -213,6 +214,41 @@ static void undo_appends(struct hw_stage *stage)
     }
 }
 
+/* One batch is there whole or not at all, wherever the process ends. */
+static bool needs_note(const struct hw_stage *stage)
+{
+    return stage->cluster->is_on_disk &&
+           (stage->pieces.count > 1 ||
+            (stage->pieces.count == 1 && stage->pieces.list[0].builder.start > 0));
+}
+
+/* Note where the rows will begin, for an opening after the process has ended among them. */
+static enum hw_status note_begin(struct hw_stage *stage, struct hw_error *error)
+{
+    struct hw_cluster *cluster = stage->cluster;
+    struct hw_buffer note;
+    enum hw_status status = HW_OK;
+
+    hw_buffer_init(&note, cluster->allocator);
+    for (size_t i = 0; status == HW_OK && i < stage->partition_count; i++) {
+        const struct hw_stage_partition *partition = &stage->partitions[i];
+        const struct hw_stage_start start = {.topic_id = partition->topic->id,
+                                             .partition = partition->index,
+                                             .broker = partition->leader,
+                                             .offset = partition->base};
+
+        if (!partition->topic->is_hidden) {
+            status = hw_stage_file_add(&note, &start, error);
+        }
+    }
+    if (status == HW_OK && note.size > 0) {
+        status = hw_stage_file_write(&cluster->stage_file, cluster->store, cluster->directory,
+                                     &note, error);
+    }
+    hw_buffer_release(&note);
+    return status;
+}
+
 enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 {
     enum hw_status status;
@@ -225,11 +261,20 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
     if (status == HW_OK && stage->partition_count > 0) {
         status = hw_cluster_write_state(stage->cluster, error);
     }
+    if (status == HW_OK && needs_note(stage)) {
+        status = note_begin(stage, error);
+    }
     if (status == HW_OK) {
         status = append_pieces(stage, error);
     }
+    if (status == HW_OK) {
+        status = hw_stage_file_clear(&stage->cluster->stage_file, error);
+    }
     if (status != HW_OK) {
+        struct hw_error unused;
+
         undo_appends(stage);
+        (void)hw_stage_file_clear(&stage->cluster->stage_file, &unused);
         return status;
     }
     stage->is_prepared = true;
