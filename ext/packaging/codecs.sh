@@ -5,7 +5,8 @@
 # C. None of their names leaves a library that they are linked into, and they need libc only.
 #
 # usage: CC=... AR=... CFLAGS=... ext/packaging/codecs.sh FOLDER      build
-#        ext/packaging/codecs.sh --includes                           print the -I options of their headers
+#        ext/packaging/codecs.sh --includes     print the -I options of their headers
+#        ext/packaging/codecs.sh --copy FOLDER  copy what is compiled, and FOLDER/options, into a tree of its own
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,6 +26,24 @@ for name in adler32 crc32 deflate inffast inflate inftrees trees zutil; do
     files+=("$zlib/$name.c")
 done
 files+=("$zstd"/lib/common/*.c "$zstd"/lib/compress/*.c "$zstd"/lib/decompress/*.c)
+
+if [ "$1" = --copy ]; then
+    for file in "${files[@]}"; do
+        here=$(dirname "$file")
+        case $file in
+        ext/*) to=$2/snappy ;;
+        "$zlib"/*) to=$2/zlib ;;
+        "$lz4"/*) to=$2/lz4 ;;
+        *) to=$2/zstd/$(basename "$here") ;;
+        esac
+        mkdir -p "$to"
+        cp "$file" "$here"/*.h "$to"
+    done
+    # zstd's files include "../common/..." and its header stands above them.
+    cp "$zstd"/lib/*.h "$2/zstd"
+    printf '%s\n' "${options[@]}" >"$2/options"
+    exit 0
+fi
 
 folder=$1
 mkdir -p "$folder"

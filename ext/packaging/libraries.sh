@@ -13,7 +13,7 @@ zig=${ZIG:-zig}
 sqlite=$(ext/packaging/fetch.sh sqlite-3.39.0)
 
 for platform in "$@"; do
-    suffix=so link=(-shared -Wl,--gc-sections) more=()
+    suffix=so link=(-shared -Wl,--gc-sections) more=() files=()
     case $platform in
     linux-x86_64 | linux-aarch64) target=${platform#linux-}-linux-gnu.2.17 ;;
     linux-s390x) target=s390x-linux-gnu.2.17 ;;
@@ -22,6 +22,7 @@ for platform in "$@"; do
     macos-x86_64) target=x86_64-macos.11.0 suffix=dylib link=(-dynamiclib) ;;
     *) echo "libraries.sh: no platform $platform" >&2 && exit 2 ;;
     esac
+    [ "${platform#*-}" != x86_64 ] || files=(ext/packaging/zig/cpu_model.c)
     # zlib 1.2.13 takes macOS for a system that has no fdopen().
     [ "$suffix" = so ] || more+=(-Dfdopen=fdopen)
     here=$folder/$platform
@@ -31,6 +32,6 @@ for platform in "$@"; do
     CC="$zig cc -target $target" AR="$zig ar" CFLAGS="${more[*]}" ext/packaging/codecs.sh "$here/codecs"
     $zig cc -target "$target" -std=c11 -O2 -s -fPIC -fvisibility=hidden "${more[@]}" "-DHW_BUILD_COMMIT=\"${COMMIT:-unknown}\"" \
         "${link[@]}" -I"$sqlite" $(ext/packaging/codecs.sh --includes) \
-        -o "$library" build/amalgamation/highwater.c "$here/codecs/libcodecs.a"
+        -o "$library" build/amalgamation/highwater.c "${files[@]}" "$here/codecs/libcodecs.a"
     printf '%s %d\n' "$library" "$(stat -c %s "$library")"
 done

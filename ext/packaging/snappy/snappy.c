@@ -12,7 +12,7 @@
  *
  * Source: format_description.txt of Snappy.
  */
-#include "ext/packaging/snappy/snappy-c.h"
+#include "snappy-c.h"
 
 #include <stdbool.h>
 #include <stdint.h>
