@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_walk.h"
 
+#include "core/replication/variant.h"
+
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +111,16 @@ static void promise(struct walk *w, hw_offset_t offset, int record, const char *
     w->promised[offset] = record;
 }
 
+/* The teaching model answers when those who were in sync at the append have it. Who has come into
+ * its ISR since needs to have only what is below the high watermark. */
+static bool is_promise_of_model(const struct walk *w, hw_offset_t offset)
+{
+    const struct hw_replica *leader = hw_partition_leader(orders(w));
+
+    return w->t->cluster->variant == &hw_variant_minikafka &&
+           (leader == NULL || offset >= hw_log_high_watermark(leader->log));
+}
+
 static void note_acks(struct walk *w)
 {
     int kept = 0;
@@ -119,7 +131,7 @@ static void note_acks(struct walk *w)
 
         if (ack->is_pending) {
             w->waiting[kept++] = waiting;
-        } else if (ack->error == HW_KAFKA_NONE) {
+        } else if (ack->error == HW_KAFKA_NONE && !is_promise_of_model(w, waiting.offset)) {
             promise(w, waiting.offset, waiting.record, "acknowledged");
         }
     }
@@ -181,7 +193,7 @@ static void note_flush(struct walk *w)
 }
 
 /* A topic begins: nothing is promised. */
-static void promise_nothing(struct walk *w)
+void test_walk_promise_nothing(struct walk *w)
 {
     w->waiting_count = 0;
     w->safe_offset = 0;
@@ -281,7 +293,8 @@ static void step_reassign(struct walk *w)
 /*
  * Settings reach every broker at once, one that is cut off too. So with the ELR the minimum stays
  * as it is while any link is cut: a leader that is cut off would go by the new one, while the
- * controller elects a member of the ELR by the old one.
+ * controller elects a member of the ELR by the old one. And while the ISR is empty: a change clears
+ * the ELR, and then only an unclean election is left.
  */
 static void step_configure(struct walk *w)
 {
@@ -308,7 +321,8 @@ static void step_configure(struct walk *w)
     size_t index = dice(w, sizeof settings / sizeof settings[0]);
     const char *value = settings[index][1 + dice(w, 2)];
 
-    if (w->with_elr && index < 2 && w->t->cluster->links.count > 0) {
+    if (w->with_elr && index < 2 &&
+        (w->t->cluster->links.count > 0 || orders(w)->record.isr.count == 0)) {
         return;
     }
     if (index < BEGIN_CLUSTER || (index >= BEGIN_THROTTLED && index < BEGIN_RATES)) {
@@ -347,7 +361,7 @@ static void step_topic(struct walk *w)
     assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
     assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
     t->seen_leader = HW_BROKER_ID_NONE;
-    promise_nothing(w);
+    test_walk_promise_nothing(w);
     w->topics++;
 }
 
@@ -403,12 +417,40 @@ static void step_admin(struct walk *w)
     }
 }
 
+static void step_protocol(struct walk *w)
+{
+    const struct hw_variant *variant = hw_variant_at(dice(w, 5));
+
+    configure(w->t, "protocol", variant->name);
+    expect_done(w->t);
+    w->switches++;
+}
+
+/* Steps by which the rules before today's, and those of the model, lose what they have promised. */
+static bool is_loss_by_rule(const struct walk *w, uint64_t choice)
+{
+    if ((w->with & WALK_STRICT) == 0 || w->t->cluster->variant == &hw_variant_kafka) {
+        return false;
+    }
+    return (choice >= 2 && choice <= 6) || (choice >= 11 && choice <= 13) ||
+           (choice >= 24 && choice <= 26);
+}
+
 static void step(struct walk *w)
 {
     struct test_cluster *t = w->t;
     hw_broker_id_t broker = any_broker(w);
+    uint64_t choice = dice(w, (w->with & WALK_ADMIN) != 0 ? 28 : 24);
+    enum { SWITCH = 1000 };
 
-    switch (dice(w, (w->with & WALK_ADMIN) != 0 ? 28 : 24)) {
+    if (is_loss_by_rule(w, choice)) {
+        choice = SWITCH;
+    }
+    if (choice == SWITCH || ((w->with & WALK_PROTOCOLS) != 0 && dice(w, 12) == 0)) {
+        step_protocol(w);
+        return;
+    }
+    switch (choice) {
     case 0:
     case 1:
         step_crash(w, broker);
@@ -483,7 +525,7 @@ bool test_walk(struct walk *w, const char *variant, uint64_t seed, uint64_t step
     w->next_record = 0;
     w->safe_record = 0;
     w->broken[0] = '\0';
-    promise_nothing(w);
+    test_walk_promise_nothing(w);
     for (uint64_t i = 0; i < steps && w->broken[0] == '\0'; i++) {
         step(w);
         note_acks(w);
@@ -493,4 +535,54 @@ bool test_walk(struct walk *w, const char *variant, uint64_t seed, uint64_t step
         }
     }
     return w->broken[0] != '\0';
+}
+
+void test_walk_comes_to_rest(struct walk *w)
+{
+    struct test_cluster *t = w->t;
+    const struct hw_replica *leader;
+
+    configure(t, "protocol", "kafka");
+    expect_done(t);
+    configure(t, "replica.fetch.max.bytes", "1048576");
+    configure(t, "replica.fetch.min.bytes", "1");
+    configure(t, "follower.replication.throttled.rate", "9223372036854775807");
+    configure(t, "leader.replication.throttled.rate", "9223372036854775807");
+    heal_all(t);
+    expect_done(t);
+    for (hw_broker_id_t broker = 1; broker <= w->brokers; broker++) {
+        restart(t, broker);
+    }
+    for (int32_t i = 0; i < w->brokers && hw_partition_leader(orders(w)) == NULL; i++) {
+        promote(t, 1 + i);
+    }
+    for (hw_broker_id_t broker = 1; broker <= w->brokers && hw_partition_leader(orders(w)) == NULL;
+         broker++) {
+        /* After a crash of all that were in sync the ELR is empty: whoever leads may lack records.
+         */
+        t->records_may_be_lost = true;
+        test_walk_promise_nothing(w);
+        promote_unclean(t, broker);
+    }
+    assert_non_null(hw_partition_leader(orders(w)));
+    tick(t, 20000); /* Delays are over. */
+    replicate(t);
+    expect_done(t);
+    leader = hw_partition_leader(orders(w));
+    assert_non_null(leader);
+    for (int32_t i = 0; i < orders(w)->replica_count; i++) {
+        const struct hw_replica *replica = orders(w)->replicas[i];
+
+        if (replica->failure[0] != '\0') {
+            break_promise(w, "broker %d: %s", (int)replica->broker, replica->failure);
+        } else if (hw_log_end(replica->log) != hw_log_end(leader->log)) {
+            break_promise(w, "broker %d ends at %d, the leader at %d", (int)replica->broker,
+                          (int)hw_log_end(replica->log), (int)hw_log_end(leader->log));
+        }
+    }
+    note_deleted(w);
+    note_acks(w);
+    if (read_leader(w)) {
+        check_promises(w);
+    }
 }

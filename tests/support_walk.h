@@ -21,7 +21,9 @@ enum { WALK_OFFSETS_MAX = 4096 };
 enum {
     WALK_POWER_LOSS = 1,
     WALK_CUT_LINKS = 2,
-    WALK_ADMIN = 4 /* Everything that an administrator can order: step_admin(). */
+    WALK_ADMIN = 4,     /* Everything that an administrator can order: step_admin(). */
+    WALK_PROTOCOLS = 8, /* The protocol is another one now and then. */
+    WALK_STRICT = 16    /* With it: an older protocol is not asked for what its rules lose by. */
 };
 
 struct walk_waiting {
@@ -53,10 +55,18 @@ struct walk {
     int shutdowns;
     int deletions;
     int topics;
+    int switches;
 };
 
 /* Walk until a promise is broken, on a new cluster of t with `variant`. Returns whether one was.
  * What the walk has counted goes on counting. */
 bool test_walk(struct walk *w, const char *variant, uint64_t seed, uint64_t steps);
+
+/* From now on nothing of what is there is promised. */
+void test_walk_promise_nothing(struct walk *w);
+
+/* After a walk: today's protocol, all brokers up, no link cut, somebody leads. All that was
+ * promised is there, every replica fetches and has what the leader has. Fails in words. */
+void test_walk_comes_to_rest(struct walk *w);
 
 #endif /* SUPPORT_WALK_H */

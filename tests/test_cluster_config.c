@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/replication/variant.h"
 #include "tests/support_config.h"
 
 #include <inttypes.h>
@@ -113,14 +114,17 @@ static void every_default_is_an_allowed_value_in_its_normal_form(void **state)
 {
     struct test_config *t = *state;
 
-    for (size_t i = 0; i < hw_config_count(); i++) {
-        const struct hw_config_entry *entry = hw_config_entry_at(i);
-        const char *defaults[] = {entry->default_value, entry->minikafka_default};
+    const struct hw_variant *variant;
 
-        for (size_t d = 0; d < 2; d++) {
-            if (defaults[d] != NULL) {
-                SET(t, entry->name, defaults[d]);
-                assert_string_equal(t->cluster.values[i], defaults[d]);
+    for (size_t v = 0; (variant = hw_variant_at(v)) != NULL; v++) {
+        SET(t, "protocol", variant->name);
+        for (size_t i = 0; i < hw_config_count(); i++) {
+            const struct hw_config_entry *entry = hw_config_entry_at(i);
+            const char *value = hw_config_default(&t->cluster, i);
+
+            if (value != NULL && entry->type != HW_CONFIG_VARIANT) {
+                SET(t, entry->name, value);
+                assert_string_equal(t->cluster.values[i], value);
                 SET(t, entry->name, NULL);
             }
         }

@@ -223,9 +223,9 @@ static void changes_of_the_isr_do_not_make_a_leader_epoch(void **state)
     assert_int_equal(partition_view(t).partition_epoch, before + 2);
 }
 
-/* A member of the ELR holds what is committed while the ISR is too small for anything to be. With a
- * smaller minimum that is over. Semantics: R6.8, R6.11, invariant 8 */
-static void a_smaller_minimum_ends_the_elr(void **state)
+/* A member of the ELR holds what is committed while the ISR is too small for anything to be. With
+ * another minimum that is over. Semantics: R6.8, R6.11, invariant 8. Case: F-23 */
+static void another_minimum_ends_the_elr(void **state)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
     struct test_cluster *t = *state;
@@ -236,8 +236,10 @@ static void a_smaller_minimum_ends_the_elr(void **state)
     tick(t, 31000); /* So that the high watermark does not wait for broker 2. */
     remove_from_isr(t, 2);
     assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 1);
-    configure_topic(t, "min.insync.replicas", "3");
+    configure_topic(t, "flush.messages", "3");
     assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 1);
+    configure_topic(t, "min.insync.replicas", "3");
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 0);
     produce_acks(t, "a", 1);
     expect_high_watermark(t, 1, 0);
     configure_topic(t, "min.insync.replicas", "1");
@@ -279,7 +281,7 @@ static void who_is_in_the_shared_isr_is_not_in_the_elr(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_smaller_minimum_ends_the_elr),
+        TEST(another_minimum_ends_the_elr),
         TEST(who_is_in_the_shared_isr_is_not_in_the_elr),
         TEST(a_silent_follower_leaves_at_the_first_check_after_its_time),
         TEST(who_has_everything_stays_however_long_nothing_happens),

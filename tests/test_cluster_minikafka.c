@@ -149,14 +149,15 @@ static void model_evaluate(struct model *m)
     }
     for (int i = 0; i < m->ack_count; i++) {
         struct model_ack *ack = &m->acks[i];
+        bool is_enough = model_isr_size(m) >= m->min_isr;
         bool all_have = true;
 
         for (int b = 1; b <= m->brokers; b++) {
             all_have = all_have && (!ack->captured[b] || m->end[b] >= ack->next_offset);
         }
-        if (ack->is_pending && (all_have || model_isr_size(m) < m->min_isr)) {
+        if (ack->is_pending && (all_have || !is_enough)) {
             ack->is_pending = false;
-            ack->answer = all_have ? "acknowledged" : "NOT_ENOUGH_REPLICAS_AFTER_APPEND";
+            ack->answer = is_enough ? "acknowledged" : "NOT_ENOUGH_REPLICAS_AFTER_APPEND";
         }
     }
 }

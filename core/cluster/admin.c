@@ -13,15 +13,11 @@ static void admin_keep_earlier(hw_time_ms_t *next, hw_time_ms_t before)
 /* Everything that is derived from the configuration, anew. */
 static void admin_apply_configs(struct hw_cluster *cluster)
 {
-    const struct hw_variant *before = cluster->variant;
-    const struct hw_variant *variant;
     hw_time_ms_t isr_check = cluster->next_isr_check_ms;
     hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
     hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
-    struct hw_step step = hw_cluster_step(cluster);
 
     hw_cluster_resolve(cluster);
-    variant = cluster->variant;
     for (size_t i = 0; i < cluster->broker_count; i++) {
         hw_broker_configure_quotas(cluster, cluster->brokers[i]);
     }
@@ -32,24 +28,77 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     admin_keep_earlier(&cluster->next_log_start_checkpoint_ms, log_starts);
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
-        for (int32_t p = 0; variant != before && p < cluster->topics[t]->partition_count; p++) {
-            variant->created(&cluster->topics[t]->partitions[p], &step);
+    }
+}
+
+static void admin_release_variant(struct hw_cluster *cluster, const struct hw_variant *variant)
+{
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        for (int32_t p = 0; p < cluster->topics[t]->partition_count; p++) {
+            hw_variant_release(variant, &cluster->topics[t]->partitions[p]);
         }
     }
 }
 
-/* What the controller makes of settings that have changed, and the brokers of that. */
-static enum hw_status admin_tell_configs(struct hw_cluster *cluster, struct hw_error *error)
+/* All partitions have what they need to go by this protocol, or none has. */
+static enum hw_status admin_prepare_variant(struct hw_cluster *cluster,
+                                            const struct hw_variant *variant,
+                                            struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t t = 0; status == HW_OK && t < cluster->topic_count; t++) {
+        for (int32_t p = 0; status == HW_OK && p < cluster->topics[t]->partition_count; p++) {
+            status = hw_variant_prepare(variant, &cluster->topics[t]->partitions[p],
+                                        cluster->allocator, error);
+        }
+    }
+    if (status != HW_OK) {
+        admin_release_variant(cluster, variant);
+    }
+    return status;
+}
+
+/* Every partition goes by another protocol from now on. What fails at one stops no other one. */
+static enum hw_status admin_switch_variant(struct hw_cluster *cluster,
+                                           const struct hw_variant *before, enum hw_status first,
+                                           struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
+
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        struct hw_topic *topic = cluster->topics[t];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            struct hw_partition *partition = &topic->partitions[p];
+            struct hw_error later;
+            enum hw_status status =
+                hw_variant_switch(partition, &step, before, first == HW_OK ? error : &later);
+
+            first = hw_cluster_settle(cluster, topic, partition, first == HW_OK ? status : first,
+                                      error);
+        }
+    }
+    return first;
+}
+
+/* Nobody leads by an ELR that no rule keeps up any more: where it is off, and where the minimum
+ * that its members were chosen by has changed, of this topic or of all. */
+static enum hw_status admin_clear_elr(struct hw_cluster *cluster, const struct hw_topic *changed,
+                                      bool min_isr_changed, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    bool elr_enabled = cluster->controller.elr_enabled;
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        if (hw_controller_min_isr_changed(&cluster->controller, partition->settings,
-                                          &partition->record)) {
+        bool is_concerned =
+            !elr_enabled || (min_isr_changed && (changed == NULL || changed == topic));
+
+        if (is_concerned && hw_controller_clear_elr(&cluster->controller, &partition->record)) {
             partition->is_record_dirty = true;
             status = hw_exchange_tell_all(partition, &step, error);
             status = hw_cluster_settle(cluster, topic, partition, status, error);
@@ -78,6 +127,8 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
                                     const char *topic, struct hw_buffer *in_force,
                                     struct hw_error *error)
 {
+    const struct hw_variant *before = cluster->variant;
+    const struct hw_variant *next = before;
     struct hw_topic *found = NULL;
     const char *text;
     size_t index;
@@ -92,16 +143,27 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     if (status == HW_OK) {
         status = hw_cluster_make_durable(cluster, error);
     }
+    if (status == HW_OK && hw_config_entry_at(index)->type == HW_CONFIG_VARIANT) {
+        next = hw_config_variant(value == NULL ? hw_config_entry_at(index)->default_value : value);
+        status = admin_prepare_variant(cluster, next, error);
+    }
     if (status == HW_OK) {
         status =
             hw_config_set(found == NULL ? &cluster->configs : &found->configs, index, value, error);
     }
     if (status != HW_OK) {
+        if (next != before) {
+            admin_release_variant(cluster, next);
+        }
         return status;
     }
     admin_apply_configs(cluster);
     cluster->is_state_dirty = true;
-    status = admin_tell_configs(cluster, error);
+    status = admin_clear_elr(cluster, found, strcmp(name, "min.insync.replicas") == 0, error);
+    if (next != before) {
+        status = admin_switch_variant(cluster, before, status, error);
+        admin_release_variant(cluster, before);
+    }
     text = hw_config_value(&cluster->configs, found == NULL ? NULL : &found->configs, index);
     if (status == HW_OK && in_force != NULL && text != NULL) {
         status = hw_buffer_append(in_force, text, strlen(text), error);

@@ -25,6 +25,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
     HW_ASSERT(cluster->variant != NULL);
     cluster->controller.auto_elect = hw_config_bool(configs, NULL, "controller.auto.elect");
     cluster->controller.elr_enabled =
+        cluster->variant->has_elr &&
         hw_config_int64(configs, NULL, "eligible.leader.replicas.version") > 0;
     cluster->settings = (struct hw_cluster_settings){
         .acks = acks == NULL     ? cluster->variant->default_acks

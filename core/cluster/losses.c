@@ -225,20 +225,6 @@ static hw_offset_t larger(hw_offset_t a, hw_offset_t b)
     return a > b ? a : b;
 }
 
-/* The epoch at `at`, which grows from call to call; *end is lowered to where it ends. *next is the
- * first entry that starts behind it. */
-static hw_epoch_t epoch_at(const struct hw_epoch_cache *epochs, size_t *next, hw_offset_t at,
-                           hw_offset_t *end)
-{
-    while (*next < epochs->count && epochs->entries[*next].start_offset <= at) {
-        (*next)++;
-    }
-    if (*next < epochs->count && epochs->entries[*next].start_offset < *end) {
-        *end = epochs->entries[*next].start_offset;
-    }
-    return *next == 0 ? HW_EPOCH_NONE : epochs->entries[*next - 1].epoch;
-}
-
 /*
  * Note what the log that led has and `log` has not: all behind its end, and what has another epoch.
  * What was deleted at the start of either is not lost.
@@ -254,12 +240,12 @@ static void compare(struct loss_walk *walk, const struct hw_log *log)
     walk->common_end = led->log_end < log_end ? led->log_end : log_end;
     while (at < led->log_end) {
         hw_offset_t end = led->log_end;
-        hw_epoch_t led_epoch = epoch_at(&led->epochs, &led_next, at, &end);
+        hw_epoch_t led_epoch = hw_epoch_cache_run(&led->epochs, &led_next, at, &end);
         hw_epoch_t epoch = led_epoch;
 
         if (at < log_end) {
             end = end < log_end ? end : log_end;
-            epoch = epoch_at(hw_log_epochs(log), &next, at, &end);
+            epoch = hw_epoch_cache_run(hw_log_epochs(log), &next, at, &end);
         }
         if (at >= log_end || epoch != led_epoch) {
             walk->common_end = at < walk->common_end ? at : walk->common_end;

@@ -186,6 +186,10 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
         status = hw_cluster_select(cluster, NULL, -1, &all, error);
     }
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);
+        if (status != HW_OK) {
+            break;
+        }
         resume_shown(cluster, topic, partition);
         resume_choose_leader(cluster, topic, partition);
         if (hw_partition_raise_epoch(partition)) {

@@ -20,6 +20,7 @@ static void topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
             hw_replica_destroy(topic->partitions[p].replicas[r]);
         }
         cluster->news_count -= topic->partitions[p].has_news ? 1 : 0;
+        hw_variant_release(cluster->variant, &topic->partitions[p]);
     }
     for (int32_t p = 0; topic->led != NULL && p < topic->partition_count; p++) {
         hw_led_log_release(&topic->led[p]);
@@ -261,8 +262,11 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     for (int32_t r = 0; r < topic->replication_factor; r++) {
         hw_broker_list_add(&replicas, live[(index + r) % live_count]);
     }
-    status =
-        hw_controller_create_partition(&cluster->controller, &replicas, &partition->record, error);
+    status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);
+    if (status == HW_OK) {
+        status = hw_controller_create_partition(&cluster->controller, &replicas, &partition->record,
+                                                error);
+    }
     if (status == HW_OK) {
         hw_partition_note_record(partition);
         status = hw_cluster_place_replicas(cluster, topic, partition, error);

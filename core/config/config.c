@@ -197,9 +197,13 @@ const char *hw_config_default(const struct hw_config_values *cluster, size_t ind
 {
     const struct hw_config_entry *entry = hw_config_entry_at(index);
 
-    if (entry->minikafka_default != NULL &&
-        strcmp(hw_config_text(cluster, NULL, "protocol"), hw_variant_minikafka.name) == 0) {
-        return entry->minikafka_default;
+    if (strcmp(entry->name, "replica.lag.time.max.ms") == 0) {
+        const struct hw_variant *variant =
+            hw_variant_find(hw_config_text(cluster, NULL, "protocol"));
+
+        return variant->default_replica_lag_time_max_ms != NULL
+                   ? variant->default_replica_lag_time_max_ms
+                   : entry->default_value;
     }
     return entry->default_value;
 }

@@ -37,7 +37,6 @@ struct hw_config_entry {
     const char *description;   /* One line, with the range. */
     /* Kafka's name of the same setting on a broker, accepted too; or NULL. */
     const char *broker_name;
-    const char *minikafka_default; /* Where that protocol's differs; else NULL. */
     /* Names separated by '|'. "x=y": x is taken too and kept as y. */
     const char *choices;
     int64_t minimum;
@@ -72,6 +71,9 @@ void hw_config_values_release(struct hw_config_values *values);
 /* Whether the entry can have the value; NULL it can. Errors: HW_REFUSED with INVALID_CONFIG (says
  * what is allowed). */
 enum hw_status hw_config_check(size_t index, const char *value, struct hw_error *error);
+
+/* The protocol variant that a value of `protocol` names, or NULL. */
+const struct hw_variant *hw_config_variant(const char *value);
 
 /*
  * Check `value` against the entry's type and range and keep it in its normal form; NULL takes it

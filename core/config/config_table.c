@@ -126,7 +126,7 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(0, INT64_MAX)},
     {"replica.lag.time.max.ms", "30000",
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
-     CLUSTER, INTEGER(0, PERIOD_MS_MAX), .minikafka_default = "10000"},
+     CLUSTER, INTEGER(0, PERIOD_MS_MAX)},
     {"replication", "manual",
      "manual: records move when you say so. auto: followers follow every call at once.",
      CLUSTER, CHOICE("manual|auto")},

@@ -164,17 +164,31 @@ static bool normalize_choices(const char *choices, struct span value,
     return true;
 }
 
-static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SIZE])
+static const struct hw_variant *find_variant(struct span value)
 {
-    const struct hw_variant *variant;
+    const struct hw_variant *variant = NULL;
 
     for (size_t i = 0; (variant = hw_variant_at(i)) != NULL; i++) {
         if (span_is(value, variant->name)) {
-            (void)snprintf(normal, HW_CONFIG_NORMAL_SIZE, "%s", variant->name);
-            return true;
+            break;
         }
     }
-    return false;
+    return variant;
+}
+
+const struct hw_variant *hw_config_variant(const char *value)
+{
+    return find_variant(trim((struct span){.text = value, .size = strlen(value)}));
+}
+
+static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SIZE])
+{
+    const struct hw_variant *variant = find_variant(value);
+
+    if (variant != NULL) {
+        (void)snprintf(normal, HW_CONFIG_NORMAL_SIZE, "%s", variant->name);
+    }
+    return variant != NULL;
 }
 
 bool hw_config_normalize(const struct hw_config_entry *entry, const char *value,

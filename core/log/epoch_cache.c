@@ -152,6 +152,38 @@ hw_epoch_t hw_epoch_cache_epoch_for_offset(const struct hw_epoch_cache *cache, h
     return HW_EPOCH_NONE;
 }
 
+hw_epoch_t hw_epoch_cache_run(const struct hw_epoch_cache *cache, size_t *next, hw_offset_t at,
+                              hw_offset_t *end)
+{
+    while (*next < cache->count && cache->entries[*next].start_offset <= at) {
+        (*next)++;
+    }
+    if (*next < cache->count && cache->entries[*next].start_offset < *end) {
+        *end = cache->entries[*next].start_offset;
+    }
+    return *next == 0 ? HW_EPOCH_NONE : cache->entries[*next - 1].epoch;
+}
+
+hw_offset_t hw_epoch_cache_common_end(const struct hw_epoch_cache *a, hw_offset_t a_end,
+                                      const struct hw_epoch_cache *b, hw_offset_t b_end,
+                                      hw_offset_t start)
+{
+    hw_offset_t shorter = a_end < b_end ? a_end : b_end;
+    size_t a_next = 0;
+    size_t b_next = 0;
+
+    while (start < shorter) {
+        hw_offset_t end = shorter;
+
+        if (hw_epoch_cache_run(a, &a_next, start, &end) !=
+            hw_epoch_cache_run(b, &b_next, start, &end)) {
+            break;
+        }
+        start = end;
+    }
+    return start < shorter ? start : shorter;
+}
+
 hw_epoch_t hw_epoch_cache_latest_epoch(const struct hw_epoch_cache *cache)
 {
     const struct hw_epoch_entry *last = last_entry(cache);

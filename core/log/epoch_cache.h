@@ -68,6 +68,17 @@ bool hw_epoch_cache_truncate_from_start(struct hw_epoch_cache *cache, hw_offset_
 
 void hw_epoch_cache_clear(struct hw_epoch_cache *cache);
 
+/* The epoch of the records at `at`, which grows from call to call; *end is lowered to where they
+ * end. *next, 0 at first, is the first entry that starts behind `at`. */
+hw_epoch_t hw_epoch_cache_run(const struct hw_epoch_cache *cache, size_t *next, hw_offset_t at,
+                              hw_offset_t *end);
+
+/* Up to where two logs, which end at `a_end` and `b_end`, have the same epochs from `start` on: one
+ * leader wrote all records of an epoch, so up to there they have the same records. */
+hw_offset_t hw_epoch_cache_common_end(const struct hw_epoch_cache *a, hw_offset_t a_end,
+                                      const struct hw_epoch_cache *b, hw_offset_t b_end,
+                                      hw_offset_t start);
+
 /* HW_EPOCH_NONE where there is none (R5.5). */
 hw_epoch_t hw_epoch_cache_epoch_for_offset(const struct hw_epoch_cache *cache, hw_offset_t offset);
 hw_epoch_t hw_epoch_cache_latest_epoch(const struct hw_epoch_cache *cache);

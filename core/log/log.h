@@ -291,6 +291,16 @@ enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t time
  * HW_NO_MEMORY (cache and file unchanged). */
 enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct hw_error *error);
 
+/*
+ * For logs that were written by rules without leader epochs: know the epochs as the batches have
+ * them, and let none go back from one batch to the next. Batches with an older one than those
+ * before them get `raised`, which is newer than all (the checksum does not cover it). *has_raised
+ * tells whether there were any, also after an error. Reads the whole log. Errors: HW_NO_MEMORY,
+ * HW_IO, HW_CORRUPT.
+ */
+enum hw_status hw_log_mend_epochs(struct hw_log *log, hw_epoch_t raised, bool *has_raised,
+                                  struct hw_error *error);
+
 /* Where does `epoch` end in this log (R5.3)? */
 struct hw_epoch_end hw_log_end_offset_for_epoch(const struct hw_log *log, hw_epoch_t epoch);
 

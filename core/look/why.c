@@ -165,10 +165,8 @@ static bool is_waited_for(const struct why *why, const struct hw_remote_replica 
     if (remote->log_end > why->offset) {
         return false;
     }
-    return why->cluster->variant->has_controller
-               ? hw_replica_waits_for(why->leader, remote, why->cluster->now_ms,
-                                      why->partition->settings)
-               : hw_broker_list_contains(&why->leader->isr, remote->broker);
+    return why->cluster->variant->waits_for(why->partition, why->leader, remote,
+                                            why->cluster->now_ms);
 }
 
 static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
@@ -202,7 +200,7 @@ static void say_above_high_watermark(struct why *why, hw_offset_t high_watermark
     char isr[HW_BROKER_LIST_TEXT_SIZE];
 
     say(why, "above the high watermark %" PRId64, high_watermark);
-    if (why->cluster->variant->has_controller && leader->isr.count < min_isr) {
+    if (!why->cluster->variant->high_watermark_ignores_min_isr && leader->isr.count < min_isr) {
         say(why, ": the ISR is %s and min.insync.replicas is %" PRId32,
             hw_broker_list_format(&leader->isr, isr, sizeof isr), min_isr);
         separator = "; ";

@@ -338,17 +338,23 @@ bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *contro
     return broker_lost(&change, id, record);
 }
 
-bool hw_controller_min_isr_changed(const struct hw_controller *controller,
-                                   const struct hw_settings *settings,
-                                   struct hw_partition_record *record)
+bool hw_controller_clear_elr(const struct hw_controller *controller,
+                             struct hw_partition_record *record)
 {
-    struct hw_partition_change change = change_of(controller, settings, record);
+    const struct hw_broker_list *eligible =
+        record->elr.count > 0 ? &record->elr : &record->last_known_elr;
 
-    if (record->elr.count == 0 || record->isr.count < change.effective_min_isr) {
+    if (eligible->count == 0) {
         return false;
     }
-    change_elect_nobody(&change, record);
-    return hw_partition_change_apply(&change, record, NULL);
+    /* Without the ELR an ISR never becomes empty: its last members stay, and may lead again. */
+    if (!controller->elr_enabled && record->isr.count == 0) {
+        record->isr = *eligible;
+    }
+    record->elr = record->last_known_elr = (struct hw_broker_list){.count = 0};
+    hw_partition_record_advance(record, false);
+    hw_partition_record_check(record);
+    return true;
 }
 
 /* Whether `id` may lead without losing what is committed, and else why not. */

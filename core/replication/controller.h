@@ -82,14 +82,12 @@ bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *contro
                                               struct hw_partition_record *record); /* R6.12 */
 
 /*
- * min.insync.replicas has changed: where the ISR is large enough now, the high watermark moves
- * again and members of the ELR do not keep up with it, so it is emptied (invariant 8). Returns
- * whether that changed the record; nobody is elected. Source: ReplicationControlManager of 4.1,
- * which clears the ELR where this setting changes; the rules do not say when.
+ * Empty the ELR and the last known one: min.insync.replicas has changed, by which its members were
+ * chosen, or there is no ELR any more. Returns whether that changed the record; nobody is elected.
+ * Source: TopicDelta.replay(ClearElrRecord), since 4.0.
  */
-bool hw_controller_min_isr_changed(const struct hw_controller *controller,
-                                   const struct hw_settings *settings,
-                                   struct hw_partition_record *record);
+bool hw_controller_clear_elr(const struct hw_controller *controller,
+                             struct hw_partition_record *record);
 
 /*
  * Make `id` the leader, by hand: the leader epoch goes up in any case, also where it leads already.

@@ -2,6 +2,10 @@
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
 #include "core/replication/replica.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 static int32_t smaller(int32_t a, int32_t b)
 {
     return a < b ? a : b;
@@ -41,6 +45,26 @@ bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_
            hw_quota_is_exceeded(&replica->quotas->follower, now_ms);
 }
 
+void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
+                     const struct hw_error *error)
+{
+    char failure[HW_REPLICA_FAILURE_SIZE];
+
+    (void)snprintf(failure, sizeof failure, "%.40s: %.320s",
+                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
+                                        : hw_status_name(status),
+                   error->message);
+    /* One that tries again and again is no news. */
+    if (replica->fetch.phase == HW_PHASE_FAILED && strcmp(failure, replica->failure) == 0) {
+        return;
+    }
+    memcpy(replica->failure, failure, sizeof failure);
+    replica->fetch.phase = HW_PHASE_FAILED;
+    replica->fetch.is_request_waiting = false;
+    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s", failure);
+    replica->changes++;
+}
+
 /* A partition that is delayed already does not get a longer delay by a second error (R2.29). */
 static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms,
                            const struct hw_settings *settings)
@@ -57,8 +81,14 @@ static void follower_refused(struct hw_replica *replica, hw_time_ms_t now_ms,
 {
     if (refused == HW_KAFKA_FENCED_LEADER_EPOCH &&
         leader_epoch == replica->fetch.current_leader_epoch) {
-        replica->fetch.phase = HW_PHASE_FAILED; /* Until the controller tells it the new epoch. */
-        replica->changes++;
+        struct hw_error error;
+
+        (void)hw_error_refuse(&error, refused,
+                              "%s on broker %" PRId32 " follows in leader epoch %" PRId32
+                              ", its leader is in a later one, of which the controller has not told"
+                              " it",
+                              replica->name, replica->broker, leader_epoch);
+        hw_replica_fail(replica, HW_REFUSED, &error);
         return;
     }
     follower_delay(replica, now_ms, settings);
@@ -77,17 +107,14 @@ static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time
                                              const struct hw_settings *settings,
                                              enum hw_status status, const struct hw_error *error)
 {
-    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s: %s",
-                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
-                                        : hw_status_name(status),
-                   error->message);
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE) {
+        hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s: %s",
+                       hw_kafka_error_name(error->kafka_error), error->message);
         follower_delay(replica, now_ms, settings);
         return HW_OK;
     }
     if (status != HW_NO_MEMORY) {
-        replica->fetch.phase = HW_PHASE_FAILED;
-        replica->changes++;
+        hw_replica_fail(replica, status, error);
     }
     return status == HW_REFUSED ? HW_OK : status;
 }
@@ -163,6 +190,30 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     return HW_OK;
 }
 
+/*
+ * Does the leader make this follower cut at the same place as the last time, after it has copied
+ * from there? A leader does not diverge from itself: its log says of its epochs something else than
+ * its batches do, and the follower would cut and copy these records for ever.
+ */
+static bool follower_goes_round(struct hw_replica *replica, hw_offset_t offset,
+                                struct hw_error *error)
+{
+    hw_offset_t cut_before = replica->fetch.cut_offset;
+
+    replica->fetch.cut_offset = offset;
+    if (offset != cut_before || offset == hw_log_end(replica->log)) {
+        return false;
+    }
+    (void)hw_error_refuse(
+        error, HW_KAFKA_INVALID_RECORD,
+        "%s on broker %" PRId32 " would cut and copy the records %" PRId64 " to %" PRId64
+        " again and again: the leader epochs in the log of broker %" PRId32
+        " contradict its leader-epoch-checkpoint; promote() another replica",
+        replica->name, replica->broker, offset, hw_log_end(replica->log) - 1, replica->leader);
+    hw_replica_fail(replica, HW_REFUSED, error);
+    return true;
+}
+
 enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
                                       const struct hw_settings *settings,
                                       const struct hw_fetch_request *request,
@@ -193,12 +244,18 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
         hw_offset_t offset = hw_truncation_offset(replica->log, response->diverging_epoch,
                                                   fetch->fetch_offset, &is_complete);
 
+        if (follower_goes_round(replica, offset, error)) {
+            return HW_OK;
+        }
         /* Cut first and fetch again; the answer's high watermark is not for this log (R2.24). */
         return hw_replica_truncate_follower(replica, offset, true, error);
     }
     if (fetch->fetch_offset != hw_log_end(replica->log)) {
-        fetch->phase = HW_PHASE_FAILED;
-        replica->changes++;
+        (void)hw_error_refuse(
+            error, HW_KAFKA_INVALID_RECORD,
+            "%s on broker %" PRId32 " fetches at %" PRId64 ", its log ends at %" PRId64,
+            replica->name, replica->broker, fetch->fetch_offset, hw_log_end(replica->log));
+        hw_replica_fail(replica, HW_REFUSED, error);
         return HW_OK;
     }
     return follower_take(replica, now_ms, settings, response, records, error);
@@ -220,8 +277,7 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
     if (leader_log_end < hw_log_end(replica->log)) {
         status = hw_replica_truncate_follower(replica, leader_log_end, true, error);
     } else if (leader_log_start > hw_log_end(replica->log)) {
-        status = hw_log_truncate_fully_and_start_at(replica->log, leader_log_start, HW_OFFSET_NONE,
-                                                    error);
+        status = hw_replica_restart_log(replica, leader_log_start, error);
     }
     if (status != HW_OK) {
         return status;

@@ -137,7 +137,7 @@ uint64_t hw_partition_changes(const struct hw_partition *partition)
     for (int32_t i = 0; i < partition->replica_count; i++) {
         sum += partition->replicas[i]->changes;
     }
-    return sum + (uint64_t)partition->shared_high_watermark;
+    return sum;
 }
 
 void hw_partition_check(const struct hw_partition *partition)
@@ -154,5 +154,8 @@ void hw_partition_check(const struct hw_partition *partition)
         HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER &&
                                  replica->leader_epoch == partition->record.leader_epoch,
                              partition->record.leader == replica->broker));
+    }
+    if (partition->variant->check != NULL) {
+        partition->variant->check(partition);
     }
 }

@@ -37,13 +37,7 @@ struct hw_partition {
     hw_broker_id_t brokers[HW_REPLICAS_MAX]; /* So that finding one looks at no other. */
     struct hw_replica *replicas[HW_REPLICAS_MAX];
 
-    /* minikafka only: the one high watermark, and what it remembers of each replica, in the order
-     * of record.replicas, also while its broker is down. */
-    hw_offset_t shared_high_watermark;
-    struct {
-        hw_offset_t log_end;
-        hw_time_ms_t last_fetch_ms;
-    } shared[HW_REPLICAS_MAX];
+    void *variant_state; /* Of the variant, which alone knows what it is. */
 };
 
 /* Which links are cut. Broker ids, or HW_CONTROLLER. */
@@ -95,8 +89,7 @@ void hw_partition_note_record(struct hw_partition *partition);
 /* Brokers of the replica list that do not run. */
 struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);
 
-/* Sum of all replicas' change counters, the partition epoch and the high watermark of what was
- * compared last: equal means nothing moved. */
+/* Sum of all replicas' change counters and the partition epoch: equal means nothing moved. */
 uint64_t hw_partition_changes(const struct hw_partition *partition);
 
 /*

@@ -28,6 +28,7 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
     made->fetch.delay_until_ms = HW_TIME_NEVER;
     made->fetch.current_leader_epoch = HW_EPOCH_NONE;
     made->fetch.last_fetched_epoch = HW_EPOCH_NONE;
+    made->fetch.cut_offset = HW_OFFSET_NONE;
     made->fetch.lag = -1;
     *replica = made;
     return HW_OK;
@@ -176,12 +177,14 @@ void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncatin
     const struct hw_epoch_cache *epochs = hw_log_epochs(replica->log);
     bool fetches_first = epochs->count > 0 && !starts_truncating;
 
+    replica->failure[0] = '\0';
     replica->fetch =
         (struct hw_fetch_state){.phase = fetches_first ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING,
                                 .fetch_offset = fetches_first ? hw_log_end(replica->log)
                                                               : hw_log_high_watermark(replica->log),
                                 .current_leader_epoch = replica->leader_epoch,
                                 .last_fetched_epoch = hw_epoch_cache_latest_epoch(epochs),
+                                .cut_offset = HW_OFFSET_NONE,
                                 .lag = -1,
                                 .delay_until_ms = HW_TIME_NEVER};
 }

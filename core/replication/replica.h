@@ -60,6 +60,7 @@ struct hw_fetch_state {
     hw_offset_t fetch_offset;
     hw_epoch_t current_leader_epoch;
     hw_epoch_t last_fetched_epoch; /* HW_EPOCH_NONE: not known, or the variant does not send it. */
+    hw_offset_t cut_offset;        /* Where this leader has made it cut last, in this epoch. */
     int64_t lag;                   /* -1: unknown. */
     hw_time_ms_t delay_until_ms;   /* HW_TIME_NEVER: not delayed. */
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
@@ -67,6 +68,8 @@ struct hw_fetch_state {
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
     bool is_first;              /* Of the next request: others had the room in the last answer. */
 };
+
+enum { HW_REPLICA_FAILURE_SIZE = 384 };
 
 struct hw_replica {
     const struct hw_allocator *allocator;
@@ -105,6 +108,7 @@ struct hw_replica {
 
     /* As follower. */
     struct hw_fetch_state fetch;
+    char failure[HW_REPLICA_FAILURE_SIZE]; /* Why it is in phase Failed; "" where it is not. */
 
     uint64_t changes; /* Grows whenever anything that can be seen has moved. */
 };
@@ -389,8 +393,28 @@ void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
 hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end leader_end,
                                  hw_offset_t fallback, bool *is_complete);
 
+/* Drop the whole log and begin anew at `offset`, the leader's log start (R2.30). Errors: as
+ * hw_log_truncate_fully_and_start_at(). */
+enum hw_status hw_replica_restart_log(struct hw_replica *replica, hw_offset_t offset,
+                                      struct hw_error *error);
+
+/* The follower cannot go on: it stays in phase Failed, and says why, until it begins to fetch anew.
+ * Source: AbstractFetcherThread.markPartitionFailed. */
+void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
+                     const struct hw_error *error);
+
 /* Cut a follower's log and set its fetch state behind the cut (R5.15). */
 enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,
                                             bool is_complete, struct hw_error *error);
+
+/* Where the batch begins that `offset` lies inside of; `offset` itself where it lies in none.
+ * Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT. */
+enum hw_status hw_replica_batch_boundary(const struct hw_replica *replica, hw_offset_t offset,
+                                         hw_offset_t *boundary, struct hw_error *error);
+
+/* Where the last batch of the log ends: below the log end if a cut fell inside a batch, which went
+ * whole. Errors: as above. */
+enum hw_status hw_replica_batches_end(const struct hw_replica *replica, hw_offset_t *end,
+                                      struct hw_error *error);
 
 #endif /* HW_REPLICATION_REPLICA_H */

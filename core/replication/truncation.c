@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where does a follower cut its log so that it agrees with the leader's? R5.14, R5.15. */
+#include "core/record/batch.h"
 #include "core/replication/replica.h"
+
+#include <inttypes.h>
 
 static hw_offset_t smaller(hw_offset_t a, hw_offset_t b)
 {
@@ -42,7 +45,7 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
 
     if (status != HW_OK) {
         if (status != HW_NO_MEMORY) {
-            replica->fetch.phase = HW_PHASE_FAILED; /* R5.17 */
+            hw_replica_fail(replica, status, error); /* R5.17 */
         }
         return status;
     }
@@ -63,5 +66,68 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
         replica->fetch.phase != before.phase) {
         replica->changes++;
     }
+    return HW_OK;
+}
+
+enum hw_status hw_replica_batch_boundary(const struct hw_replica *replica, hw_offset_t offset,
+                                         hw_offset_t *boundary, struct hw_error *error)
+{
+    struct hw_buffer bytes;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    *boundary = offset;
+    if (offset <= hw_log_start(replica->log) || offset >= hw_log_end(replica->log)) {
+        return HW_OK;
+    }
+    hw_buffer_init(&bytes, replica->allocator);
+    status = hw_log_read(replica->log, offset, hw_log_end(replica->log), 1, true, &bytes, error);
+    if (status == HW_OK && hw_batch_parse(bytes.bytes, bytes.size, &batch) == HW_BATCH_OK &&
+        batch.base_offset < offset) {
+        *boundary = batch.base_offset;
+    }
+    hw_buffer_release(&bytes);
+    return status;
+}
+
+enum hw_status hw_replica_batches_end(const struct hw_replica *replica, hw_offset_t *end,
+                                      struct hw_error *error)
+{
+    hw_offset_t start = hw_log_start(replica->log);
+    struct hw_buffer bytes;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    *end = hw_log_end(replica->log);
+    hw_buffer_init(&bytes, replica->allocator);
+    status = hw_log_read_before(replica->log, start, *end, 1, &bytes, error);
+    if (status == HW_OK && bytes.size == 0) {
+        *end = start;
+    }
+    for (size_t at = 0; status == HW_OK &&
+                        hw_batch_parse(bytes.bytes + at, bytes.size - at, &batch) == HW_BATCH_OK;
+         at += hw_batch_size_bytes(&batch)) {
+        *end = batch.base_offset + batch.last_offset_delta + 1;
+    }
+    hw_buffer_release(&bytes);
+    return status;
+}
+
+enum hw_status hw_replica_restart_log(struct hw_replica *replica, hw_offset_t offset,
+                                      struct hw_error *error)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_TRUNCATE);
+    enum hw_status status;
+
+    event.peer = replica->leader;
+    event.offset = offset;
+    event.end_offset = hw_log_end(replica->log);
+    status = hw_log_truncate_fully_and_start_at(replica->log, offset, HW_OFFSET_NONE, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    hw_journal_add(replica->journal, event, "the whole log: the leader's begins at %" PRId64,
+                   offset);
+    replica->changes++;
     return HW_OK;
 }

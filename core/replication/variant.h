@@ -26,10 +26,23 @@ struct hw_variant {
     bool high_watermark_ignores_min_isr; /* Before KIP-966 it moved below the minimum too (R3.3). */
     bool has_controller;                 /* Elections, controlled shutdown, moves: R6, R7. */
     bool has_timeouts;                   /* Waiting produces and fetches time out. */
+    bool has_elr;                        /* Eligible leader replicas, where they are turned on. */
     int32_t default_acks;
+    const char *default_replica_lag_time_max_ms; /* As text; NULL: today's. */
 
-    /* A partition was created, or loaded, with its replicas attached and their roles told. */
+    /* partition->variant_state, where the variant keeps something of its own of a partition: both
+     * NULL where it does not. Errors: HW_NO_MEMORY. Called by hw_variant_prepare() and
+     * hw_variant_release(). */
+    enum hw_status (*prepare)(struct hw_partition *partition, const struct hw_allocator *allocator,
+                              struct hw_error *error);
+    void (*release)(struct hw_partition *partition);
+
+    /* A partition was created, or loaded, with its replicas attached and their roles told; or it
+     * has gone by another protocol until now, whose settings are still to be seen in it. Errors of
+     * the second: HW_IO, HW_NO_MEMORY of a log that could not be cut; the rest is done. */
     void (*created)(struct hw_partition *partition, const struct hw_step *step);
+    enum hw_status (*entered)(struct hw_partition *partition, const struct hw_step *step,
+                              struct hw_error *error);
 
     /* May the leader take a produce with these acks, and does the named epoch (-1: none) fit? */
     enum hw_status (*may_append)(struct hw_partition *partition, struct hw_replica *leader,
@@ -75,6 +88,13 @@ struct hw_variant {
     /* The high watermark by which `replica` shows its records. */
     hw_offset_t (*high_watermark)(const struct hw_partition *partition,
                                   const struct hw_replica *replica);
+
+    /* Does the high watermark wait for what `remote` has, as far as `leader` knows of it? */
+    bool (*waits_for)(const struct hw_partition *partition, const struct hw_replica *leader,
+                      const struct hw_remote_replica *remote, hw_time_ms_t now_ms);
+
+    /* Assert what the variant promises of itself; NULL: nothing. */
+    void (*check)(const struct hw_partition *partition);
 };
 
 extern const struct hw_variant hw_variant_kafka;
@@ -82,6 +102,24 @@ extern const struct hw_variant hw_variant_hw_truncation;
 extern const struct hw_variant hw_variant_kip_101;
 extern const struct hw_variant hw_variant_kip_279;
 extern const struct hw_variant hw_variant_minikafka;
+
+/* Have what a partition needs to go by `variant`, before it does; give it back after it did, or
+ * where it will not. Errors: HW_NO_MEMORY. */
+enum hw_status hw_variant_prepare(const struct hw_variant *variant, struct hw_partition *partition,
+                                  const struct hw_allocator *allocator, struct hw_error *error);
+void hw_variant_release(const struct hw_variant *variant, struct hw_partition *partition);
+
+/* The partition has gone by `before` and goes by partition->variant, which is prepared, from now
+ * on. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT; all that could be done is done. */
+enum hw_status hw_variant_switch(struct hw_partition *partition, const struct hw_step *step,
+                                 const struct hw_variant *before, struct hw_error *error);
+
+/* Up to where two replicas have the same records. */
+hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_replica *b);
+
+/* For variants that are entered: followers that know the leader have what it has and nothing else,
+ * and begin to fetch anew; nobody waits for an answer. Errors: as `entered`. */
+enum hw_status hw_variant_align(struct hw_partition *partition, struct hw_error *error);
 
 /* The variant of this name, or NULL. hw_variant_at() lists them: NULL behind the last one. */
 const struct hw_variant *hw_variant_find(const char *name);

@@ -56,12 +56,19 @@ hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
     return hw_log_high_watermark(replica->log);
 }
 
+bool hw_kafka_waits_for(const struct hw_partition *partition, const struct hw_replica *leader,
+                        const struct hw_remote_replica *remote, hw_time_ms_t now_ms)
+{
+    return hw_replica_waits_for(leader, remote, now_ms, partition->settings);
+}
+
 const struct hw_variant hw_variant_kafka = {
     .name = "kafka",
     .sends_epochs = true,
     .starts_truncating = false,
     .truncates_when_told = false,
     .high_watermark_ignores_min_isr = false,
+    .has_elr = true,
     .truncate = kafka_truncate,
     HW_KAFKA_DECISIONS,
 };

@@ -13,51 +13,126 @@
 
 #include <inttypes.h>
 
+/* What the model keeps of a partition: the one high watermark, and what it remembers of each
+ * replica, in the order of record.replicas, also while its broker is down. */
+struct mini {
+    const struct hw_allocator *allocator;
+    hw_offset_t high_watermark;
+    struct {
+        hw_offset_t log_end;
+        hw_time_ms_t last_fetch_ms;
+    } replicas[HW_REPLICAS_MAX];
+};
+
+static struct mini *mini_of(const struct hw_partition *partition)
+{
+    HW_ASSERT(partition->variant_state != NULL);
+    return partition->variant_state;
+}
+
+static enum hw_status mini_prepare(struct hw_partition *partition,
+                                   const struct hw_allocator *allocator, struct hw_error *error)
+{
+    struct mini *made = hw_alloc_zeroed(allocator, sizeof *made);
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, partition->name);
+    }
+    made->allocator = allocator;
+    partition->variant_state = made;
+    return HW_OK;
+}
+
+static void mini_release(struct hw_partition *partition)
+{
+    struct mini *mini = mini_of(partition);
+
+    hw_free(mini->allocator, mini, sizeof *mini);
+}
+
 /* Show the shared high watermark in each log, as far as that log reaches. */
 static void mini_publish(struct hw_partition *partition)
 {
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        (void)hw_log_update_high_watermark(partition->replicas[i]->log,
-                                           partition->shared_high_watermark);
+        partition->replicas[i]->changes += hw_log_update_high_watermark(
+            partition->replicas[i]->log, mini_of(partition)->high_watermark);
     }
 }
 
-static void mini_created(struct hw_partition *partition, const struct hw_step *step)
+/* Where a replica stands in record.replicas; -1: it holds the partition no more. */
+static int32_t mini_find(const struct hw_partition *partition, hw_broker_id_t id)
 {
-    /* A new partition starts at 0, the smallest log end; a loaded one where its logs know it. */
-    partition->shared_high_watermark = 0;
-    for (int32_t i = 0; i < partition->replica_count; i++) {
-        hw_offset_t known = hw_log_high_watermark(partition->replicas[i]->log);
+    int32_t i = 0;
 
-        if (known > partition->shared_high_watermark) {
-            partition->shared_high_watermark = known;
-        }
+    while (i < partition->record.replicas.count && partition->record.replicas.ids[i] != id) {
+        i++;
     }
-    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
-        struct hw_replica *replica =
-            hw_partition_find(partition, partition->record.replicas.ids[i]);
-
-        partition->shared[i].log_end = replica == NULL ? 0 : hw_log_end(replica->log);
-        partition->shared[i].last_fetch_ms = step->now_ms;
-    }
-    mini_publish(partition);
+    return i < partition->record.replicas.count ? i : -1;
 }
 
 static int32_t mini_index(const struct hw_partition *partition, hw_broker_id_t id)
 {
-    int32_t i = 0;
+    int32_t i = mini_find(partition, id);
 
-    while (partition->record.replicas.ids[i] != id) {
-        i++;
-        HW_ASSERT(i < partition->record.replicas.count);
-    }
+    HW_ASSERT(i >= 0);
     return i;
+}
+
+/* What a replica's log is known to reach: one that does not run has at least what its leader heard
+ * of it. */
+static hw_offset_t mini_known_end(const struct hw_partition *partition, hw_broker_id_t id)
+{
+    const struct hw_replica *replica = hw_partition_find(partition, id);
+    struct hw_replica *leader = hw_partition_leader(partition);
+    const struct hw_remote_replica *remote =
+        leader == NULL ? NULL : hw_replica_find_remote(leader, id);
+
+    if (replica != NULL) {
+        return hw_log_end(replica->log);
+    }
+    return remote == NULL || remote->log_end < 0 ? 0 : remote->log_end;
+}
+
+static void mini_begin(struct hw_partition *partition, const struct hw_step *step,
+                       hw_offset_t high_watermark)
+{
+    struct mini *mini = mini_of(partition);
+
+    mini->high_watermark = high_watermark;
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        mini->replicas[i].log_end = mini_known_end(partition, partition->record.replicas.ids[i]);
+        mini->replicas[i].last_fetch_ms = step->now_ms;
+    }
+    mini_publish(partition);
+}
+
+/* The largest high watermark that a running replica, or such a member of the ISR, has. */
+static hw_offset_t mini_largest_known(const struct hw_partition *partition, bool in_isr)
+{
+    hw_offset_t largest = 0;
+
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        hw_offset_t known = hw_log_high_watermark(partition->replicas[i]->log);
+
+        if (known > largest &&
+            (!in_isr || hw_broker_list_contains(&partition->record.isr, partition->brokers[i]))) {
+            largest = known;
+        }
+    }
+    return largest;
+}
+
+/* A new partition starts at 0, the smallest log end; a loaded one where its logs know it. */
+static void mini_created(struct hw_partition *partition, const struct hw_step *step)
+{
+    mini_begin(partition, step, mini_largest_known(partition, false));
 }
 
 /* What is remembered of every replica is renewed from those that run, and mirrored to where a
  * leader keeps it, for the tables. */
 static void mini_observe(struct hw_partition *partition)
 {
+    struct mini *mini = mini_of(partition);
     struct hw_replica *leader = hw_partition_leader(partition);
 
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
@@ -67,47 +142,46 @@ static void mini_observe(struct hw_partition *partition)
             leader == NULL ? NULL : hw_replica_find_remote(leader, id);
 
         if (replica != NULL) {
-            partition->shared[i].log_end = hw_log_end(replica->log);
+            mini->replicas[i].log_end = hw_log_end(replica->log);
         }
         if (remote != NULL) {
-            remote->log_end = partition->shared[i].log_end;
-            remote->last_fetch_ms = partition->shared[i].last_fetch_ms;
+            remote->log_end = mini->replicas[i].log_end;
+            remote->last_fetch_ms = mini->replicas[i].last_fetch_ms;
             remote->last_caught_up_ms = remote->log_end == hw_log_end(leader->log)
-                                            ? partition->shared[i].last_fetch_ms
+                                            ? mini->replicas[i].last_fetch_ms
                                             : remote->last_caught_up_ms;
         }
     }
 }
 
+/* Have all that were in sync at the append got it? Who holds the partition no more does not count.
+ */
 static bool mini_captured_have(const struct hw_partition *partition,
                                const struct hw_waiting_produce *waiting)
 {
     for (int32_t i = 0; i < waiting->captured.count; i++) {
-        int32_t at = mini_index(partition, waiting->captured.ids[i]);
+        int32_t at = mini_find(partition, waiting->captured.ids[i]);
 
-        if (partition->shared[at].log_end < waiting->required_offset) {
+        if (at >= 0 && mini_of(partition)->replicas[at].log_end < waiting->required_offset) {
             return false;
         }
     }
     return true;
 }
 
+/* The size of the ISR is judged first, for every request that waits. */
 static void mini_evaluate_acks(struct hw_partition *partition, struct hw_replica *leader)
 {
+    bool is_enough = partition->record.isr.count >= partition->settings->min_insync_replicas;
+
     for (size_t i = leader->waiting_head; i < leader->waiting_count; i++) {
         struct hw_waiting_produce *waiting = &leader->waiting[i];
 
-        if (waiting->is_resolved) {
-            continue;
-        }
-        if (mini_captured_have(partition, waiting)) {
+        if (!waiting->is_resolved && (!is_enough || mini_captured_have(partition, waiting))) {
             waiting->is_resolved = true;
-            waiting->error = HW_KAFKA_NONE;
-        } else if (partition->record.isr.count < partition->settings->min_insync_replicas) {
-            waiting->is_resolved = true;
-            waiting->error = HW_KAFKA_NOT_ENOUGH_REPLICAS_AFTER_APPEND;
+            waiting->error = is_enough ? HW_KAFKA_NONE : HW_KAFKA_NOT_ENOUGH_REPLICAS_AFTER_APPEND;
+            leader->changes++;
         }
-        leader->changes += waiting->is_resolved ? 1 : 0;
     }
 }
 
@@ -116,10 +190,10 @@ static void mini_raise_high_watermark(struct hw_partition *partition, hw_offset_
     const struct hw_replica *leader = hw_partition_leader(partition);
     struct hw_event event = hw_partition_event(partition, HW_EVENT_HIGH_WATERMARK);
 
-    event.offset = partition->shared_high_watermark;
+    event.offset = mini_of(partition)->high_watermark;
     event.high_watermark = offset;
     event.end_offset = leader == NULL ? HW_OFFSET_NONE : hw_log_end(leader->log);
-    partition->shared_high_watermark = offset;
+    mini_of(partition)->high_watermark = offset;
     hw_journal_add_bare(partition->journal, &event);
 }
 
@@ -132,17 +206,31 @@ static void mini_evaluate(struct hw_partition *partition)
     for (int32_t i = 0; i < partition->record.isr.count; i++) {
         int32_t at = mini_index(partition, partition->record.isr.ids[i]);
 
-        if (partition->shared[at].log_end < smallest) {
-            smallest = partition->shared[at].log_end;
+        if (mini_of(partition)->replicas[at].log_end < smallest) {
+            smallest = mini_of(partition)->replicas[at].log_end;
         }
     }
-    if (partition->record.isr.count > 0 && smallest > partition->shared_high_watermark) {
+    if (partition->record.isr.count > 0 && smallest > mini_of(partition)->high_watermark) {
         mini_raise_high_watermark(partition, smallest);
     }
     mini_publish(partition);
     if (leader != NULL) {
         mini_evaluate_acks(partition, leader);
     }
+}
+
+/* A follower comes to its leader. What another protocol cut inside a batch ends in a hole, which
+ * no copy of whole batches would fill. */
+static enum hw_status mini_truncate(struct hw_partition *partition, const struct hw_step *step,
+                                    struct hw_replica *follower, struct hw_error *error)
+{
+    hw_offset_t end;
+    enum hw_status status = hw_replica_batches_end(follower, &end, error);
+
+    (void)partition, (void)step;
+    return status == HW_OK && end < hw_log_end(follower->log)
+               ? hw_replica_truncate_follower(follower, end, true, error)
+               : status;
 }
 
 /* Tell the replicas what the record says. The roles are those of Kafka; the high watermark that
@@ -161,6 +249,7 @@ static enum hw_status mini_tell(struct hw_partition *partition, const struct hw_
                                               error);
         } else {
             hw_replica_become_follower(replica, &partition->record, false, &changed);
+            status = changed ? mini_truncate(partition, step, replica, error) : status;
         }
     }
     mini_publish(partition);
@@ -236,13 +325,13 @@ static enum hw_status mini_refresh_isr(struct hw_partition *partition, const str
     mini_observe(partition);
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
         hw_broker_id_t id = partition->record.replicas.ids[i];
-        hw_offset_t log_end = partition->shared[i].log_end;
+        hw_offset_t log_end = mini_of(partition)->replicas[i].log_end;
 
         if (id == partition->record.leader ||
             (hw_log_end(leader->log) - log_end <= partition->settings->replica_lag_max_messages &&
-             step->now_ms - partition->shared[i].last_fetch_ms <=
+             step->now_ms - mini_of(partition)->replicas[i].last_fetch_ms <=
                  partition->settings->replica_lag_time_max_ms &&
-             log_end >= partition->shared_high_watermark)) {
+             log_end >= mini_of(partition)->high_watermark)) {
             hw_broker_list_add(&isr, id);
         }
     }
@@ -258,7 +347,7 @@ static hw_time_ms_t mini_next_isr_change(const struct hw_partition *partition)
 
     for (int32_t i = 0; i < partition->record.isr.count; i++) {
         hw_broker_id_t id = partition->record.isr.ids[i];
-        hw_time_ms_t due = partition->shared[mini_index(partition, id)].last_fetch_ms +
+        hw_time_ms_t due = mini_of(partition)->replicas[mini_index(partition, id)].last_fetch_ms +
                            partition->settings->replica_lag_time_max_ms + 1;
 
         if (id != partition->record.leader && due < earliest) {
@@ -268,13 +357,37 @@ static hw_time_ms_t mini_next_isr_change(const struct hw_partition *partition)
     return hw_partition_leader(partition) == NULL ? INT64_MAX : earliest;
 }
 
+/* Refuse a place that is no end of a batch: only whole batches are cut and copied. */
+static enum hw_status mini_check_boundary(const struct hw_partition *partition,
+                                          const struct hw_replica *replica, hw_offset_t offset,
+                                          struct hw_error *error)
+{
+    hw_offset_t boundary;
+    enum hw_status status = hw_replica_batch_boundary(replica, offset, &boundary, error);
+
+    if (status != HW_OK || boundary == offset) {
+        return status;
+    }
+    return hw_error_refuse(
+        error, HW_KAFKA_INVALID_RECORD,
+        "offset %" PRId64 " of %s lies inside the batch of broker %" PRId32
+        " that begins at %" PRId64 ", and only whole batches are cut or copied: promote() a replica"
+        " that has this batch, or configure('protocol', 'kafka'), which goes by leader epochs",
+        offset, partition->name, replica->broker, boundary);
+}
+
 static enum hw_status mini_cut_to_high_watermark(const struct hw_partition *partition,
                                                  struct hw_replica *replica, struct hw_error *error)
 {
-    if (hw_log_end(replica->log) <= partition->shared_high_watermark) {
+    hw_offset_t high_watermark = mini_of(partition)->high_watermark;
+    enum hw_status status;
+
+    if (hw_log_end(replica->log) <= high_watermark) {
         return HW_OK;
     }
-    return hw_replica_truncate_follower(replica, partition->shared_high_watermark, true, error);
+    status = mini_check_boundary(partition, replica, high_watermark, error);
+    return status == HW_OK ? hw_replica_truncate_follower(replica, high_watermark, true, error)
+                           : status;
 }
 
 /* Copy whole batches from the follower's log end: the first always, then within the limit. */
@@ -311,40 +424,71 @@ static enum hw_status mini_copy(const struct hw_partition *partition, struct hw_
     return status;
 }
 
-static enum hw_status mini_fetch_one(struct hw_partition *partition, const struct hw_step *step,
-                                     struct hw_replica *leader, struct hw_replica *follower,
-                                     int64_t *records, struct hw_error *error)
+/* Where the follower goes on: behind what it has, cut to the high watermark if that is longer than
+ * the leader's log; at the leader's log start if it ends before it. */
+static enum hw_status mini_place(const struct hw_partition *partition,
+                                 const struct hw_replica *leader, struct hw_replica *follower,
+                                 struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
     if (hw_log_end(follower->log) > hw_log_end(leader->log)) {
         status = mini_cut_to_high_watermark(partition, follower, error);
     }
+    if (status == HW_OK && hw_log_end(follower->log) < hw_log_start(leader->log)) {
+        return hw_replica_restart_log(follower, hw_log_start(leader->log), error);
+    }
+    return status == HW_OK
+               ? mini_check_boundary(partition, leader, hw_log_end(follower->log), error)
+               : status;
+}
+
+/* A follower that cannot go on stays as it is, and says why. */
+static enum hw_status mini_fetch_one(struct hw_partition *partition, const struct hw_step *step,
+                                     struct hw_replica *leader, struct hw_replica *follower,
+                                     int64_t *records, struct hw_error *error)
+{
+    enum hw_status status = mini_place(partition, leader, follower, error);
+
     if (status == HW_OK) {
         status = mini_copy(partition, leader, follower, step->now_ms, records, error);
     }
     if (status == HW_OK) {
-        partition->shared[mini_index(partition, follower->broker)].last_fetch_ms = step->now_ms;
+        mini_of(partition)->replicas[mini_index(partition, follower->broker)].last_fetch_ms =
+            step->now_ms;
+        hw_replica_start_fetching(follower, false);
+    } else if (status != HW_NO_MEMORY) {
+        hw_replica_fail(follower, status, error);
     }
     return status;
 }
 
+/* Every follower has its turn; where none could go on, the first one's error is returned. */
 static enum hw_status mini_fetch_all(struct hw_partition *partition, const struct hw_step *step,
                                      int64_t *records, struct hw_error *error)
 {
     struct hw_replica *leader = hw_partition_leader(partition);
-    enum hw_status status = HW_OK;
+    enum hw_status first = HW_OK;
+    enum hw_status status;
+    bool has_served = false;
 
     if (leader == NULL) {
         return HW_OK;
     }
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        struct hw_error later;
+
         if (partition->replicas[i] != leader) {
-            status =
-                mini_fetch_one(partition, step, leader, partition->replicas[i], records, error);
+            status = mini_fetch_one(partition, step, leader, partition->replicas[i], records,
+                                    first == HW_OK ? error : &later);
+            has_served = has_served || status == HW_OK;
+            first = first == HW_OK ? status : first;
         }
     }
-    return status == HW_OK ? mini_refresh_isr(partition, step, error) : status;
+    if (first != HW_OK && !has_served) {
+        return first;
+    }
+    return mini_refresh_isr(partition, step, error);
 }
 
 /* The model has one partition: several do not share a limit. */
@@ -352,13 +496,17 @@ static enum hw_status mini_fetch_round(struct hw_partition *const *partitions, s
                                        const struct hw_step *step, int64_t *records,
                                        struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    enum hw_status first = HW_OK;
 
     *records = 0;
-    for (size_t i = 0; status == HW_OK && i < count; i++) {
-        status = mini_fetch_all(partitions[i], step, records, error);
+    for (size_t i = 0; i < count; i++) {
+        struct hw_error later;
+        enum hw_status status;
+
+        status = mini_fetch_all(partitions[i], step, records, first == HW_OK ? error : &later);
+        first = first == HW_OK ? status : first;
     }
-    return status;
+    return first;
 }
 
 static enum hw_status mini_fetch(struct hw_partition *partition, const struct hw_step *step,
@@ -381,7 +529,10 @@ static enum hw_status mini_leave_isr(struct hw_partition *partition, const struc
 {
     struct hw_broker_list isr = partition->record.isr;
 
-    (void)hw_broker_list_remove(&isr, id);
+    /* Without a leader the last member stays, as with Kafka: it is the one that may lead (R6.7). */
+    if (isr.count > 1) {
+        (void)hw_broker_list_remove(&isr, id);
+    }
     return mini_set_isr(partition, step, &isr, error);
 }
 
@@ -438,7 +589,8 @@ static enum hw_status mini_rejoin(struct hw_partition *partition, const struct h
     if (status != HW_OK) {
         return status;
     }
-    partition->shared[mini_index(partition, follower->broker)].last_fetch_ms = step->now_ms;
+    mini_of(partition)->replicas[mini_index(partition, follower->broker)].last_fetch_ms =
+        step->now_ms;
     /* Unlike a removal, a rejoin moves neither the high watermark nor the waiting acks. */
     status = mini_leave_isr(partition, step, follower->broker, error);
     mini_observe(partition);
@@ -449,28 +601,133 @@ static hw_offset_t mini_high_watermark(const struct hw_partition *partition,
                                        const struct hw_replica *replica)
 {
     (void)replica;
-    return partition->shared_high_watermark;
+    return mini_of(partition)->high_watermark;
+}
+
+static bool mini_waits_for(const struct hw_partition *partition, const struct hw_replica *leader,
+                           const struct hw_remote_replica *remote, hw_time_ms_t now_ms)
+{
+    (void)leader, (void)now_ms;
+    return hw_broker_list_contains(&partition->record.isr, remote->broker);
+}
+
+/* ---------------------------------------------------------------- coming from another protocol */
+
+/* The leader, or where none runs the member of the ISR with the latest epoch and the longest log.
+ */
+static const struct hw_replica *mini_measure(const struct hw_partition *partition)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+    const struct hw_replica *best = NULL;
+    hw_epoch_t best_epoch = HW_EPOCH_NONE;
+
+    for (int32_t i = 0; leader == NULL && i < partition->replica_count; i++) {
+        const struct hw_replica *replica = partition->replicas[i];
+        hw_epoch_t epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
+
+        if (hw_broker_list_contains(&partition->record.isr, replica->broker) &&
+            (best == NULL || epoch > best_epoch ||
+             (epoch == best_epoch && hw_log_end(replica->log) > hw_log_end(best->log)))) {
+            best = replica;
+            best_epoch = epoch;
+        }
+    }
+    return leader != NULL ? leader : best;
+}
+
+/* All that may have been acknowledged or seen: what the running members of the ISR share. */
+static hw_offset_t mini_committed_end(const struct hw_partition *partition)
+{
+    const struct hw_replica *measure = mini_measure(partition);
+    hw_offset_t known = mini_largest_known(partition, measure != NULL);
+    hw_offset_t shared = measure == NULL ? 0 : hw_log_end(measure->log);
+
+    for (int32_t i = 0; measure != NULL && i < partition->replica_count; i++) {
+        const struct hw_replica *replica = partition->replicas[i];
+        hw_offset_t end = hw_broker_list_contains(&partition->record.isr, replica->broker)
+                              ? hw_variant_common_end(measure, replica)
+                              : shared;
+
+        shared = end < shared ? end : shared;
+    }
+    return known > shared ? known : shared;
+}
+
+/*
+ * The model cuts to its high watermark where other protocols ask for more, so that has to be as far
+ * as anything was promised; and who is not known to have it is not in its ISR, of whom any may be
+ * promoted.
+ */
+static enum hw_status mini_entered(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_error *error)
+{
+    struct hw_broker_list isr = partition->record.isr;
+    struct hw_error later;
+    enum hw_status told;
+    enum hw_status status;
+
+    mini_of(partition)->high_watermark = mini_largest_known(partition, false);
+    told = mini_tell(partition, step, error);
+    status = hw_variant_align(partition, told == HW_OK ? error : &later);
+    mini_begin(partition, step, mini_committed_end(partition));
+    for (int32_t i = 0; i < partition->record.isr.count; i++) {
+        hw_broker_id_t id = partition->record.isr.ids[i];
+
+        if (id != partition->record.leader &&
+            mini_known_end(partition, id) < mini_of(partition)->high_watermark) {
+            (void)hw_broker_list_remove(&isr, id);
+        }
+    }
+    status = told == HW_OK ? status : told;
+    told = isr.count == 0 ? HW_OK
+                          : mini_set_isr(partition, step, &isr, status == HW_OK ? error : &later);
+    mini_evaluate(partition);
+    return status == HW_OK ? told : status;
+}
+
+/* No follower in sync has a hole where its log ends: none was cut or begun inside a batch. */
+static void mini_check(const struct hw_partition *partition)
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        const struct hw_replica *replica = partition->replicas[i];
+        hw_offset_t end;
+        struct hw_error unused;
+
+        if (replica->role == HW_ROLE_FOLLOWER && replica->leader != HW_BROKER_ID_NONE &&
+            hw_broker_list_contains(&partition->record.isr, replica->broker) &&
+            hw_replica_batches_end(replica, &end, &unused) == HW_OK) {
+            HW_ASSERT(end == hw_log_end(replica->log));
+        }
+    }
 }
 
 const struct hw_variant hw_variant_minikafka = {
     .name = "minikafka",
     .sends_epochs = false,
     .starts_truncating = false,
-    .truncates_when_told = false,
+    .truncates_when_told = true,
+    .high_watermark_ignores_min_isr = true,
     .has_controller = false,
     .has_timeouts = false,
+    .has_elr = false,
     .default_acks = 1,
+    .default_replica_lag_time_max_ms = "10000",
+    .prepare = mini_prepare,
+    .release = mini_release,
     .created = mini_created,
+    .entered = mini_entered,
     .may_append = mini_may_append,
     .appended = mini_appended,
     .expire = mini_expire,
     .fetch_round = mini_fetch_round,
     .fetch = mini_fetch,
-    .truncate = NULL, /* Only Kafka's exchange calls it. */
+    .truncate = mini_truncate,
     .refresh_isr = mini_refresh_isr,
     .next_isr_change = mini_next_isr_change,
     .remove_from_isr = mini_remove_from_isr,
     .promote = mini_promote,
     .rejoin = mini_rejoin,
     .high_watermark = mini_high_watermark,
+    .waits_for = mini_waits_for,
+    .check = mini_check,
 };
