@@ -16,7 +16,6 @@ struct ext_cluster {
     atomic_int references; /* Made from none, and taken to none, under the list's mutex only. */
     char *directory;
     sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
-    atomic_ulong uses;    /* Written with the mutex held. */
     struct hw_store *store;
     struct hw_cluster *cluster;
 };
@@ -189,17 +188,8 @@ void ext_cluster_release(struct ext_cluster *cluster)
 
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)
 {
-    unsigned long uses;
-
     enter(cluster->mutex);
-    uses = atomic_load_explicit(&cluster->uses, memory_order_relaxed);
-    atomic_store_explicit(&cluster->uses, uses + 1, memory_order_release);
     return cluster->cluster;
-}
-
-unsigned long ext_cluster_uses(const struct ext_cluster *cluster)
-{
-    return atomic_load_explicit(&cluster->uses, memory_order_acquire);
 }
 
 struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster)

@@ -50,11 +50,4 @@ void ext_cluster_unlock(struct ext_cluster *cluster);
 /* The cluster, for who has the mutex. */
 struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster);
 
-/*
- * How often the mutex was taken; needs no lock. While the number stays as it was the last time that
- * the caller held the mutex, nobody else has looked at the cluster or changed it. Who finds that so
- * comes before whoever takes the mutex next.
- */
-unsigned long ext_cluster_uses(const struct ext_cluster *cluster);
-
 #endif /* EXT_REGISTRY_H */

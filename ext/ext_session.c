@@ -16,7 +16,8 @@ struct ext_session *ext_session_create(sqlite3 *db)
     struct ext_session *session = sqlite3_malloc64(sizeof *session);
 
     if (session != NULL) {
-        *session = (struct ext_session){.references = 1, .db = db};
+        *session = (struct ext_session){
+            .references = 1, .db = db, .is_read_only = sqlite3_db_readonly(db, "main") == 1};
         hw_buffer_init(&session->headers, &ext_allocator);
     }
     return session;
@@ -108,7 +109,7 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
 
 enum hw_status ext_session_check_writable(const struct ext_session *session, struct hw_error *error)
 {
-    if (!session->is_attached && sqlite3_db_readonly(session->db, "main") == 1) {
+    if (session->is_read_only) {
         return ext_error_invalid(error, "the database is open for reading only, and so is the "
                                         "cluster beside it");
     }
@@ -191,6 +192,6 @@ enum hw_status ext_session_attach(struct ext_session *session,
     }
     detach(session);
     session->cluster = cluster;
-    session->is_attached = true;
+    session->is_read_only = false;
     return HW_OK;
 }

@@ -27,11 +27,10 @@ struct ext_session {
     int references;
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
-    bool is_attached;            /* By open_cluster(): it is not the database's own. */
+    bool is_read_only;           /* So is the database, whose own cluster this is. */
     struct hw_stage *stage;      /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
-    unsigned long uses;       /* ext_cluster_uses() when the stage last took a row. */
     struct hw_buffer headers; /* Scratch of xUpdate. */
 };
 

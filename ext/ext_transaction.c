@@ -55,41 +55,21 @@ enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stag
     return HW_OK;
 }
 
-/* With the mutex: the row, after a look at all that it depends on. */
-static enum hw_status add_with_lock(struct ext_session *session, const struct hw_produce *produce,
-                                    struct hw_produced *produced, struct hw_error *error)
+enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_produce *produce,
+                                   struct hw_produced *produced, struct hw_error *error)
 {
     struct hw_stage *stage = NULL;
     struct ext_wait wait = {.timeout = NULL};
     enum hw_status status;
 
     do {
-        unsigned long uses;
-
         status = ext_transaction_stage(session, &stage, error);
         if (status != HW_OK) {
             return status;
         }
-        uses = ext_cluster_uses(session->cluster);
-        if (uses != session->uses + 1) {
-            hw_stage_forget_found(stage);
-        }
-        session->uses = uses;
         status = hw_stage_add(stage, produce, produced, error);
     } while (ext_wait_unlock(session, &wait, &status, error));
     return status;
-}
-
-enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_produce *produce,
-                                   struct hw_produced *produced, struct hw_error *error)
-{
-    /* Most rows follow one like them, and nothing has happened since. */
-    if (session->stage_state == EXT_STAGE_OPEN &&
-        ext_cluster_uses(session->cluster) == session->uses &&
-        hw_stage_add_on(session->stage, produce, produced)) {
-        return HW_OK;
-    }
-    return add_with_lock(session, produce, produced, error);
 }
 
 int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab)

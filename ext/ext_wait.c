@@ -74,6 +74,8 @@ bool ext_wait_unlock(struct ext_session *session, struct ext_wait *wait, enum hw
         hw_stage_stop_waiting(session->stage);
     }
     ext_cluster_unlock(session->cluster);
-    (void)sqlite3_finalize(wait->timeout);
+    if (wait->timeout != NULL) {
+        (void)sqlite3_finalize(wait->timeout);
+    }
     return false;
 }

@@ -35,7 +35,6 @@ struct walk {
     struct world marks[LEVELS_MAX];
     bool is_marked[LEVELS_MAX];
     bool is_large;
-    bool is_disturbed; /* The last step did not only add rows. */
     uint8_t value[VALUE_SIZE_MAX];
 };
 
@@ -134,18 +133,6 @@ static void world_append(struct world *world, int topic, int partition, uint32_t
     world->rows[topic][partition][world->count[topic][partition]++] = row;
 }
 
-/* Add a row as a connection does: without a look at the cluster if that is enough. */
-static enum hw_status add(struct walk *w, const struct hw_produce *produce,
-                          struct hw_produced *produced, struct hw_error *error)
-{
-    if (w->is_disturbed) {
-        hw_stage_forget_found(w->stage);
-    } else if (hw_stage_add_on(w->stage, produce, produced)) {
-        return HW_OK;
-    }
-    return hw_stage_add(w->stage, produce, produced, error);
-}
-
 static void step_add(struct walk *w, int topic)
 {
     size_t size = (size_t)dice(w, w->is_large && dice(w, 3) == 0 ? VALUE_SIZE_MAX : 300);
@@ -168,10 +155,10 @@ static void step_add(struct walk *w, int topic)
     }
     if (dice(w, 20) == 0) {
         produce.record.timestamp = -5;
-        assert_status(add(w, &produce, &produced, &error), HW_REFUSED);
+        assert_status(hw_stage_add(w->stage, &produce, &produced, &error), HW_REFUSED);
         return;
     }
-    assert_ok(add(w, &produce, &produced, &error));
+    assert_ok(hw_stage_add(w->stage, &produce, &produced, &error));
     assert_true(produce.partition == -1 || produce.partition == produced.partition);
     assert_int_equal(produced.offset, w->staged.count[topic][produced.partition]);
     assert_true(is_touched(w, topic, produced.partition));
@@ -330,11 +317,9 @@ static void walk_step(struct walk *w)
     if (roll < 70) {
         if (w->staged.exists[topic]) {
             step_add(w, topic);
-            w->is_disturbed = false;
         }
         return;
     }
-    w->is_disturbed = true;
     if (roll < 75) {
         if (w->staged.exists[topic] && w->committed.exists[topic]) {
             step_produce(w, topic);

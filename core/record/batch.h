@@ -240,8 +240,11 @@ enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct h
 enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                     const struct hw_record *record, struct hw_error *error);
 
-/* The same for a record that would be taken, with this offset and timestamp instead of its own,
- * where the buffer has room for hw_record_size_bytes_max() behind what it holds: it cannot fail. */
+/* Its two halves, with this offset and timestamp instead of the record's own: all that can fail,
+ * and the rest. */
+enum hw_status hw_batch_builder_reserve(struct hw_batch_builder *builder,
+                                        const struct hw_record *record, hw_time_ms_t timestamp,
+                                        struct hw_error *error);
 void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record,
                           hw_offset_t offset, hw_time_ms_t timestamp);
 

@@ -21,7 +21,6 @@ enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **sta
         return hw_error_no_memory(error, "stage of a transaction");
     }
     made->cluster = cluster;
-    hw_stage_forget_found(made);
     hw_stage_pieces_init(&made->pieces, cluster->allocator, cluster->store, cluster->directory);
     hw_buffer_init(&made->batches, cluster->allocator);
     hw_buffer_init(&made->smaller, cluster->allocator);
@@ -161,7 +160,6 @@ void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
     if (stage->partition_count == count) {
         return;
     }
-    hw_stage_forget_found(stage);
     while (stage->partition_count > count) {
         struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
 
@@ -203,7 +201,8 @@ static int64_t batch_of_one_size(const struct hw_record *record)
 /* R1.12, R1.16 and R1.17, R1.20, in that order. */
 static enum hw_status check_row(const struct hw_cluster *cluster,
                                 const struct hw_produce_target *target,
-                                const struct hw_record *record, struct hw_error *error)
+                                const struct hw_record *record, hw_time_ms_t timestamp,
+                                struct hw_error *error)
 {
     const struct hw_log_config *config = &target->topic->log_config;
     int64_t size = HW_BATCH_HEADER_SIZE + (int64_t)hw_record_size_bytes_max(record);
@@ -219,9 +218,8 @@ static enum hw_status check_row(const struct hw_cluster *cluster,
                                " bytes, max.message.bytes of %s is %" PRId32,
                                size, target->topic->name, config->max_message_bytes);
     }
-    status =
-        hw_stage_check_record(&target->topic->settings, target->partition->name, cluster->now_ms,
-                              record->timestamp, record->key_size >= 0, error);
+    status = hw_stage_check_record(&target->topic->settings, target->partition->name,
+                                   cluster->now_ms, timestamp, record->key_size >= 0, error);
     if (status == HW_OK && size > config->segment_bytes) {
         return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
                                "the record makes a batch of %" PRId64
@@ -294,15 +292,36 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
     return status;
 }
 
+/* Count a row that was put behind those of its partition, and tell its offset. */
+static void stage_count_row(struct hw_stage_partition *partition, const struct hw_produce *produce,
+                            hw_time_ms_t timestamp, int32_t acks, struct hw_produced *produced)
+{
+    struct hw_stage_tally *tally = &partition->tally;
+    bool has_key = produce->record.key_size >= 0;
+
+    *produced = (struct hw_produced){.partition = partition->index,
+                                     .offset = partition->base + tally->row_count,
+                                     .ack_id = -1,
+                                     .answered = acks != 0};
+    tally->row_count++;
+    tally->keyless_count += !has_key;
+    tally->sticky_count += !has_key && produce->partition == -1;
+    if (timestamp != HW_TIMESTAMP_NONE) {
+        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
+        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
+    }
+}
+
 /* Put a row that was checked behind those of its partition. */
 static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
-                              const struct hw_produce_target *target, struct hw_record *record,
+                              const struct hw_produce_target *target, hw_time_ms_t timestamp,
                               struct hw_produced *produced, struct hw_error *error)
 {
     const struct hw_cluster *cluster = stage->cluster;
     int64_t limit = hw_stage_batch_size_limit(target->topic);
     int64_t batch_size = cluster->settings.batch_size;
     struct hw_stage_put put = {.acks = target->acks,
+                               .timestamp = timestamp,
                                .batch_size_max = batch_size < limit ? batch_size : limit,
                                .memory_max = cluster->settings.buffer_memory};
     struct hw_stage_partition *partition;
@@ -312,15 +331,14 @@ static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *p
         return status;
     }
     put.partition = (size_t)(partition - stage->partitions);
-    status = hw_stage_pieces_put(&stage->pieces, &put, &partition->piece, record, error);
+    status = hw_stage_pieces_put(&stage->pieces, &put, &partition->piece, &produce->record, error);
     if (status != HW_OK) {
         if (partition->tally.row_count == 0) {
             hw_stage_drop_partitions(stage, stage->partition_count - 1);
         }
         return status;
     }
-    hw_stage_count_row(partition, produce, record->timestamp, target->acks, produced);
-    hw_stage_note_found(stage, produce, target, &put, partition);
+    stage_count_row(partition, produce, timestamp, target->acks, produced);
     return HW_OK;
 }
 
@@ -328,8 +346,8 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
                             struct hw_produced *produced, struct hw_error *error)
 {
     struct hw_cluster *cluster = stage->cluster;
-    struct hw_record record = produce->record;
     struct hw_produce_target target;
+    hw_time_ms_t timestamp = HW_TIMESTAMP_NONE;
     const struct hw_stage *writer;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
     int64_t ack_id;
@@ -340,11 +358,11 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
     if (status == HW_OK) {
-        record.timestamp = hw_cluster_timestamp(cluster, &record);
-        status = check_row(cluster, &target, &record, error);
+        timestamp = hw_cluster_timestamp(cluster, &produce->record);
+        status = check_row(cluster, &target, &produce->record, timestamp, error);
     }
     if (status == HW_OK) {
-        status = add_row(stage, produce, &target, &record, produced, error);
+        status = add_row(stage, produce, &target, timestamp, produced, error);
     }
     if (status == HW_REFUSED) {
         hw_cluster_note_refused(cluster, &target, error, &ack_id);
@@ -397,7 +415,6 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
                               &stage->deleted_capacity, stage->deleted_count + 1,
                               sizeof *stage->deleted, error);
     if (status == HW_OK) {
-        hw_stage_forget_found(stage);
         selection.topic->is_hidden = true;
         stage->deleted[stage->deleted_count++] = selection.topic;
     }

@@ -38,19 +38,6 @@ void hw_stage_destroy(struct hw_stage *stage);
 enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *produce,
                             struct hw_produced *produced, struct hw_error *error);
 
-/*
- * The same without looking at the cluster: what hw_stage_add() found there for a row before it is
- * taken to be so. The caller calls hw_stage_forget_found() where anything but these two was called
- * on the cluster since, this stage's marks included. Only the stage's own memory is touched. False,
- * and nothing has changed, where the row needs more than that, or is to be refused: hw_stage_add()
- * sees to it.
- */
-bool hw_stage_add_on(struct hw_stage *stage, const struct hw_produce *produce,
-                     struct hw_produced *produced);
-
-/* hw_stage_add_on() is then false for each partition until hw_stage_add() has worked there. */
-void hw_stage_forget_found(struct hw_stage *stage);
-
 enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,
                                      struct hw_error *error);
 enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,

@@ -256,7 +256,6 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
     if (stage->is_prepared) {
         return HW_OK;
     }
-    hw_stage_forget_found(stage);
     status = check_partitions(stage, error);
     if (status == HW_OK && stage->partition_count > 0) {
         status = hw_cluster_write_state(stage->cluster, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a stage, shared by stage.c (adding), stage_add_on.c (adding more of the same),
+ * The inside of a stage, shared by stage.c (adding),
  * stage_marks.c (savepoints), stage_commit.c (prepare, commit, rollback) and stage_split.c.
  *
  * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
@@ -29,8 +29,6 @@ struct hw_stage_partition {
     hw_offset_t base; /* Offset of its first row: the leader's log end then. */
     struct hw_stage_tally tally;
     size_t piece; /* Its last one: number + 1. */
-    uint64_t
-        found_at; /* The stage's found_at when a row was last added with a look at the leader. */
 
     /* Set by prepare: who took the rows. */
     hw_broker_id_t leader;
@@ -63,21 +61,6 @@ struct hw_stage_mark {
     size_t deleted_count;
 };
 
-/*
- * What hw_stage_add() found when it added a row with the default acks, for rows like it: copies,
- * but for the topic's name, which stays while the stage has rows there.
- */
-struct hw_stage_found {
-    const struct hw_topic *topic; /* NULL: nothing. */
-    int32_t partition_count;
-    int32_t sticky_partition;
-    hw_time_ms_t now_ms;
-    hw_time_ms_t earliest; /* Of the timestamps that are allowed, besides HW_TIMESTAMP_NONE. */
-    hw_time_ms_t latest;
-    bool needs_key;
-    struct hw_stage_put put; /* Not for one partition. */
-};
-
 struct hw_stage {
     struct hw_cluster *cluster;
     struct hw_stage_pieces pieces;
@@ -89,9 +72,6 @@ struct hw_stage {
      * at most half full. */
     uint32_t *table;
     size_t table_size;
-
-    struct hw_stage_found found;
-    uint64_t found_at; /* Goes up when all that was found before is forgotten. */
 
     struct hw_topic **created; /* Made at once, gone again after a rollback. */
     size_t created_count;
@@ -131,32 +111,6 @@ enum hw_status hw_stage_check_record(const struct hw_settings *settings, const c
 /* Where the stage's list has the partition, or NULL. */
 struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
                                                    const struct hw_topic *topic, int32_t index);
-
-/* Count a row that was put behind those of its partition, and tell its offset. */
-static inline void hw_stage_count_row(struct hw_stage_partition *partition,
-                                      const struct hw_produce *produce, hw_time_ms_t timestamp,
-                                      int32_t acks, struct hw_produced *produced)
-{
-    struct hw_stage_tally *tally = &partition->tally;
-    bool has_key = produce->record.key_size >= 0;
-
-    *produced = (struct hw_produced){.partition = partition->index,
-                                     .offset = partition->base + tally->row_count,
-                                     .ack_id = -1,
-                                     .answered = acks != 0};
-    tally->row_count++;
-    tally->keyless_count += !has_key;
-    tally->sticky_count += !has_key && produce->partition == -1;
-    if (timestamp != HW_TIMESTAMP_NONE) {
-        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
-        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
-    }
-}
-
-/* Note what hw_stage_add() has found of the row's target, for hw_stage_add_on(). */
-void hw_stage_note_found(struct hw_stage *stage, const struct hw_produce *produce,
-                         const struct hw_produce_target *target, const struct hw_stage_put *put,
-                         struct hw_stage_partition *partition);
 
 /* The size that no batch of the topic may pass; batches of one record are checked against it too.
  */

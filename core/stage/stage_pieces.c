@@ -182,12 +182,15 @@ static void finish_batch(struct hw_batch_builder *builder)
 
 /* The row in the batch that is being built. */
 static enum hw_status add_to_batch(struct hw_stage_pieces *pieces, struct hw_stage_piece *piece,
-                                   struct hw_record *record, struct hw_error *error)
+                                   const struct hw_stage_put *put, const struct hw_record *record,
+                                   struct hw_error *error)
 {
-    enum hw_status status;
+    struct hw_batch_builder *builder = &piece->builder;
+    enum hw_status status = hw_batch_builder_reserve(builder, record, put->timestamp, error);
 
-    record->offset = piece->builder.record_count;
-    status = hw_batch_builder_add(&piece->builder, record, error);
+    if (status == HW_OK) {
+        hw_batch_builder_put(builder, record, builder->record_count, put->timestamp);
+    }
     pieces->memory += (int64_t)(piece->bytes.size - piece->size);
     piece->size = piece->bytes.size;
     return status;
@@ -196,7 +199,8 @@ static enum hw_status add_to_batch(struct hw_stage_pieces *pieces, struct hw_sta
 /* The row in a new batch of the piece. The batch before it is finished; that it is finished once
  * more, should the new one be cut away again, does no harm. */
 static enum hw_status add_batch(struct hw_stage_pieces *pieces, struct hw_stage_piece *piece,
-                                struct hw_record *record, struct hw_error *error)
+                                const struct hw_stage_put *put, const struct hw_record *record,
+                                struct hw_error *error)
 {
     struct hw_batch_builder before = piece->builder;
     size_t size_before = piece->size;
@@ -207,7 +211,7 @@ static enum hw_status add_batch(struct hw_stage_pieces *pieces, struct hw_stage_
     }
     status = hw_batch_builder_begin(&piece->builder, &piece->bytes, 0, error);
     if (status == HW_OK) {
-        status = add_to_batch(pieces, piece, record, error);
+        status = add_to_batch(pieces, piece, put, record, error);
     }
     if (status != HW_OK) {
         pieces->memory -= (int64_t)(piece->size - size_before);
@@ -226,7 +230,8 @@ static size_t piece_size_max(const struct hw_stage_put *put)
 
 /* The row in a new piece. */
 static enum hw_status add_piece(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                                size_t *last, struct hw_record *record, struct hw_error *error)
+                                size_t *last, const struct hw_record *record,
+                                struct hw_error *error)
 {
     bool is_long = *last > 0 && pieces->list[*last - 1].size >= PIECE_BYTES;
     struct hw_stage_piece *piece;
@@ -251,7 +256,7 @@ static enum hw_status add_piece(struct hw_stage_pieces *pieces, const struct hw_
         status = hw_buffer_reserve(&piece->bytes, piece_size_max(put), error);
     }
     if (status == HW_OK) {
-        status = add_batch(pieces, piece, record, error);
+        status = add_batch(pieces, piece, put, record, error);
     }
     if (status != HW_OK) {
         hw_stage_pieces_drop(pieces, pieces->count - 1);
@@ -262,7 +267,8 @@ static enum hw_status add_piece(struct hw_stage_pieces *pieces, const struct hw_
 }
 
 enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                                   size_t *last, struct hw_record *record, struct hw_error *error)
+                                   size_t *last, const struct hw_record *record,
+                                   struct hw_error *error)
 {
     int64_t size = (int64_t)hw_record_size_bytes_max(record);
     int64_t missing = pieces->memory + size - put->memory_max;
@@ -282,29 +288,10 @@ enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct 
     }
     piece->builder.buffer = &piece->bytes; /* The list may have moved. */
     if ((int64_t)hw_batch_builder_size_bytes(&piece->builder) + size <= put->batch_size_max) {
-        return add_to_batch(pieces, piece, record, error);
+        return add_to_batch(pieces, piece, put, record, error);
     }
-    return piece->size < PIECE_BYTES ? add_batch(pieces, piece, record, error)
+    return piece->size < PIECE_BYTES ? add_batch(pieces, piece, put, record, error)
                                      : add_piece(pieces, put, last, record, error);
-}
-
-bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                            size_t index, const struct hw_record *record, hw_time_ms_t timestamp)
-{
-    struct hw_stage_piece *piece = &pieces->list[index];
-    struct hw_buffer *bytes = &piece->bytes;
-    size_t size = hw_record_size_bytes_max(record);
-
-    if (!is_in_memory(piece) || piece->acks != put->acks || size > bytes->capacity - bytes->size ||
-        (int64_t)(bytes->size - piece->builder.start + size) > put->batch_size_max ||
-        pieces->memory + (int64_t)size > put->memory_max) {
-        return false;
-    }
-    piece->builder.buffer = bytes;
-    hw_batch_builder_put(&piece->builder, record, piece->builder.record_count, timestamp);
-    pieces->memory += (int64_t)(bytes->size - piece->size);
-    piece->size = bytes->size;
-    return true;
 }
 
 /* -------------------------------------------------------------------------- cutting and reading */

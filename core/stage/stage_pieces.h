@@ -65,6 +65,7 @@ struct hw_stage_pieces {
 struct hw_stage_put {
     size_t partition;
     int32_t acks;
+    hw_time_ms_t timestamp; /* Instead of the record's own. */
     int64_t batch_size_max;
     int64_t memory_max;
 };
@@ -81,20 +82,15 @@ void hw_stage_pieces_release(struct hw_stage_pieces *pieces);
 
 /*
  * Encode one row behind those of its partition, whose last piece is *last (number + 1; 0: it has
- * none), which is changed if a new one is begun. record->offset is set. A batch ends where another
+ * none), which is changed if a new one is begun. A batch ends where another
  * row could pass put->batch_size_max, where the acks change, and where more than put->memory_max
  * bytes, but for one row, would be in memory: then the oldest pieces are spilled first. Source:
  * ProducerBatch.tryAppend, MemoryRecordsBuilder.hasRoomFor; RecordAccumulator.batchReady for
  * memory. Errors: HW_NO_MEMORY, HW_IO; those of hw_batch_builder_add(): no row is changed.
  */
 enum hw_status hw_stage_pieces_put(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                                   size_t *last, struct hw_record *record, struct hw_error *error);
-
-/* The same for a row that the last batch of piece number `index` takes as it is, with neither
- * memory nor the file: it cannot fail. Its time is `timestamp` instead of the record's. For any
- * other row false: nothing has changed. */
-bool hw_stage_pieces_put_on(struct hw_stage_pieces *pieces, const struct hw_stage_put *put,
-                            size_t index, const struct hw_record *record, hw_time_ms_t timestamp);
+                                   size_t *last, const struct hw_record *record,
+                                   struct hw_error *error);
 
 /* Where piece `last` (number + 1; 0: none) ends now. */
 struct hw_stage_place hw_stage_pieces_place(const struct hw_stage_pieces *pieces, size_t last);
