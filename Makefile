@@ -189,7 +189,10 @@ check: deps-dev
 	  echo "=== make $$check"; $(MAKE) --no-print-directory $$check || failed="$$failed $$check"; done; \
 	  test -z "$$failed" || { echo "these checks failed:$$failed"; exit 1; }
 
-layers traceability:
+layers: $(CORE_OBJ) $(EXT_OBJ)
+	$(Q)BUILD=$(BUILD) tests/$@.sh
+
+traceability:
 	$(Q)tests/$@.sh
 
 symbols documented: $(BUILD)/highwater.so

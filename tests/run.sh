@@ -92,7 +92,7 @@ add_suite() {
         done
         ;;
     checks)
-        add status layers tests/layers.sh
+        add status layers env BUILD="$build" tests/layers.sh
         add status symbols tests/symbols.sh "$build"
         add status documented tests/documented.sh "$build"
         add status traceability tests/traceability.sh --brief

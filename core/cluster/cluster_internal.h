@@ -48,13 +48,18 @@ struct hw_broker {
     struct hw_broker_quotas quotas;
 };
 
+/* Who holds partitions for the rows of a transaction: a stage, which begins with this. */
+struct hw_writer {
+    bool is_prepared; /* COMMIT has begun: the rows are in the leaders' logs. */
+};
+
 struct hw_topic {
     char name[HW_TOPIC_NAME_MAX + 1];
     struct hw_uuid id;
     int32_t replication_factor;
     int32_t partition_count;
     struct hw_partition *partitions;
-    struct hw_stage **writers; /* For each partition the stage that has written to it, or NULL. */
+    struct hw_writer **writers; /* For each partition who has written to it, or NULL. */
     struct hw_led_log *led;    /* For each partition the log that leads it, as last looked at. */
     size_t *slots; /* Of the shown file: slot of replica r of partition p at p * HW_REPLICAS_MAX +
                       r, r the index in record.replicas. 0: none yet. */

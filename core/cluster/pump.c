@@ -2,7 +2,6 @@
 /* What users order: rounds, single fetches, ISR, leaders. One function a verb. */
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
-#include "core/stage/stage.h"
 
 #include <inttypes.h>
 
@@ -40,9 +39,9 @@ static enum hw_status gathered_add(struct gathered *gathered, struct hw_partitio
  * taken back: nobody may copy or count them. */
 static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
 {
-    const struct hw_stage *writer = topic->writers[partition->number];
+    const struct hw_writer *writer = topic->writers[partition->number];
 
-    return writer != NULL && hw_stage_is_prepared(writer);
+    return writer != NULL && writer->is_prepared;
 }
 
 /* Nothing to release after an error. */

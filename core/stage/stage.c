@@ -50,7 +50,7 @@ void hw_stage_destroy(struct hw_stage *stage)
 
 bool hw_stage_is_prepared(const struct hw_stage *stage)
 {
-    return stage->is_prepared;
+    return stage->writer.is_prepared;
 }
 
 /* ------------------------------------------------------------------------- the partitions' list */
@@ -141,7 +141,7 @@ static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
     stage->table[table_find(stage, target->topic, target->partition->number)] =
         (uint32_t)(stage->partition_count + 1);
     stage->partition_count++;
-    target->topic->writers[target->partition->number] = stage;
+    target->topic->writers[target->partition->number] = &stage->writer;
     return partition;
 }
 
@@ -180,7 +180,7 @@ void hw_stage_reset(struct hw_stage *stage)
     stage->mark_count = 0;
     stage->point_count = 0;
     stage->answer_count = 0;
-    stage->is_prepared = false;
+    stage->writer.is_prepared = false;
 }
 
 /* ---------------------------------------------------------------------------------- adding rows */
@@ -348,13 +348,13 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     struct hw_cluster *cluster = stage->cluster;
     struct hw_produce_target target;
     hw_time_ms_t timestamp = HW_TIMESTAMP_NONE;
-    const struct hw_stage *writer;
+    const struct hw_writer *writer;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
     int64_t ack_id;
 
-    HW_ASSERT(!stage->is_prepared);
+    HW_ASSERT(!stage->writer.is_prepared);
     writer = status == HW_OK ? target.topic->writers[target.partition->number] : NULL;
-    if (writer != NULL && writer != stage) {
+    if (writer != NULL && writer != &stage->writer) {
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
     if (status == HW_OK) {
@@ -380,7 +380,7 @@ enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_top
                                              &stage->created_capacity, stage->created_count + 1,
                                              sizeof *stage->created, error);
 
-    HW_ASSERT(!stage->is_prepared);
+    HW_ASSERT(!stage->writer.is_prepared);
     if (status == HW_OK) {
         status = hw_cluster_do_create_topic(stage->cluster, spec, &topic, error);
     }
@@ -389,7 +389,7 @@ enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_top
     }
     /* Nobody else may write to what a rollback takes away again. */
     for (int32_t p = 0; p < topic->partition_count; p++) {
-        topic->writers[p] = stage;
+        topic->writers[p] = &stage->writer;
     }
     stage->created[stage->created_count++] = topic;
     return HW_OK;
@@ -401,12 +401,12 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
     struct hw_selection selection;
     enum hw_status status = hw_cluster_select(stage->cluster, topic, -1, &selection, error);
 
-    HW_ASSERT(!stage->is_prepared);
+    HW_ASSERT(!stage->writer.is_prepared);
     if (status != HW_OK) {
         return status;
     }
     for (int32_t p = 0; p < selection.topic->partition_count; p++) {
-        if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != stage) {
+        if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != &stage->writer) {
             return hw_cluster_refuse_written(stage->cluster, selection.topic,
                                              &selection.topic->partitions[p], error);
         }

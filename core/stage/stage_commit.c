@@ -253,7 +253,7 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 {
     enum hw_status status;
 
-    if (stage->is_prepared) {
+    if (stage->writer.is_prepared) {
         return HW_OK;
     }
     status = check_partitions(stage, error);
@@ -276,15 +276,15 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         (void)hw_stage_file_clear(&stage->cluster->stage_file, &unused);
         return status;
     }
-    stage->is_prepared = true;
+    stage->writer.is_prepared = true;
     return HW_OK;
 }
 
 void hw_stage_reopen(struct hw_stage *stage)
 {
-    if (stage->is_prepared) {
+    if (stage->writer.is_prepared) {
         undo_appends(stage);
-        stage->is_prepared = false;
+        stage->writer.is_prepared = false;
     }
 }
 
@@ -355,7 +355,7 @@ void hw_stage_commit(struct hw_stage *stage)
 {
     struct hw_error unused;
 
-    HW_ASSERT(stage->is_prepared);
+    HW_ASSERT(stage->writer.is_prepared);
     give_answers(stage);
     for (size_t i = 0; i < stage->partition_count; i++) {
         if (!stage->partitions[i].topic->is_hidden) {

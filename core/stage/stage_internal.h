@@ -62,6 +62,7 @@ struct hw_stage_mark {
 };
 
 struct hw_stage {
+    struct hw_writer writer; /* Must be first: it stands for the stage in topic->writers. */
     struct hw_cluster *cluster;
     struct hw_stage_pieces pieces;
 
@@ -90,9 +91,8 @@ struct hw_stage {
     struct hw_stage_answer *answers;
     size_t answer_count;
     size_t answer_capacity;
-    struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
-    struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
-    bool is_prepared;
+    struct hw_buffer batches;    /* What prepare appends, if it cannot take a piece's own bytes, */
+    struct hw_buffer smaller;    /* and where batches have become too large meanwhile. */
     struct hw_written waits_for; /* A partition that another stage has; none: it does not wait. */
 };
 

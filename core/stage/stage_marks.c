@@ -28,7 +28,7 @@ enum hw_status hw_stage_mark(struct hw_stage *stage, int32_t level, struct hw_er
     size_t first = first_mark(stage, level);
     enum hw_status status;
 
-    HW_ASSERT(level >= 0 && !stage->is_prepared);
+    HW_ASSERT(level >= 0 && !stage->writer.is_prepared);
     status = hw_array_reserve(allocator, (void **)&stage->marks, &stage->mark_capacity, first + 1,
                               sizeof *stage->marks, error);
     if (status == HW_OK) {
@@ -66,7 +66,7 @@ void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
     const struct hw_stage_mark *mark;
     const struct hw_stage_point *points;
 
-    HW_ASSERT(!stage->is_prepared);
+    HW_ASSERT(!stage->writer.is_prepared);
     if (first == stage->mark_count) {
         return;
     }

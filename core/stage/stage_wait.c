@@ -18,7 +18,7 @@ static struct hw_stage *wait_find_writer(const struct hw_cluster *cluster,
     const struct hw_topic *topic = index < cluster->topic_count ? cluster->topics[index] : NULL;
 
     return topic != NULL && written->partition < topic->partition_count
-               ? topic->writers[written->partition]
+               ? (struct hw_stage *)topic->writers[written->partition]
                : NULL;
 }
 
@@ -38,7 +38,7 @@ enum hw_stage_met hw_stage_wait(struct hw_cluster *cluster, struct hw_stage *sta
     if (stage != NULL) {
         stage->waits_for = met;
     }
-    return writer->is_prepared ? HW_MET_COMMIT : HW_MET_OPEN;
+    return writer->writer.is_prepared ? HW_MET_COMMIT : HW_MET_OPEN;
 }
 
 void hw_stage_stop_waiting(struct hw_stage *stage)
