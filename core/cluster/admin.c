@@ -18,6 +18,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
 
     hw_cluster_resolve(cluster);
+    hw_cluster_resolve_timed(cluster);
     for (size_t i = 0; i < cluster->broker_count; i++) {
         hw_broker_configure_quotas(cluster, cluster->brokers[i]);
     }

@@ -249,6 +249,20 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }
 
+/* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late, the
+ * end of a produce's wait. So they run no further than to the next time at which that can be. */
+static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t next)
+{
+    hw_time_ms_t check;
+
+    if (!cluster->is_timed) {
+        return next;
+    }
+    check = clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster),
+                           cluster->now_ms + 1);
+    return earlier(next, earlier(check, cluster->now_ms + 1 + cluster->settings.request_timeout_ms));
+}
+
 enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
                                struct hw_error *error)
 {
@@ -264,8 +278,11 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
     for (;;) {
         hw_time_ms_t isr_check = clock_next_isr_check(cluster);
         hw_time_ms_t checkpoint = clock_next_checkpoint(cluster);
-        hw_time_ms_t next = earlier(clock_next_event(cluster), checkpoint);
+        hw_time_ms_t next = clock_bound(cluster, earlier(clock_next_event(cluster), checkpoint));
 
+        if (status == HW_OK) {
+            status = hw_cluster_run_messages(cluster, earlier(next, target), error);
+        }
         if (next > target || status != HW_OK) {
             break;
         }

@@ -12,8 +12,10 @@ enum { CLUSTER_BROKERS_DEFAULT = 3 };
 
 struct hw_step hw_cluster_step(struct hw_cluster *cluster)
 {
-    return (struct hw_step){
-        .now_ms = cluster->now_ms, .controller = &cluster->controller, .links = &cluster->links};
+    return (struct hw_step){.now_ms = cluster->now_ms,
+                            .controller = &cluster->controller,
+                            .links = &cluster->links,
+                            .notices = cluster->is_timed ? &cluster->timed.notices : NULL};
 }
 
 void hw_cluster_resolve(struct hw_cluster *cluster)
@@ -35,6 +37,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .buffer_memory = hw_config_int64(configs, NULL, "buffer.memory"),
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
         .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
+        .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
 }
 
@@ -54,6 +57,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_random_init(&made->random, options->seed);
     hw_controller_init(&made->controller);
     hw_config_values_init(&made->configs, made->allocator);
+    hw_timed_init(&made->timed, made->allocator, &made->random);
     hw_cluster_resolve(made);
     hw_acks_init(&made->acks, made->allocator);
     hw_losses_init(&made->losses, made->allocator);
@@ -154,6 +158,7 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
     if (status == HW_OK) {
         cluster->is_on_disk = true;
         status = hw_cluster_resume(cluster, error);
+        hw_cluster_resolve_timed(cluster);
     }
     return status;
 }
@@ -230,6 +235,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_losses_release(&cluster->losses);
     hw_file_close(cluster->loss_file.file);
     hw_journal_release(&cluster->journal);
+    hw_timed_release(&cluster->timed);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);
     hw_buffer_release(&cluster->scratch);

@@ -21,6 +21,7 @@
 #include "core/durable/stage_file.h"
 #include "core/log/checkpoint_file.h"
 #include "core/replication/exchange.h"
+#include "core/timed/timed.h"
 
 /* Nothing may bring the clock past it: sums of a time and any setting stay in range. */
 #define HW_CLOCK_MS_MAX (INT64_MAX / 4)
@@ -78,6 +79,7 @@ struct hw_cluster_settings {
     int64_t buffer_memory;
     int64_t request_timeout_ms;
     bool replicates_at_once; /* replication=auto */
+    bool is_timed;           /* replication=timed */
     bool checks_invariants;
 };
 
@@ -114,6 +116,8 @@ struct hw_cluster {
     struct hw_losses losses;
     struct hw_loss_file loss_file;
     struct hw_journal journal;
+    struct hw_timed timed; /* Messages under way, and the times of links and disks. */
+    bool is_timed;         /* Messages travel; set by hw_cluster_resolve_timed(). */
     struct hw_shown_file shown;
     struct hw_stage_file stage_file;
     size_t next_slot;         /* Of the shown file. */
@@ -126,6 +130,18 @@ struct hw_cluster {
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */
 void hw_cluster_resolve(struct hw_cluster *cluster);
+
+/* timed_clock.c: begin or end that messages travel, as the configuration says. */
+void hw_cluster_resolve_timed(struct hw_cluster *cluster);
+
+/* timed_clock.c: let happen what is due until `until_ms`, the clock going along. A cluster that is not
+ * timed has nothing under way. Errors: HW_NO_MEMORY, HW_IO; the clock then stands at the last event. */
+enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t until_ms,
+                                       struct hw_error *error);
+
+/* timed_clock.c: followers fetch by themselves, so the verb is refused: HW_MISUSE. */
+enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const char *verb,
+                                       struct hw_error *error);
 
 /* The arguments of a step now. */
 struct hw_step hw_cluster_step(struct hw_cluster *cluster);

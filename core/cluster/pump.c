@@ -97,9 +97,12 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
 {
     struct hw_step step = hw_cluster_step(cluster);
     struct gathered gathered;
-    enum hw_status status = pump_gather(cluster, topic, partition, &gathered, error);
+    enum hw_status status = hw_cluster_refuse_timed(cluster, "fetch_round()", error);
 
     *records = 0;
+    if (status == HW_OK) {
+        status = pump_gather(cluster, topic, partition, &gathered, error);
+    }
     if (status != HW_OK) {
         return status;
     }
@@ -115,8 +118,11 @@ static enum hw_status pump_find_follower(struct hw_cluster *cluster, const char 
                                          struct hw_error *error)
 {
     struct hw_replica *leader;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, t, p, error);
+    enum hw_status status = hw_cluster_refuse_timed(cluster, "this verb", error);
 
+    if (status == HW_OK) {
+        status = hw_cluster_find_partition(cluster, topic, partition, t, p, error);
+    }
     if (status == HW_OK) {
         status = hw_cluster_find_replica(cluster, *p, broker, follower, error);
     }
@@ -172,9 +178,12 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
                                     int64_t partition, int64_t *rounds, struct hw_error *error)
 {
     struct gathered gathered;
-    enum hw_status status = pump_gather(cluster, topic, partition, &gathered, error);
+    enum hw_status status = hw_cluster_refuse_timed(cluster, "replicate()", error);
 
     *rounds = 0;
+    if (status == HW_OK) {
+        status = pump_gather(cluster, topic, partition, &gathered, error);
+    }
     if (status != HW_OK) {
         return status;
     }

@@ -259,6 +259,8 @@ static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct 
     struct hw_broker_list replicas = {0};
     enum hw_status status;
 
+    step.notices = NULL; /* Whoever made a topic can use it at once. */
+
     for (int32_t r = 0; r < topic->replication_factor; r++) {
         hw_broker_list_add(&replicas, live[(index + r) % live_count]);
     }

@@ -128,8 +128,9 @@ static const struct hw_config_entry entries[] = {
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
      CLUSTER, INTEGER(0, PERIOD_MS_MAX)},
     {"replication", "manual",
-     "manual: records move when you say so. auto: followers follow every call at once.",
-     CLUSTER, CHOICE("manual|auto")},
+     "manual: records move when you say so. auto: followers follow every call at once. timed: they fetch "
+     "by themselves while tick() lets time pass.",
+     CLUSTER, CHOICE("manual|auto|timed")},
     {"replication.quota.window.num", "11",
      "Samples over which a throttled rate is measured; 1 to 31.",
      CLUSTER, INTEGER(1, HW_QUOTA_WINDOWS_MAX)},

@@ -5,32 +5,45 @@
 
 /* ------------------------------------------------------------------- controller and brokers */
 
-enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
-                                struct hw_replica *replica, struct hw_error *error)
+enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_replica *replica,
+                                   const struct hw_partition_record *record, struct hw_error *error)
 {
     bool changed;
 
     /* What it knows already is no news: a leader would forget its proposal in flight (R4.12). */
-    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker) ||
-        replica->partition_epoch == partition->record.partition_epoch) {
+    if (replica->partition_epoch >= record->partition_epoch) {
         return HW_OK;
     }
-    if (partition->record.leader == replica->broker) {
+    if (record->leader == replica->broker) {
         enum hw_status status =
-            hw_replica_become_leader(replica, step->now_ms, &partition->record, &changed, error);
+            hw_replica_become_leader(replica, step->now_ms, record, &changed, error);
 
         if (status == HW_OK) {
             partition->variant->appended(partition, step, replica);
         }
         return status;
     }
-    hw_replica_become_follower(replica, &partition->record, partition->variant->starts_truncating,
-                               &changed);
+    hw_replica_become_follower(replica, record, partition->variant->starts_truncating, &changed);
     if (!changed || !partition->variant->truncates_when_told ||
         replica->leader == HW_BROKER_ID_NONE) {
         return HW_OK;
     }
     return partition->variant->truncate(partition, step, replica, error);
+}
+
+enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *replica, struct hw_error *error)
+{
+    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker) ||
+        replica->partition_epoch == partition->record.partition_epoch) {
+        return HW_OK;
+    }
+    if (step->notices != NULL) {
+        return hw_notices_tell(step->notices, partition, &partition->topic_id, replica->broker,
+                               &partition->record, error);
+    }
+    return hw_exchange_deliver(partition, step, replica, &partition->record, error);
 }
 
 enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,
@@ -64,8 +77,9 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
     struct hw_alter_partition_response response;
     bool changed = false;
 
-    /* Once: an answer that makes the leader send the same again would be the same again. */
-    if (hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
+    /* Once: an answer that makes the leader send the same again would be the same again. Where
+     * notices travel, proposals do so too. */
+    if (step->notices == NULL && hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
         hw_replica_take_proposal(leader, &request)) {
         changed = hw_controller_alter_partition(step->controller, partition->settings, &request,
                                                 &partition->record, &response);
@@ -98,12 +112,9 @@ struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition
     return leader;
 }
 
-/* Bring the follower to where it can fetch, and build its request. *ready false: it does not fetch.
- */
-static enum hw_status exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
-                                       struct hw_replica *follower,
-                                       struct hw_fetch_request *request, bool *ready,
-                                       struct hw_error *error)
+enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_replica *follower, struct hw_fetch_request *request,
+                                   bool *ready, struct hw_error *error)
 {
     const struct hw_registration *own = hw_metadata_find(follower->metadata, follower->broker);
     enum hw_status status = HW_OK;
@@ -141,8 +152,8 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
 
-static void exchange_note_request(const struct hw_replica *follower,
-                                  const struct hw_fetch_request *request)
+void hw_exchange_note_request(const struct hw_replica *follower,
+                              const struct hw_fetch_request *request)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_REQUEST);
 
@@ -177,6 +188,22 @@ static void exchange_note_response(const struct hw_replica *follower,
     }
 }
 
+enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw_step *step,
+                                 struct hw_replica *follower,
+                                 const struct hw_fetch_request *request,
+                                 const struct hw_fetch_response *response, int64_t *records,
+                                 struct hw_error *error)
+{
+    bool out_of_range;
+    enum hw_status status;
+
+    exchange_note_response(follower, request, response);
+    status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request, response,
+                                    records, &out_of_range, error);
+    return status == HW_OK && out_of_range ? exchange_out_of_range(partition, step, follower, error)
+                                           : status;
+}
+
 /* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.
  * *size, *records: bytes of batches in the answer, records that were appended. */
 static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
@@ -187,13 +214,12 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
 {
     struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     struct hw_fetch_response response;
-    bool out_of_range = false;
     int64_t appended = 0;
     enum hw_status status;
 
     *size_bytes = 0;
     if (attempt != HW_FETCH_ANSWER) {
-        exchange_note_request(follower, request);
+        hw_exchange_note_request(follower, request);
     }
     if (leader == NULL) {
         hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
@@ -206,16 +232,11 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         follower->fetch.is_request_waiting = true;
         follower->fetch.wait_until_ms = step->now_ms + request->max_wait_ms;
     } else if (status == HW_OK) {
-        exchange_note_response(follower, request, &response);
-        status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request,
-                                        &response, &appended, &out_of_range, error);
+        status = hw_exchange_apply(partition, step, follower, request, &response, &appended, error);
         *size_bytes = response.size_bytes;
         *records += appended;
     }
     hw_fetch_response_release(&response);
-    if (status == HW_OK && out_of_range) {
-        status = exchange_out_of_range(partition, step, follower, error);
-    }
     if (status == HW_OK) {
         status = hw_exchange_proposals(partition, step, leader, error);
     }
@@ -229,7 +250,7 @@ enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_
     bool ready;
     int64_t size_bytes;
     int64_t records = 0;
-    enum hw_status status = exchange_prepare(partition, step, follower, &request, &ready, error);
+    enum hw_status status = hw_exchange_prepare(partition, step, follower, &request, &ready, error);
 
     if (status == HW_OK && ready) {
         status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE,
@@ -258,7 +279,7 @@ enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw
 
     *records = 0;
     if (status == HW_OK) {
-        status = exchange_prepare(partition, step, follower, &request, &ready, error);
+        status = hw_exchange_prepare(partition, step, follower, &request, &ready, error);
     }
     if (status == HW_OK && ready) {
         status = exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE,

@@ -9,11 +9,18 @@
 
 #include "core/replication/variant.h"
 
-/* Deliver the record to every running broker that the controller reaches: they take their roles. */
+/* Deliver the record to every running broker that the controller reaches: they take their roles.
+ * Where notices travel (step->notices), they leave now. */
 enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,
                                     struct hw_error *error);
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *replica, struct hw_error *error);
+
+/* A broker hears of `record`; an older one than it knows changes nothing. */
+enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_replica *replica,
+                                   const struct hw_partition_record *record,
+                                   struct hw_error *error);
 
 /* Brokers that have missed a change, since a link was cut or telling them failed, get it now. */
 enum hw_status hw_exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
@@ -41,6 +48,22 @@ enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct h
                                   struct hw_replica *follower,
                                   const struct hw_fetch_request *request, int64_t *size_bytes,
                                   int64_t *records, struct hw_error *error);
+
+/*
+ * A poll in its parts, between which messages may travel. Bring the follower to where it can fetch,
+ * and build its request; *ready false: it does not fetch now. Note in the journal that it leaves.
+ * And let an answer that arrives have its effect; *records is what was appended.
+ */
+enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_replica *follower, struct hw_fetch_request *request,
+                                   bool *ready, struct hw_error *error);
+void hw_exchange_note_request(const struct hw_replica *follower,
+                              const struct hw_fetch_request *request);
+enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw_step *step,
+                                 struct hw_replica *follower,
+                                 const struct hw_fetch_request *request,
+                                 const struct hw_fetch_response *response, int64_t *records,
+                                 struct hw_error *error);
 
 /* Implementations of struct hw_variant shared by Kafka's variants. */
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,

@@ -8,6 +8,7 @@
 #define HW_REPLICATION_PARTITION_H
 
 #include "core/replication/controller.h"
+#include "core/replication/notices.h"
 #include "core/replication/replica.h"
 
 struct hw_variant;
@@ -58,6 +59,7 @@ struct hw_step {
     hw_time_ms_t now_ms;
     struct hw_controller *controller;
     const struct hw_links *links;
+    struct hw_notices *notices; /* Where messages travel; NULL: they arrive at once. */
 };
 
 /* The replica on broker `id`, or NULL where that does not run or has none. */

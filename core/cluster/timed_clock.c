@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* replication=timed: what is under way between brokers arrives while the clock goes on. */
+#include "core/cluster/cluster_internal.h"
+
+/* The partitions that take part, and the topic of each. */
+struct timed_places {
+    const struct hw_allocator *allocator;
+    struct hw_partition **partitions;
+    struct hw_topic **topics;
+    size_t count;
+    size_t partition_capacity;
+    size_t topic_capacity;
+};
+
+static void timed_places_release(struct timed_places *places)
+{
+    hw_free(places->allocator, places->partitions,
+            places->partition_capacity * sizeof *places->partitions);
+    hw_free(places->allocator, places->topics, places->topic_capacity * sizeof *places->topics);
+}
+
+static enum hw_status timed_gather(struct hw_cluster *cluster, struct timed_places *places,
+                                   struct hw_error *error)
+{
+    struct hw_selection all;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+
+    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+        status = hw_array_reserve(places->allocator, (void **)&places->partitions,
+                                  &places->partition_capacity, places->count + 1,
+                                  sizeof *places->partitions, error);
+        if (status == HW_OK) {
+            status = hw_array_reserve(places->allocator, (void **)&places->topics,
+                                      &places->topic_capacity, places->count + 1,
+                                      sizeof *places->topics, error);
+        }
+        if (status == HW_OK) {
+            places->partitions[places->count] = partition;
+            places->topics[places->count++] = topic;
+        }
+    }
+    return status;
+}
+
+/* What an event, or a look at everything, has touched is brought to its end as after any step. */
+static enum hw_status timed_settle(struct hw_cluster *cluster, const struct timed_places *places,
+                                   enum hw_status status, struct hw_error *error)
+{
+    for (size_t i = 0; i < cluster->timed.touched_count; i++) {
+        size_t place = cluster->timed.touched[i];
+
+        status = hw_cluster_settle(cluster, places->topics[place], places->partitions[place], status,
+                                   error);
+    }
+    return status;
+}
+
+static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_places *places,
+                                hw_time_ms_t until_ms, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status =
+        hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
+
+    status = timed_settle(cluster, places, status, error);
+    while (status == HW_OK && hw_timed_next_us(&cluster->timed) / 1000 <= until_ms) {
+        hw_time_ms_t due_ms = hw_timed_next_us(&cluster->timed) / 1000;
+
+        cluster->now_ms = due_ms > cluster->now_ms ? due_ms : cluster->now_ms;
+        step = hw_cluster_step(cluster);
+        status = hw_timed_run_next(&cluster->timed, &step, error);
+        status = timed_settle(cluster, places, status, error);
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t until_ms,
+                                       struct hw_error *error)
+{
+    struct timed_places places = {.allocator = cluster->allocator};
+    enum hw_status status;
+
+    if (!cluster->is_timed) {
+        return HW_OK;
+    }
+    cluster->timed.request_timeout_ms = cluster->settings.request_timeout_ms;
+    status = timed_gather(cluster, &places, error);
+    if (status == HW_OK) {
+        status = timed_run(cluster, &places, until_ms, error);
+    }
+    timed_places_release(&places);
+    return status;
+}
+
+/* Requests that waited for a round, or proposals that were under way, are not any more: whoever sent
+ * them sends them again in the way that is in force now. */
+static void timed_change_over(struct hw_partition *partition)
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        struct hw_replica *replica = partition->replicas[i];
+
+        replica->fetch.is_request_waiting = false;
+        if (replica->role == HW_ROLE_LEADER && replica->isr_change != HW_ISR_COMMITTED) {
+            replica->is_proposal_unsent = true;
+        }
+    }
+}
+
+void hw_cluster_resolve_timed(struct hw_cluster *cluster)
+{
+    if (cluster->is_timed == cluster->settings.is_timed) {
+        return;
+    }
+    cluster->is_timed = cluster->settings.is_timed;
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        for (int32_t p = 0; p < cluster->topics[t]->partition_count; p++) {
+            timed_change_over(&cluster->topics[t]->partitions[p]);
+        }
+    }
+    hw_timed_stop(&cluster->timed);
+    cluster->timed.now_us = cluster->now_ms * 1000;
+}
+
+enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const char *verb,
+                                       struct hw_error *error)
+{
+    return cluster->is_timed
+               ? hw_error_set(error, HW_MISUSE,
+                              "%s: with replication=timed followers fetch by themselves: tick() lets"
+                              " the time pass that they need",
+                              verb)
+               : HW_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/replication/notices.h"
+
+#include <string.h>
+
+enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *partition,
+                               const struct hw_uuid *topic_id, hw_broker_id_t broker,
+                               const struct hw_partition_record *record, struct hw_error *error)
+{
+    enum hw_status status;
+
+    for (size_t i = 0; i < notices->count; i++) {
+        const struct hw_notice *notice = &notices->notices[i];
+
+        if (notice->partition == partition && notice->broker == broker &&
+            notice->record.partition_epoch == record->partition_epoch) {
+            return HW_OK;
+        }
+    }
+    status = hw_array_reserve(notices->allocator, (void **)&notices->notices, &notices->capacity,
+                              notices->count + 1, sizeof *notices->notices, error);
+    if (status == HW_OK) {
+        notices->notices[notices->count++] = (struct hw_notice){.id = ++notices->next_id,
+                                                                .partition = partition,
+                                                                .topic_id = *topic_id,
+                                                                .broker = broker,
+                                                                .record = *record,
+                                                                .due_us = -1};
+    }
+    return status;
+}
+
+bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice)
+{
+    for (size_t i = 0; i < notices->count; i++) {
+        if (notices->notices[i].id == id) {
+            *notice = notices->notices[i];
+            notices->count--;
+            memmove(&notices->notices[i], &notices->notices[i + 1],
+                    (notices->count - i) * sizeof *notices->notices);
+            return true;
+        }
+    }
+    return false;
+}
+
+void hw_notices_release(struct hw_notices *notices)
+{
+    hw_free(notices->allocator, notices->notices, notices->capacity * sizeof *notices->notices);
+    *notices = (struct hw_notices){.allocator = notices->allocator};
+}

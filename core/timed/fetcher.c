@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/* One broker's fetch loop to one leader's broker: kafka-time W3, W4, W7. */
+#include "core/base/assert.h"
+#include "core/replication/exchange.h"
+#include "core/replication/variant.h"
+#include "core/timed/timed_internal.h"
+
+#include <string.h>
+
+/* Bytes of a request and of an answer, with their frame and headers: W2.3. */
+enum {
+    FETCHER_REQUEST_BYTES = 91,
+    FETCHER_REQUEST_PART_BYTES = 33,
+    FETCHER_ANSWER_BYTES = 39,
+    FETCHER_ANSWER_PART_BYTES = 37
+};
+
+/* A loop that takes no time makes at most so many turns in one microsecond. */
+enum { FETCHER_TURNS_AT_ONCE_MAX = 100000 };
+
+static void fetcher_release_parts(struct hw_timed_fetcher *fetcher)
+{
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        if (fetcher->parts[i].has_response) {
+            hw_fetch_response_release(&fetcher->parts[i].response);
+        }
+    }
+    fetcher->part_count = 0;
+}
+
+void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher)
+{
+    fetcher_release_parts(fetcher);
+    hw_free(timed->allocator, fetcher->parts, fetcher->part_capacity * sizeof *fetcher->parts);
+    hw_free(timed->allocator, fetcher->members,
+            fetcher->member_capacity * sizeof *fetcher->members);
+    hw_free(timed->allocator, fetcher, sizeof *fetcher);
+}
+
+/* ---------------------------------------------------------------------------- who fetches what */
+
+static enum hw_status fetcher_have(struct hw_timed *timed, hw_broker_id_t follower,
+                                   hw_broker_id_t leader, struct hw_timed_fetcher **fetcher,
+                                   struct hw_error *error)
+{
+    enum hw_status status;
+
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        *fetcher = timed->fetchers[i];
+        if ((*fetcher)->follower == follower && (*fetcher)->leader == leader) {
+            return HW_OK;
+        }
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&timed->fetchers, &timed->fetcher_capacity,
+                              timed->fetcher_count + 1, sizeof(void *), error);
+    if (status != HW_OK) {
+        return status;
+    }
+    *fetcher = hw_alloc_zeroed(timed->allocator, sizeof **fetcher);
+    if (*fetcher == NULL) {
+        return hw_error_no_memory(error, "a fetcher");
+    }
+    (*fetcher)->place = timed->fetcher_count;
+    (*fetcher)->follower = follower;
+    (*fetcher)->leader = leader;
+    (*fetcher)->due_us = INT64_MAX;
+    timed->fetchers[timed->fetcher_count++] = *fetcher;
+    return HW_OK;
+}
+
+/* Its next turn is at `due_us`. */
+static enum hw_status fetcher_rest(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   int64_t due_us, struct hw_error *error)
+{
+    fetcher->state = HW_FETCHER_RESTS;
+    fetcher->due_us = due_us;
+    return hw_timed_schedule(timed, HW_TIMED_TURN, HW_TIMED_FETCHER_TURN, due_us,
+                             (int64_t)fetcher->place, ++fetcher->generation, error);
+}
+
+/* A fetcher that rests is woken by a partition that it did not have; one whose request is under way
+ * takes it along in its next turn (W3.6, W3.8). */
+static enum hw_status fetcher_add_member(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                         size_t place, bool is_new, struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(timed->allocator, (void **)&fetcher->members, &fetcher->member_capacity,
+                         fetcher->member_count + 1, sizeof *fetcher->members, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    fetcher->members[fetcher->member_count++] = place;
+    return is_new && fetcher->state == HW_FETCHER_RESTS && fetcher->due_us > timed->now_us
+               ? fetcher_rest(timed, fetcher, timed->now_us, error)
+               : HW_OK;
+}
+
+/* Members of a fetcher before they are gathered anew: those that stand in both are not new. */
+static bool fetcher_had(const size_t *members, size_t count, size_t place)
+{
+    size_t low = 0;
+
+    while (low < count && members[low] < place) {
+        low++;
+    }
+    return low < count && members[low] == place;
+}
+
+static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     struct hw_error *error)
+{
+    size_t *before = fetcher->members;
+    size_t before_count = fetcher->member_count;
+    size_t before_capacity = fetcher->member_capacity;
+    enum hw_status status = HW_OK;
+
+    fetcher->members = NULL;
+    fetcher->member_count = 0;
+    fetcher->member_capacity = 0;
+    for (size_t place = 0; place < timed->partition_count && status == HW_OK; place++) {
+        const struct hw_replica *replica =
+            hw_partition_find(timed->partitions[place], fetcher->follower);
+
+        if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
+            replica->leader == fetcher->leader) {
+            status = fetcher_add_member(timed, fetcher, place,
+                                        !fetcher_had(before, before_count, place), error);
+        }
+    }
+    hw_free(timed->allocator, before, before_capacity * sizeof *before);
+    return status;
+}
+
+enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t place = 0; place < timed->partition_count && status == HW_OK; place++) {
+        const struct hw_partition *partition = timed->partitions[place];
+
+        for (int32_t i = 0; i < partition->replica_count && status == HW_OK; i++) {
+            const struct hw_replica *replica = partition->replicas[i];
+            struct hw_timed_fetcher *unused;
+
+            if (replica->role == HW_ROLE_FOLLOWER && replica->leader != HW_BROKER_ID_NONE) {
+                status = fetcher_have(timed, replica->broker, replica->leader, &unused, error);
+            }
+        }
+    }
+    for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
+        status = fetcher_gather(timed, timed->fetchers[i], error);
+    }
+    return status;
+}
+
+/* Places mean other partitions from now on: nothing is under way any more. */
+void hw_timed_forget_partitions(struct hw_timed *timed)
+{
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        struct hw_timed_fetcher *fetcher = timed->fetchers[i];
+
+        fetcher_release_parts(fetcher);
+        fetcher->state = HW_FETCHER_RESTS;
+        fetcher->due_us = INT64_MAX;
+        fetcher->generation++;
+        fetcher->member_count = 0;
+    }
+    for (size_t i = 0; i < timed->sender_count; i++) {
+        timed->senders[i]->is_under_way = false;
+        timed->senders[i]->is_held = false;
+        timed->senders[i]->generation++;
+        timed->senders[i]->queued_count = 0;
+        timed->senders[i]->proposal_count = 0;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- a turn
+ */
+
+/* Add one partition to the request, unless it does not fetch now. */
+static enum hw_status fetcher_add_part(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                       const struct hw_step *step, size_t place,
+                                       struct hw_error *error)
+{
+    struct hw_partition *partition = timed->partitions[place];
+    struct hw_replica *replica = hw_partition_find(partition, fetcher->follower);
+    struct hw_timed_part *part;
+    bool was_truncating;
+    bool ready = false;
+    enum hw_status status;
+
+    if (replica == NULL || replica->role != HW_ROLE_FOLLOWER ||
+        replica->leader != fetcher->leader || replica->fetch.delay_until_ms > step->now_ms) {
+        return HW_OK;
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&fetcher->parts, &fetcher->part_capacity,
+                              fetcher->part_count + 1, sizeof *fetcher->parts, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    part = &fetcher->parts[fetcher->part_count];
+    was_truncating = replica->fetch.phase == HW_PHASE_TRUNCATING;
+    status = hw_exchange_prepare(partition, step, replica, &part->request, &ready, error);
+    if (was_truncating && status != HW_NO_MEMORY) {
+        status = hw_timed_touch(timed, place, error);
+    }
+    if (status != HW_OK || !ready) {
+        return status;
+    }
+    part->place = place;
+    part->has_response = false;
+    fetcher->part_count++;
+    hw_exchange_note_request(replica, &part->request);
+    return HW_OK;
+}
+
+static int64_t fetcher_backoff_us(const struct hw_timed *timed,
+                                  const struct hw_timed_fetcher *fetcher)
+{
+    const struct hw_partition *partition = timed->partitions[fetcher->members[0]];
+
+    return partition->settings->replica_fetch_backoff_ms * 1000;
+}
+
+static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   const struct hw_step *step, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    fetcher_release_parts(fetcher);
+    if (fetcher->member_count == 0) {
+        fetcher->due_us = INT64_MAX;
+        return HW_OK;
+    }
+    fetcher->turns_at_once = fetcher->turn_us == timed->now_us ? fetcher->turns_at_once + 1 : 0;
+    fetcher->turn_us = timed->now_us;
+    for (size_t i = 0; i < fetcher->member_count && status == HW_OK; i++) {
+        status = fetcher_add_part(timed, fetcher, step, fetcher->members[i], error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (fetcher->part_count == 0 || fetcher->turns_at_once > FETCHER_TURNS_AT_ONCE_MAX) {
+        int64_t backoff_us = fetcher_backoff_us(timed, fetcher);
+
+        return fetcher_rest(timed, fetcher, timed->now_us + (backoff_us < 1000 ? 1000 : backoff_us),
+                            error);
+    }
+    fetcher->request_id = ++timed->next_request;
+    fetcher->sent_us = timed->now_us;
+    fetcher->size_bytes =
+        FETCHER_REQUEST_BYTES + FETCHER_REQUEST_PART_BYTES * (int64_t)fetcher->part_count;
+    status = hw_wires_send(&timed->wires, timed->random, fetcher->follower, fetcher->leader,
+                           fetcher->size_bytes, timed->now_us, &fetcher->last_request_us, error);
+    fetcher->state = HW_FETCHER_ASKS;
+    fetcher->due_us = fetcher->last_request_us;
+    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_ARRIVES,
+                                               fetcher->due_us, (int64_t)fetcher->place,
+                                               ++fetcher->generation, error)
+                           : status;
+}
+
+/* The request has failed as a whole: all its partitions are delayed (W3.5). */
+static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   const struct hw_step *step, struct hw_error *error)
+{
+    int64_t backoff_us = 0;
+
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        struct hw_partition *partition = timed->partitions[fetcher->parts[i].place];
+        struct hw_replica *replica = hw_partition_find(partition, fetcher->follower);
+
+        backoff_us = partition->settings->replica_fetch_backoff_ms * 1000;
+        if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
+            replica->leader == fetcher->leader) {
+            hw_replica_fetch_failed(replica, step->now_ms, partition->settings);
+        }
+    }
+    fetcher_release_parts(fetcher);
+    return fetcher_rest(timed, fetcher, timed->now_us + (backoff_us < 1000 ? 1000 : backoff_us),
+                        error);
+}
+
+/* ------------------------------------------------------------------------------ at the leader */
+
+/* Whether the broker that leads runs, as far as the partitions of the request tell. */
+static bool fetcher_leader_runs(const struct hw_timed *timed,
+                                const struct hw_timed_fetcher *fetcher)
+{
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        if (hw_partition_find(timed->partitions[fetcher->parts[i].place], fetcher->leader) !=
+            NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The connection breaks: the follower notices when that has travelled back (W7.1). */
+static enum hw_status fetcher_break(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                    struct hw_error *error)
+{
+    enum hw_status status =
+        hw_wires_send(&timed->wires, timed->random, fetcher->leader, fetcher->follower, 0,
+                      timed->now_us, &fetcher->last_answer_us, error);
+
+    fetcher->state = HW_FETCHER_ANSWERED;
+    fetcher->due_us = fetcher->last_answer_us;
+    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_FAILS,
+                                               fetcher->due_us, (int64_t)fetcher->place,
+                                               ++fetcher->generation, error)
+                           : status;
+}
+
+/* Keep what the leader lent: an answer travels for longer than a leader's memory stays as it is. */
+static enum hw_status fetcher_own(struct hw_fetch_response *response,
+                                  const struct hw_allocator *allocator, struct hw_error *error)
+{
+    struct hw_buffer own;
+    enum hw_status status;
+
+    if (!response->records_are_borrowed) {
+        return HW_OK;
+    }
+    hw_buffer_init(&own, allocator);
+    status = hw_buffer_append(&own, response->records.bytes, response->records.size, error);
+    response->records = own;
+    response->records_are_borrowed = false;
+    return status;
+}
+
+/* What is left of the limits of one answer. */
+struct fetcher_limits {
+    int32_t bytes_left;
+    bool has_data;
+    bool is_first_found;
+};
+
+static enum hw_status fetcher_answer_part(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                          const struct hw_step *step, struct hw_timed_part *part,
+                                          struct fetcher_limits *limits, struct hw_error *error)
+{
+    struct hw_partition *partition = timed->partitions[part->place];
+    struct hw_replica *leader = hw_partition_find(partition, fetcher->leader);
+    struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
+    struct hw_fetch_request request = part->request;
+    enum hw_status status;
+
+    if (leader == NULL) {
+        part->response = (struct hw_fetch_response){.error = HW_KAFKA_NOT_LEADER_OR_FOLLOWER};
+        hw_buffer_init(&part->response.records, timed->allocator);
+        part->has_response = true;
+        return HW_OK;
+    }
+    request.max_bytes = limits->bytes_left;
+    request.has_data = limits->has_data;
+    status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &request,
+                                     HW_FETCH_ANSWER, &part->response, error);
+    part->has_response = true;
+    if (status == HW_OK) {
+        status = fetcher_own(&part->response, timed->allocator, error);
+    }
+    if (status == HW_OK && follower != NULL) {
+        int64_t bytes = 0;
+
+        follower->fetch.is_first =
+            part->response.size_bytes == 0 && limits->has_data && !limits->is_first_found &&
+            (hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, &bytes) || bytes > 0);
+        limits->is_first_found = limits->is_first_found || follower->fetch.is_first;
+    }
+    limits->has_data = limits->has_data || part->response.size_bytes > 0;
+    limits->bytes_left = part->response.size_bytes < limits->bytes_left
+                             ? limits->bytes_left - (int32_t)part->response.size_bytes
+                             : 0;
+    return status;
+}
+
+/* Which part is answered first: the one that had no room in the last answer. */
+static size_t fetcher_first_part(const struct hw_timed *timed,
+                                 const struct hw_timed_fetcher *fetcher)
+{
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        const struct hw_replica *follower =
+            hw_partition_find(timed->partitions[fetcher->parts[i].place], fetcher->follower);
+
+        if (follower != NULL && follower->fetch.is_first) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static enum hw_status fetcher_answer(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, struct hw_error *error)
+{
+    struct fetcher_limits limits = {.bytes_left = fetcher->parts[0].request.max_bytes};
+    size_t first = fetcher_first_part(timed, fetcher);
+    enum hw_status status = HW_OK;
+
+    fetcher->size_bytes =
+        FETCHER_ANSWER_BYTES + FETCHER_ANSWER_PART_BYTES * (int64_t)fetcher->part_count;
+    for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
+        struct hw_timed_part *part = &fetcher->parts[(first + i) % fetcher->part_count];
+
+        status = fetcher_answer_part(timed, fetcher, step, part, &limits, error);
+        fetcher->size_bytes += status == HW_OK ? part->response.size_bytes : 0;
+    }
+    if (status == HW_OK) {
+        status = hw_wires_send(&timed->wires, timed->random, fetcher->leader, fetcher->follower,
+                               fetcher->size_bytes, timed->now_us, &fetcher->last_answer_us, error);
+    }
+    fetcher->state = HW_FETCHER_ANSWERED;
+    fetcher->due_us = fetcher->last_answer_us;
+    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_ANSWER_ARRIVES,
+                                               fetcher->due_us, (int64_t)fetcher->place,
+                                               ++fetcher->generation, error)
+                           : status;
+}
+
+/* Is there enough to answer now (R2.12)? */
+static bool fetcher_is_due(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher,
+                           const struct hw_step *step)
+{
+    int64_t available = 0;
+
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        const struct hw_timed_part *part = &fetcher->parts[i];
+        struct hw_replica *leader =
+            hw_partition_find(timed->partitions[part->place], fetcher->leader);
+        int64_t bytes = 0;
+
+        if (leader == NULL ||
+            hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, &bytes)) {
+            return true;
+        }
+        available += bytes;
+    }
+    return available >= fetcher->parts[0].request.min_bytes;
+}
+
+static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (!hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
+        fetcher->state = HW_FETCHER_HELD_REQUEST;
+        fetcher->due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
+        return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS, fetcher->due_us,
+                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+    }
+    if (!fetcher_leader_runs(timed, fetcher)) {
+        return fetcher_break(timed, fetcher, error);
+    }
+    for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
+        const struct hw_timed_part *part = &fetcher->parts[i];
+        struct hw_partition *partition = timed->partitions[part->place];
+        struct hw_replica *leader = hw_partition_find(partition, fetcher->leader);
+        struct hw_fetch_response response;
+
+        if (leader == NULL) {
+            continue;
+        }
+        status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &part->request,
+                                         HW_FETCH_RECEIVE, &response, error);
+        hw_fetch_response_release(&response);
+        if (leader->role == HW_ROLE_LEADER) {
+            hw_waiting_check(leader, step->now_ms, partition->settings);
+        }
+        if (status == HW_OK) {
+            status = hw_timed_touch(timed, part->place, error);
+        }
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (fetcher_is_due(timed, fetcher, step)) {
+        return fetcher_answer(timed, fetcher, step, error);
+    }
+    fetcher->state = HW_FETCHER_WAITS;
+    fetcher->wait_until_us = timed->now_us + fetcher->parts[0].request.max_wait_ms * 1000;
+    fetcher->due_us = fetcher->wait_until_us;
+    return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_WAITED, fetcher->due_us,
+                             (int64_t)fetcher->place, ++fetcher->generation, error);
+}
+
+enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, size_t place,
+                                     struct hw_error *error)
+{
+    size_t i = 0;
+
+    if (fetcher->state != HW_FETCHER_WAITS) {
+        return HW_OK;
+    }
+    while (i < fetcher->part_count && fetcher->parts[i].place < place) {
+        i++;
+    }
+    if (i == fetcher->part_count || fetcher->parts[i].place != place) {
+        return HW_OK;
+    }
+    if (!fetcher_leader_runs(timed, fetcher)) {
+        return fetcher_break(timed, fetcher, error);
+    }
+    return fetcher_is_due(timed, fetcher, step) ? fetcher_answer(timed, fetcher, step, error)
+                                                : HW_OK;
+}
+
+/* ------------------------------------------------------------------------- back at the follower */
+
+static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                    const struct hw_step *step, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
+        struct hw_timed_part *part = &fetcher->parts[i];
+        struct hw_partition *partition = timed->partitions[part->place];
+        struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
+        int64_t records;
+
+        if (follower == NULL || follower->leader != fetcher->leader) {
+            continue;
+        }
+        status = hw_exchange_apply(partition, step, follower, &part->request, &part->response,
+                                   &records, error);
+        if (status == HW_OK || status == HW_IO || status == HW_CORRUPT) {
+            /* What failed stands in the journal, and stops this partition only. */
+            status = hw_timed_touch(timed, part->place, error);
+        }
+    }
+    fetcher_release_parts(fetcher);
+    return status == HW_OK ? fetcher_rest(timed, fetcher, timed->now_us, error) : status;
+}
+
+static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                      const struct hw_step *step, struct hw_error *error)
+{
+    int64_t bytes = 0;
+
+    if (!hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
+        fetcher->state = HW_FETCHER_HELD_ANSWER;
+        fetcher->due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
+        fetcher->due_us = fetcher->due_us > timed->now_us ? fetcher->due_us : timed->now_us;
+        return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS, fetcher->due_us,
+                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+    }
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        bytes += (int64_t)fetcher->parts[i].response.records.size;
+    }
+    fetcher->state = HW_FETCHER_WRITES;
+    fetcher->due_us =
+        bytes == 0 ? timed->now_us : hw_timed_disk_us(timed, fetcher->follower, bytes);
+    if (fetcher->due_us > timed->now_us) {
+        return hw_timed_schedule(timed, HW_TIMED_DISK, HW_TIMED_ANSWER_ON_DISK, fetcher->due_us,
+                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+    }
+    return fetcher_apply(timed, fetcher, step, error);
+}
+
+/* --------------------------------------------------------------------------------------- events */
+
+enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                      const struct hw_step *step, enum hw_timed_kind kind,
+                                      struct hw_error *error)
+{
+    switch (kind) {
+    case HW_TIMED_FETCHER_TURN:
+        return fetcher_turn(timed, fetcher, step, error);
+    case HW_TIMED_REQUEST_ARRIVES:
+        return fetcher_arrive(timed, fetcher, step, error);
+    case HW_TIMED_REQUEST_WAITED:
+        return fetcher_leader_runs(timed, fetcher) ? fetcher_answer(timed, fetcher, step, error)
+                                                   : fetcher_break(timed, fetcher, error);
+    case HW_TIMED_ANSWER_ARRIVES:
+        return fetcher_receive(timed, fetcher, step, error);
+    case HW_TIMED_ANSWER_ON_DISK:
+        return fetcher_apply(timed, fetcher, step, error);
+    case HW_TIMED_REQUEST_FAILS:
+        return fetcher_fail(timed, fetcher, step, error);
+    case HW_TIMED_PROPOSAL_ARRIVES:
+    case HW_TIMED_PROPOSAL_ANSWERED:
+    case HW_TIMED_NOTICE_ARRIVES:
+        break;
+    }
+    HW_ASSERT(false);
+    return HW_OK;
+}
+
+/* Whether the follower's broker runs: it has a replica of one of the partitions. */
+static bool fetcher_runs(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher)
+{
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        if (hw_partition_find(timed->partitions[fetcher->parts[i].place], fetcher->follower) !=
+            NULL) {
+            return true;
+        }
+    }
+    return fetcher->part_count == 0;
+}
+
+enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                       const struct hw_step *step, struct hw_error *error)
+{
+    bool is_answer = fetcher->state == HW_FETCHER_HELD_ANSWER;
+    int64_t *last_us = is_answer ? &fetcher->last_answer_us : &fetcher->last_request_us;
+    enum hw_status status;
+
+    if (!fetcher_runs(timed, fetcher)) {
+        fetcher_release_parts(fetcher);
+        return fetcher_rest(timed, fetcher, timed->now_us, error);
+    }
+    if (fetcher->state == HW_FETCHER_WAITS && !fetcher_leader_runs(timed, fetcher)) {
+        return fetcher_break(timed, fetcher, error);
+    }
+    if ((!is_answer && fetcher->state != HW_FETCHER_HELD_REQUEST) ||
+        !hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
+        return HW_OK;
+    }
+    status = hw_wires_send(
+        &timed->wires, timed->random, is_answer ? fetcher->leader : fetcher->follower,
+        is_answer ? fetcher->follower : fetcher->leader, 0, timed->now_us, last_us, error);
+    fetcher->state = is_answer ? HW_FETCHER_ANSWERED : HW_FETCHER_ASKS;
+    fetcher->due_us = *last_us;
+    return status == HW_OK
+               ? hw_timed_schedule(timed, HW_TIMED_DELIVERY,
+                                   is_answer ? HW_TIMED_ANSWER_ARRIVES : HW_TIMED_REQUEST_ARRIVES,
+                                   *last_us, (int64_t)fetcher->place, ++fetcher->generation, error)
+               : status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the controller tells brokers reaches each of them on its own way: kafka-time W6.7. */
+#include "core/base/uuid.h"
+#include "core/replication/exchange.h"
+#include "core/timed/timed_internal.h"
+
+enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *error)
+{
+    for (size_t i = 0; i < timed->notices.count; i++) {
+        struct hw_notice *notice = &timed->notices.notices[i];
+        enum hw_status status;
+
+        if (notice->due_us >= 0) {
+            continue;
+        }
+        notice->due_us = 0;
+        status = hw_wires_send(&timed->wires, timed->random, HW_CONTROLLER, notice->broker, 0,
+                               timed->now_us + HW_TIMED_LINGER_US, &notice->due_us, error);
+        if (status == HW_OK) {
+            status = hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_NOTICE_ARRIVES,
+                                       notice->due_us, notice->id, 0, error);
+        }
+        if (status != HW_OK) {
+            return status;
+        }
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_step *step,
+                                       int64_t id, struct hw_error *error)
+{
+    struct hw_notice notice;
+    struct hw_replica *replica;
+    enum hw_status status;
+
+    if (!hw_notices_take(&timed->notices, id, &notice)) {
+        return HW_OK;
+    }
+    /* What a cut link has swallowed is told again when it heals. */
+    replica = hw_partition_find(notice.partition, notice.broker);
+    if (replica == NULL || !hw_links_connected(step->links, HW_CONTROLLER, notice.broker)) {
+        return HW_OK;
+    }
+    status = hw_exchange_deliver(notice.partition, step, replica, &notice.record, error);
+    for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
+        if (timed->partitions[i] == notice.partition) {
+            status = hw_timed_touch(timed, i, error);
+        }
+    }
+    return status == HW_OK ? hw_timed_assign(timed, error) : status;
+}

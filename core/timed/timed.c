@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/timed/timed.h"
+
+#include "core/base/assert.h"
+#include "core/base/uuid.h"
+#include "core/timed/timed_internal.h"
+
+#include <string.h>
+
+void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,
+                   struct hw_random *random)
+{
+    *timed = (struct hw_timed){.allocator = allocator,
+                               .random = random,
+                               .queue.allocator = allocator,
+                               .wires.allocator = allocator,
+                               .notices.allocator = allocator};
+}
+
+void hw_timed_release(struct hw_timed *timed)
+{
+    const struct hw_allocator *allocator = timed->allocator;
+
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        hw_timed_fetcher_destroy(timed, timed->fetchers[i]);
+    }
+    for (size_t i = 0; i < timed->sender_count; i++) {
+        hw_timed_sender_destroy(timed, timed->senders[i]);
+    }
+    hw_free(allocator, timed->fetchers, timed->fetcher_capacity * sizeof(void *));
+    hw_free(allocator, timed->senders, timed->sender_capacity * sizeof(void *));
+    hw_free(allocator, timed->partitions, timed->partition_capacity * sizeof(void *));
+    hw_free(allocator, timed->touched, timed->touched_capacity * sizeof *timed->touched);
+    hw_free(allocator, timed->is_touched, timed->is_touched_capacity * sizeof *timed->is_touched);
+    hw_free(allocator, timed->disks, timed->disk_capacity * sizeof *timed->disks);
+    hw_notices_release(&timed->notices);
+    hw_wires_release(&timed->wires);
+    hw_event_queue_release(&timed->queue);
+}
+
+void hw_timed_stop(struct hw_timed *timed)
+{
+    hw_timed_forget_partitions(timed);
+    timed->partition_count = 0;
+    timed->touched_count = 0;
+    timed->notices.count = 0;
+    timed->queue.count = 0;
+}
+
+/* ------------------------------------------------------------------------------- small services */
+
+enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (timed->is_touched[place]) {
+        return HW_OK;
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&timed->touched, &timed->touched_capacity,
+                              timed->touched_count + 1, sizeof *timed->touched, error);
+    if (status == HW_OK) {
+        timed->touched[timed->touched_count++] = place;
+        timed->is_touched[place] = true;
+    }
+    return status;
+}
+
+enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class class,
+                                 enum hw_timed_kind kind, int64_t due_us, int64_t what,
+                                 int64_t generation, struct hw_error *error)
+{
+    return hw_event_queue_add(
+        &timed->queue,
+        (struct hw_timed_event){
+            .due_us = due_us, .class = class, .kind = kind, .what = what, .generation = generation},
+        error);
+}
+
+enum hw_status hw_timed_have_disk(struct hw_timed *timed, hw_broker_id_t broker,
+                                  struct hw_timed_disk **disk, struct hw_error *error)
+{
+    enum hw_status status;
+
+    for (size_t i = 0; i < timed->disk_count; i++) {
+        if (timed->disks[i].broker == broker) {
+            *disk = &timed->disks[i];
+            return HW_OK;
+        }
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&timed->disks, &timed->disk_capacity,
+                              timed->disk_count + 1, sizeof *timed->disks, error);
+    if (status == HW_OK) {
+        *disk = &timed->disks[timed->disk_count++];
+        **disk = (struct hw_timed_disk){.broker = broker};
+    }
+    return status;
+}
+
+int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t bytes)
+{
+    for (size_t i = 0; i < timed->disk_count; i++) {
+        struct hw_timed_disk *disk = &timed->disks[i];
+        int64_t begin_us = disk->free_us > timed->now_us ? disk->free_us : timed->now_us;
+        int64_t rate = disk->bytes_per_s;
+
+        if (disk->broker != broker) {
+            continue;
+        }
+        if (rate > 0) {
+            begin_us += bytes / rate * 1000000 + (bytes % rate * 1000000 + rate - 1) / rate;
+        }
+        disk->free_us = begin_us + disk->append_us;
+        return disk->free_us;
+    }
+    return timed->now_us;
+}
+
+/* ---------------------------------------------------------------------------- after each event */
+
+/* The partition has changed: whoever waits for that goes on, and what its leaders propose is
+ * queued.
+ */
+static enum hw_status timed_look(struct hw_timed *timed, const struct hw_step *step, size_t place,
+                                 struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
+        status = hw_timed_fetcher_look(timed, timed->fetchers[i], step, place, error);
+    }
+    return status == HW_OK ? hw_timed_propose(timed, step, place, error) : status;
+}
+
+static enum hw_status timed_after(struct hw_timed *timed, const struct hw_step *step,
+                                  struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < timed->touched_count && status == HW_OK; i++) {
+        status = timed_look(timed, step, timed->touched[i], error);
+    }
+    if (status == HW_OK) {
+        status = hw_timed_send_proposals(timed, step, error);
+    }
+    return status == HW_OK ? hw_timed_send_notices(timed, error) : status;
+}
+
+/* -------------------------------------------------------------------------------------- refresh */
+
+static enum hw_status timed_take_partitions(struct hw_timed *timed,
+                                            struct hw_partition *const *partitions, size_t count,
+                                            struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(timed->allocator, (void **)&timed->partitions, &timed->partition_capacity,
+                         count, sizeof *timed->partitions, error);
+
+    if (status == HW_OK) {
+        status =
+            hw_array_reserve(timed->allocator, (void **)&timed->is_touched,
+                             &timed->is_touched_capacity, count, sizeof *timed->is_touched, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (count > 0) {
+        memcpy(timed->partitions, partitions, count * sizeof *timed->partitions);
+        memset(timed->is_touched, 0, count * sizeof *timed->is_touched);
+    }
+    timed->partition_count = count;
+    timed->touched_count = 0;
+    return HW_OK;
+}
+
+/* Whether the partitions are those that there were: the same places, and the same topics. */
+static bool timed_are_same(const struct hw_timed *timed, struct hw_partition *const *partitions,
+                           size_t count)
+{
+    return count == timed->partition_count &&
+           (count == 0 ||
+            memcmp(partitions, timed->partitions, count * sizeof *timed->partitions) == 0);
+}
+
+/* Notices about partitions that are gone are not delivered any more. */
+static void timed_drop_notices(struct hw_timed *timed)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < timed->notices.count; i++) {
+        const struct hw_notice *notice = &timed->notices.notices[i];
+        bool is_there = false;
+
+        for (size_t p = 0; p < timed->partition_count && !is_there; p++) {
+            is_there = timed->partitions[p] == notice->partition &&
+                       hw_uuid_equal(&timed->partitions[p]->topic_id, &notice->topic_id);
+        }
+        if (is_there) {
+            timed->notices.notices[kept++] = *notice;
+        }
+    }
+    timed->notices.count = kept;
+}
+
+enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *step,
+                                struct hw_partition *const *partitions, size_t count,
+                                struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (step->now_ms * 1000 > timed->now_us) {
+        timed->now_us = step->now_ms * 1000;
+    }
+    if (!timed_are_same(timed, partitions, count)) {
+        hw_timed_forget_partitions(timed);
+        status = timed_take_partitions(timed, partitions, count, error);
+        if (status == HW_OK) {
+            timed_drop_notices(timed);
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_timed_assign(timed, error);
+    }
+    for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
+        status = hw_timed_fetcher_resume(timed, timed->fetchers[i], step, error);
+    }
+    for (size_t i = 0; i < timed->sender_count && status == HW_OK; i++) {
+        status = hw_timed_sender_resume(timed, timed->senders[i], step, error);
+    }
+    for (size_t i = 0; i < count && status == HW_OK; i++) {
+        status = timed_look(timed, step, i, error);
+    }
+    return status == HW_OK ? timed_after(timed, step, error) : status;
+}
+
+/* --------------------------------------------------------------------------------------- events */
+
+int64_t hw_timed_next_us(const struct hw_timed *timed)
+{
+    const struct hw_timed_event *first = hw_event_queue_first(&timed->queue);
+
+    return first == NULL ? INT64_MAX : first->due_us;
+}
+
+static enum hw_status timed_dispatch(struct hw_timed *timed, const struct hw_step *step,
+                                     const struct hw_timed_event *event, struct hw_error *error)
+{
+    enum hw_timed_kind kind = (enum hw_timed_kind)event->kind;
+
+    switch (kind) {
+    case HW_TIMED_FETCHER_TURN:
+    case HW_TIMED_REQUEST_ARRIVES:
+    case HW_TIMED_REQUEST_WAITED:
+    case HW_TIMED_ANSWER_ARRIVES:
+    case HW_TIMED_ANSWER_ON_DISK:
+    case HW_TIMED_REQUEST_FAILS: {
+        struct hw_timed_fetcher *fetcher = timed->fetchers[event->what];
+
+        return fetcher->generation == event->generation
+                   ? hw_timed_fetcher_event(timed, fetcher, step, kind, error)
+                   : HW_OK;
+    }
+    case HW_TIMED_PROPOSAL_ARRIVES:
+    case HW_TIMED_PROPOSAL_ANSWERED: {
+        struct hw_timed_sender *sender = timed->senders[event->what];
+
+        return sender->generation == event->generation
+                   ? hw_timed_sender_event(timed, sender, step, kind, error)
+                   : HW_OK;
+    }
+    case HW_TIMED_NOTICE_ARRIVES:
+        return hw_timed_deliver_notice(timed, step, event->what, error);
+    }
+    HW_ASSERT(false);
+    return HW_OK;
+}
+
+enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *step,
+                                 struct hw_error *error)
+{
+    struct hw_timed_event event = hw_event_queue_take(&timed->queue);
+    enum hw_status status;
+
+    for (size_t i = 0; i < timed->touched_count; i++) {
+        timed->is_touched[timed->touched[i]] = false;
+    }
+    timed->touched_count = 0;
+    timed->now_us = event.due_us > timed->now_us ? event.due_us : timed->now_us;
+    status = timed_dispatch(timed, step, &event, error);
+    return status == HW_OK ? timed_after(timed, step, error) : status;
+}
+
+/* ----------------------------------------------------------------------------- what is under way
+ */
+
+static const char *timed_fetcher_state(enum hw_timed_fetcher_state state)
+{
+    switch (state) {
+    case HW_FETCHER_ASKS:
+        return "travelling";
+    case HW_FETCHER_WAITS:
+        return "waiting";
+    case HW_FETCHER_ANSWERED:
+    case HW_FETCHER_WRITES:
+        return "answered";
+    case HW_FETCHER_HELD_REQUEST:
+    case HW_FETCHER_HELD_ANSWER:
+        return "held";
+    case HW_FETCHER_RESTS:
+        break;
+    }
+    return "";
+}
+
+static struct hw_timed_request timed_fetch_request(const struct hw_timed *timed,
+                                                   const struct hw_timed_fetcher *fetcher,
+                                                   const struct hw_timed_part *part)
+{
+    return (struct hw_timed_request){
+        .id = fetcher->request_id,
+        .kind = "fetch",
+        .partition = timed->partitions[part->place],
+        .sender = fetcher->follower,
+        .receiver = fetcher->leader,
+        .state = timed_fetcher_state(fetcher->state),
+        .offset = part->request.fetch_offset,
+        .min_bytes = part->request.min_bytes,
+        .max_bytes = part->request.max_bytes,
+        .size_bytes = fetcher->size_bytes,
+        .sent_us = fetcher->sent_us,
+        .due_us = fetcher->due_us,
+        .wait_until_us = fetcher->state == HW_FETCHER_WAITS ? fetcher->wait_until_us : INT64_MAX};
+}
+
+static struct hw_timed_request timed_proposal(const struct hw_timed *timed,
+                                              const struct hw_timed_sender *sender,
+                                              const struct hw_timed_proposal *proposal)
+{
+    return (struct hw_timed_request){.id = sender->request_id,
+                                     .kind = "alter_partition",
+                                     .partition = timed->partitions[proposal->place],
+                                     .sender = sender->broker,
+                                     .receiver = HW_CONTROLLER,
+                                     .state = sender->is_held     ? "held"
+                                              : sender->is_answer ? "answered"
+                                                                  : "travelling",
+                                     .offset = HW_OFFSET_NONE,
+                                     .sent_us = sender->sent_us,
+                                     .due_us = sender->due_us,
+                                     .wait_until_us = INT64_MAX};
+}
+
+bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
+                         struct hw_timed_request *request)
+{
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        const struct hw_timed_fetcher *fetcher = timed->fetchers[i];
+        size_t count = fetcher->state == HW_FETCHER_RESTS ? 0 : fetcher->part_count;
+
+        if (index < count) {
+            *request = timed_fetch_request(timed, fetcher, &fetcher->parts[index]);
+            return true;
+        }
+        index -= count;
+    }
+    for (size_t i = 0; i < timed->sender_count; i++) {
+        const struct hw_timed_sender *sender = timed->senders[i];
+        size_t count = sender->is_under_way ? sender->proposal_count : 0;
+
+        if (index < count) {
+            *request = timed_proposal(timed, sender, &sender->proposals[index]);
+            return true;
+        }
+        index -= count;
+    }
+    if (index >= timed->notices.count) {
+        return false;
+    }
+    *request = (struct hw_timed_request){.id = timed->notices.notices[index].id,
+                                         .kind = "notice",
+                                         .partition = timed->notices.notices[index].partition,
+                                         .sender = HW_CONTROLLER,
+                                         .receiver = timed->notices.notices[index].broker,
+                                         .state = "travelling",
+                                         .offset = HW_OFFSET_NONE,
+                                         .sent_us = timed->now_us,
+                                         .due_us = timed->notices.notices[index].due_us,
+                                         .wait_until_us = INT64_MAX};
+    return true;
+}

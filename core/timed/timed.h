@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cluster that runs by itself on its virtual clock. Every follower's broker has a fetcher for
+ * each leader's broker; a fetcher sends one request, waits for the answer, applies it, and sends
+ * the next:
+ *
+ *     turn ---request---> leader: waits for data, at most max wait ---answer---> disk, apply, turn
+ *       ^                                                                                      |
+ *       +--- back-off, where nothing is ready or the request failed <--------------------------+
+ *
+ *     fetcher.c     that loop
+ *     proposals.c   a leader's AlterPartition requests, one under way for each broker
+ *     notices.c     what the controller tells brokers
+ *     timed.c       the queue of what is due, and who takes part
+ *     wire.c        how long a message travels;  event_queue.c: what is due first
+ *
+ * Messages are those of core/replication, and so are sending, receiving and applying them: here is
+ * only when. Nothing in it knows the cluster: its owner moves the clock, hands over the partitions
+ * after each verb, and is told which of them an event has touched.
+ *
+ * Time is in microseconds; the rules see whole milliseconds. Source: kafka-time W1 to W10.
+ */
+#ifndef HW_TIMED_TIMED_H
+#define HW_TIMED_TIMED_H
+
+#include "core/replication/notices.h"
+#include "core/replication/partition.h"
+#include "core/timed/event_queue.h"
+#include "core/timed/wire.h"
+
+struct hw_timed_fetcher;
+struct hw_timed_sender;
+
+/* How long a broker's disk takes for what is appended. */
+struct hw_timed_disk {
+    hw_broker_id_t broker;
+    int64_t append_us;
+    int64_t bytes_per_s; /* 0: no limit. */
+    int64_t free_us;
+};
+
+struct hw_timed {
+    const struct hw_allocator *allocator;
+    struct hw_random *random; /* The cluster's; borrowed. */
+    int64_t now_us;
+    int64_t request_timeout_ms;
+    struct hw_event_queue queue;
+    struct hw_wires wires;
+    struct hw_notices notices; /* What tells them is hw_step.notices. */
+    struct hw_timed_disk *disks;
+    size_t disk_count;
+    size_t disk_capacity;
+    struct hw_partition **partitions; /* Borrowed, from the last hw_timed_refresh() on. */
+    size_t partition_count;
+    size_t partition_capacity;
+    size_t *touched; /* Places in `partitions`, each once. */
+    size_t touched_count;
+    size_t touched_capacity;
+    bool *is_touched; /* By place. */
+    size_t is_touched_capacity;
+    struct hw_timed_fetcher **fetchers;
+    size_t fetcher_count;
+    size_t fetcher_capacity;
+    struct hw_timed_sender **senders;
+    size_t sender_count;
+    size_t sender_capacity;
+    int64_t next_request; /* Ids of messages. */
+};
+
+void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,
+                   struct hw_random *random);
+void hw_timed_release(struct hw_timed *timed);
+
+/* Nothing is under way any more, and nothing is due; links and disks stay as they are. */
+void hw_timed_stop(struct hw_timed *timed);
+
+/*
+ * Something may have happened that is no event of this queue: a verb, or time that passed. These
+ * are the partitions now; it is step->now_ms. Messages of brokers and partitions that are gone are
+ * dropped, those that were held up by a cut link go on, requests that wait are looked at again, and
+ * what was told or proposed is sent. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *step,
+                                struct hw_partition *const *partitions, size_t count,
+                                struct hw_error *error);
+
+/* When the next event is due; INT64_MAX: never. */
+int64_t hw_timed_next_us(const struct hw_timed *timed);
+
+/* Let the next event happen, at its time, of which step->now_ms is the whole milliseconds. Errors:
+ * HW_NO_MEMORY. A log that fails is an event of the journal, and stops its follower only. */
+enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *step,
+                                 struct hw_error *error);
+
+/* The disk of a broker, made where there is none; and when it has taken `bytes` that it is given
+ * now. */
+enum hw_status hw_timed_have_disk(struct hw_timed *timed, hw_broker_id_t broker,
+                                  struct hw_timed_disk **disk, struct hw_error *error);
+int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t bytes);
+
+/* A message that is under way, or waits where it arrived, for people to look at. */
+struct hw_timed_request {
+    int64_t id;
+    const char *kind; /* fetch, alter_partition, notice; static. */
+    const struct hw_partition *partition;
+    hw_broker_id_t sender; /* HW_CONTROLLER: the controller. */
+    hw_broker_id_t receiver;
+    const char *state; /* travelling, waiting, answered, held; static. */
+    hw_offset_t offset;
+    int32_t min_bytes;
+    int32_t max_bytes;
+    int64_t size_bytes;
+    int64_t sent_us;
+    int64_t due_us;        /* INT64_MAX: not known. */
+    int64_t wait_until_us; /* INT64_MAX: it does not wait. */
+};
+
+/* The message at place `index` of all that are under way; false behind the last. */
+bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
+                         struct hw_timed_request *request);
+
+#endif /* HW_TIMED_TIMED_H */

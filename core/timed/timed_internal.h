@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share. */
+#ifndef HW_TIMED_TIMED_INTERNAL_H
+#define HW_TIMED_TIMED_INTERNAL_H
+
+#include "core/timed/timed.h"
+
+/* What an event of the queue is about. `what` is the place of its fetcher or sender, or the id of
+ * its notice; an event of another generation than its fetcher's or sender's is over. */
+enum hw_timed_kind {
+    HW_TIMED_FETCHER_TURN,
+    HW_TIMED_REQUEST_ARRIVES,
+    HW_TIMED_REQUEST_WAITED,
+    HW_TIMED_ANSWER_ARRIVES,
+    HW_TIMED_ANSWER_ON_DISK,
+    HW_TIMED_REQUEST_FAILS,
+    HW_TIMED_PROPOSAL_ARRIVES,
+    HW_TIMED_PROPOSAL_ANSWERED,
+    HW_TIMED_NOTICE_ARRIVES
+};
+
+enum hw_timed_fetcher_state {
+    HW_FETCHER_RESTS,    /* Until its next turn. */
+    HW_FETCHER_ASKS,     /* Its request travels. */
+    HW_FETCHER_WAITS,    /* Its request is at the leader. */
+    HW_FETCHER_ANSWERED, /* The answer travels. */
+    HW_FETCHER_WRITES,   /* The answer is on its way to the disk. */
+    HW_FETCHER_HELD_REQUEST,
+    HW_FETCHER_HELD_ANSWER /* By a link that is cut. */
+};
+
+/* One partition of a fetch request. */
+struct hw_timed_part {
+    size_t place; /* Of the partition. */
+    struct hw_fetch_request request;
+    struct hw_fetch_response response;
+    bool has_response;
+};
+
+struct hw_timed_fetcher {
+    size_t place; /* Among the fetchers. */
+    hw_broker_id_t follower;
+    hw_broker_id_t leader;
+    enum hw_timed_fetcher_state state;
+    int64_t generation;
+    int64_t request_id;
+    int64_t sent_us;
+    int64_t due_us; /* Of the event that it waits for. */
+    int64_t wait_until_us;
+    int64_t size_bytes;
+    int64_t last_request_us; /* When the last one arrived. */
+    int64_t last_answer_us;
+    int64_t turns_at_once; /* Turns of this microsecond, to notice one that never ends. */
+    int64_t turn_us;
+    size_t *members; /* Places of the partitions that it fetches, rising. */
+    size_t member_count;
+    size_t member_capacity;
+    struct hw_timed_part *parts;
+    size_t part_count;
+    size_t part_capacity;
+};
+
+/* One partition of an AlterPartition request. */
+struct hw_timed_proposal {
+    size_t place;
+    struct hw_alter_partition_request request;
+    struct hw_alter_partition_response response;
+};
+
+struct hw_timed_sender {
+    size_t place; /* Among the senders. */
+    hw_broker_id_t broker;
+    int64_t generation;
+    bool is_under_way;
+    bool is_answer; /* The answer is, not the request. */
+    bool is_held;   /* By a link that is cut. */
+    int64_t request_id;
+    int64_t sent_us;
+    int64_t due_us;
+    int64_t last_request_us;
+    int64_t last_answer_us;
+    size_t *queued; /* Places of partitions with a proposal that is not under way yet. */
+    size_t queued_count;
+    size_t queued_capacity;
+    struct hw_timed_proposal *proposals;
+    size_t proposal_count;
+    size_t proposal_capacity;
+};
+
+/* What the controller writes is committed after it has waited for more to write. Source:
+ * controller.quorum.append.linger.ms. */
+enum { HW_TIMED_LINGER_US = 25000 };
+
+/* The event has done something to this partition. Errors: HW_NO_MEMORY. */
+enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error);
+
+/* Note that `kind` is due at `due_us`. */
+enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class class,
+                                 enum hw_timed_kind kind, int64_t due_us, int64_t what,
+                                 int64_t generation, struct hw_error *error);
+
+/* fetcher.c */
+enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error);
+void hw_timed_forget_partitions(struct hw_timed *timed);
+enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                       const struct hw_step *step, struct hw_error *error);
+enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                      const struct hw_step *step, enum hw_timed_kind kind,
+                                      struct hw_error *error);
+/* A partition has moved: does that end the wait of this fetcher's request? */
+enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, size_t place,
+                                     struct hw_error *error);
+void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
+
+/* proposals.c */
+enum hw_status hw_timed_propose(struct hw_timed *timed, const struct hw_step *step, size_t place,
+                                struct hw_error *error);
+enum hw_status hw_timed_send_proposals(struct hw_timed *timed, const struct hw_step *step,
+                                       struct hw_error *error);
+enum hw_status hw_timed_sender_event(struct hw_timed *timed, struct hw_timed_sender *sender,
+                                     const struct hw_step *step, enum hw_timed_kind kind,
+                                     struct hw_error *error);
+enum hw_status hw_timed_sender_resume(struct hw_timed *timed, struct hw_timed_sender *sender,
+                                      const struct hw_step *step, struct hw_error *error);
+void hw_timed_sender_destroy(const struct hw_timed *timed, struct hw_timed_sender *sender);
+
+/* notices.c */
+enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *error);
+enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_step *step,
+                                       int64_t id, struct hw_error *error);
+
+#endif /* HW_TIMED_TIMED_INTERNAL_H */

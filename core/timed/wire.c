@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/timed/wire.h"
+
+#include <string.h>
+
+/* The first retransmission, and how often it doubles at most. */
+enum { WIRE_RETRANSMISSION_US = 200000, WIRE_LOSSES_MAX = 16 };
+
+void hw_wires_release(struct hw_wires *wires)
+{
+    hw_free(wires->allocator, wires->wires, wires->capacity * sizeof *wires->wires);
+    *wires = (struct hw_wires){.allocator = wires->allocator};
+}
+
+static size_t wires_lower(const struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to)
+{
+    size_t low = 0;
+    size_t high = wires->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct hw_wire *wire = &wires->wires[middle];
+
+        if (wire->from < from || (wire->from == from && wire->to < to)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct hw_wire *hw_wires_find(const struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to)
+{
+    size_t at = wires_lower(wires, from, to);
+
+    return at < wires->count && wires->wires[at].from == from && wires->wires[at].to == to
+               ? &wires->wires[at]
+               : NULL;
+}
+
+enum hw_status hw_wires_have(struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to,
+                             struct hw_wire **wire, struct hw_error *error)
+{
+    size_t at = wires_lower(wires, from, to);
+    enum hw_status status;
+
+    *wire = hw_wires_find(wires, from, to);
+    if (*wire != NULL) {
+        return HW_OK;
+    }
+    status = hw_array_reserve(wires->allocator, (void **)&wires->wires, &wires->capacity,
+                              wires->count + 1, sizeof *wires->wires, error);
+    if (status == HW_OK) {
+        memmove(&wires->wires[at + 1], &wires->wires[at],
+                (wires->count - at) * sizeof *wires->wires);
+        wires->wires[at] = (struct hw_wire){.from = from, .to = to};
+        wires->count++;
+        *wire = &wires->wires[at];
+    }
+    return status;
+}
+
+/* What losses cost one message. */
+static int64_t wire_loss_us(const struct hw_wire *wire, struct hw_random *random)
+{
+    int64_t delay_us = 0;
+
+    for (int lost = 0; lost < WIRE_LOSSES_MAX && wire->times.loss > 0 &&
+                       hw_random_below(random, HW_WIRE_LOSS_WHOLE) < (uint64_t)wire->times.loss;
+         lost++) {
+        delay_us += (int64_t)WIRE_RETRANSMISSION_US << lost;
+    }
+    return delay_us;
+}
+
+/* bytes / bytes_per_s, in microseconds, rounded up. */
+static int64_t wire_transfer_us(const struct hw_wire *wire, int64_t bytes)
+{
+    int64_t rate = wire->times.bytes_per_s;
+
+    if (rate <= 0) {
+        return 0;
+    }
+    return bytes / rate * 1000000 + (bytes % rate * 1000000 + rate - 1) / rate;
+}
+
+enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, hw_broker_id_t from,
+                             hw_broker_id_t to, int64_t bytes, int64_t now_us, int64_t *last_us,
+                             struct hw_error *error)
+{
+    struct hw_wire *wire;
+    enum hw_status status = hw_wires_have(wires, from, to, &wire, error);
+    int64_t departure_us;
+    int64_t arrival_us;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    departure_us = wire->free_us > now_us ? wire->free_us : now_us;
+    wire->free_us = departure_us + wire_transfer_us(wire, bytes);
+    arrival_us = wire->free_us + wire->times.latency_us;
+    if (wire->times.jitter_us > 0) {
+        arrival_us += (int64_t)hw_random_below(random, (uint64_t)wire->times.jitter_us + 1);
+    }
+    arrival_us += wire_loss_us(wire, random);
+    wire->messages++;
+    wire->bytes += bytes;
+    *last_us = arrival_us > *last_us ? arrival_us : *last_us;
+    return HW_OK;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Does a cluster that runs by itself take the time that the rules say? The scenarios are those of a
+ * model of the rules that shares nothing with this code. */
+#include "tests/support_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void link_both(struct test_cluster *t, hw_broker_id_t a, hw_broker_id_t b,
+                      int64_t latency_us, int64_t bytes_per_s)
+{
+    struct hw_wire *wire;
+
+    for (int way = 0; way < 2; way++) {
+        assert_int_equal(hw_wires_have(&t->cluster->timed.wires, way == 0 ? a : b, way == 0 ? b : a,
+                                       &wire, &t->error),
+                         HW_OK);
+        wire->times.latency_us = latency_us;
+        wire->times.bytes_per_s = bytes_per_s;
+    }
+}
+
+/* Three brokers, of which 1 leads, and this far from it are its two followers. */
+static void begin(struct test_cluster *t, int64_t to_second_us, int64_t to_third_us)
+{
+    configure(t, "replication", "timed");
+    expect_done(t);
+    link_both(t, 1, 2, to_second_us, 0);
+    link_both(t, 1, 3, to_third_us, 0);
+}
+
+static void tick_to(struct test_cluster *t, hw_time_ms_t time_ms)
+{
+    tick(t, time_ms - t->cluster->now_ms);
+    expect_done(t);
+}
+
+/* When the high watermark of `broker` came to cover the last record; -1: not yet. */
+static hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view event;
+    hw_time_ms_t time_ms = -1;
+
+    while (hw_cluster_next_event(t->cluster, &position, &event)) {
+        if (strcmp(event.event, "high_watermark") == 0 && event.broker == broker &&
+            event.high_watermark > t->produced.offset) {
+            time_ms = time_ms < 0 ? event.time_ms : time_ms;
+        }
+    }
+    return time_ms;
+}
+
+static int64_t requests_of(struct test_cluster *t, hw_broker_id_t broker)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view event;
+    int64_t count = 0;
+
+    while (hw_cluster_next_event(t->cluster, &position, &event)) {
+        count += strcmp(event.event, "fetch_request") == 0 && event.broker == broker ? 1 : 0;
+    }
+    return count;
+}
+
+static void append_at(struct test_cluster *t, hw_time_ms_t time_ms)
+{
+    tick_to(t, time_ms);
+    produce_acks(t, "x", HW_ACKS_ALL);
+    expect_done(t);
+}
+
+/* Semantics: W-S01, F1, F8 */
+static void
+a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 10000, 10000);
+    append_at(t, 2003);
+    tick_to(t, 6000);
+    assert_int_equal(when_committed(t, 1), 2023);
+    assert_int_equal(when_committed(t, 2), 2533);
+    assert_int_equal(when_committed(t, 3), 2533);
+    assert_int_equal(requests_of(t, 2), 12);
+    assert_int_equal(requests_of(t, 3), 12);
+}
+
+/* Semantics: W-S02 */
+static void the_slowest_follower_decides(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 10000, 40000);
+    append_at(t, 2003);
+    tick_to(t, 6000);
+    assert_int_equal(when_committed(t, 1), 2083);
+    assert_int_equal(when_committed(t, 2), 2533);
+    assert_int_equal(when_committed(t, 3), 2623);
+}
+
+/* Semantics: W-S03 */
+static void a_record_that_finds_no_request_waiting_waits_for_the_next(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 100000, 100000);
+    append_at(t, 2050);
+    tick_to(t, 6000);
+    assert_int_equal(when_committed(t, 1), 2400);
+    assert_int_equal(when_committed(t, 2), 3000);
+}
+
+/* Semantics: W-S04 */
+static void a_longer_wait_delays_what_followers_show_only(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "replica.fetch.wait.max.ms", "2000");
+    begin(t, 3000, 3000);
+    append_at(t, 2002); /* At 2003 the request of time 0 has waited long enough. */
+    tick_to(t, 6000);
+    assert_int_equal(when_committed(t, 1), 2008);
+    assert_int_equal(when_committed(t, 2), 4011);
+}
+
+/* Semantics: W-S10, F6 */
+static void an_idle_follower_asks_once_a_wait_and_a_cycle(void **state)
+{
+    static const struct {
+        int64_t latency_us;
+        int64_t requests;
+    } idle[] = {{1000, 200}, {5000, 197}, {50000, 167}};
+    struct test_cluster *t = *state;
+
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        test_cluster_renew(t, 3, "kafka", NULL);
+        begin(t, idle[i].latency_us, idle[i].latency_us);
+        tick_to(t, 100000);
+        assert_int_equal(requests_of(t, 2), idle[i].requests);
+    }
+}
+
+/* An acknowledgement that a silent follower holds back. Semantics: W-S21, W-S23, F11 */
+static void a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 2000, 2000);
+    link_both(t, HW_CONTROLLER, 1, 5000, 0);
+    for (hw_time_ms_t now = 1000; now < 10000; now += 10) {
+        append_at(t, now);
+    }
+    cut(t, 1, 3);
+    append_at(t, 10010);
+    tick_to(t, 45034);
+    assert_int_equal(when_committed(t, 1), -1);
+    tick_to(t, 45035);
+    assert_int_equal(when_committed(t, 1), 45035);
+}
+
+/* Two brokers that are 5 ms from their controller, and a follower that catches up. Semantics: F13
+ */
+static void a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer(void **state)
+{
+    struct test_cluster *t = *state;
+
+    remove_from_isr(t, 3);
+    crash(t, 3);
+    produce_acks(t, "x", 1);
+    begin(t, 2000, 2000);
+    for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
+        link_both(t, HW_CONTROLLER, broker, 5000, 0);
+    }
+    restart(t, 3);
+    expect_done(t);
+    tick_to(t, 1000);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* What a cut link holds up arrives when it heals. Semantics: W7.3 */
+static void a_link_that_heals_in_time_has_lost_nothing(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 2000, 2000);
+    tick_to(t, 1000);
+    cut(t, 1, 2);
+    append_at(t, 1010);
+    tick_to(t, 13000);
+    assert_int_equal(when_committed(t, 1), -1);
+    heal(t, 1, 2);
+    tick_to(t, 13100);
+    assert_in_range(when_committed(t, 1), 13000, 13010);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* Semantics: W6.7, W7.1 */
+static void a_leader_that_dies_is_followed_by_one_that_is_told_of_it(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "controller.auto.elect", "true");
+    begin(t, 1000, 1000);
+    append_at(t, 1000);
+    tick_to(t, 2000);
+    crash(t, 1);
+    tick_to(t, 14000);
+    expect_leader(t, 2);
+    produce_acks(t, "y", HW_ACKS_ALL);
+    expect_done(t);
+    tick_to(t, 16000);
+    assert_in_range(when_committed(t, 2), 14000, 15100);
+    restart(t, 1);
+    expect_done(t);
+    tick_to(t, 20000);
+    expect_isr(t, "[2,3,1]");
+    expect_values(t, 1, "x@0 y@1");
+}
+
+/* Semantics: W3.9 */
+static void a_topic_that_goes_takes_its_messages_with_it(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 1000, 1000);
+    append_at(t, 1000);
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
+    assert_int_equal(hw_cluster_tick(t->cluster, 5000, &t->result, &t->error), HW_OK);
+    assert_int_equal(hw_cluster_create_topic(
+                         t->cluster, &(struct hw_topic_spec){.name = "orders", .partitions = 2},
+                         &(struct hw_uuid){{0}}, &t->error),
+                     HW_OK);
+    assert_int_equal(hw_cluster_tick(t->cluster, 5000, &t->result, &t->error), HW_OK);
+}
+
+static void rounds_by_hand_are_refused_and_come_back(void **state)
+{
+    struct test_cluster *t = *state;
+
+    begin(t, 1000, 1000);
+    append_at(t, 100);
+    tick_to(t, 101);
+    fetch_round(t);
+    assert_int_equal(t->status, HW_MISUSE);
+    configure(t, "replication", "manual");
+    expect_done(t);
+    fetch_round(t);
+    expect_done(t);
+    fetch_round(t);
+    expect_high_watermark(t, 1, 1);
+}
+
+/* Semantics: W10.1 to W10.5. Two ticks are as good as one, and the same run gives the same events.
+ */
+static void ticks_can_be_cut_anywhere(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_offset_t ends[2];
+    int64_t events[2];
+
+    for (int run = 0; run < 2; run++) {
+        test_cluster_renew(t, 3, "kafka", NULL);
+        begin(t, 1500, 2500);
+        for (hw_time_ms_t now = 100; now < 3000; now += 100) {
+            append_at(t, now);
+            for (int i = 0; run == 1 && i < 9; i++) {
+                tick(t, 9);
+            }
+        }
+        tick_to(t, 4000);
+        ends[run] = hw_log_end(test_replica(t, 3, __FILE__, __LINE__)->log);
+        events[run] = requests_of(t, 2) + requests_of(t, 3);
+    }
+    assert_int_equal(ends[0], ends[1]);
+    assert_int_equal(events[0], events[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+        STORY(a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later),
+        STORY(the_slowest_follower_decides),
+        STORY(a_record_that_finds_no_request_waiting_waits_for_the_next),
+        STORY(a_longer_wait_delays_what_followers_show_only),
+        STORY(an_idle_follower_asks_once_a_wait_and_a_cycle),
+        STORY(a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later),
+        STORY(a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer),
+        STORY(a_link_that_heals_in_time_has_lost_nothing),
+        STORY(a_leader_that_dies_is_followed_by_one_that_is_told_of_it),
+        STORY(a_topic_that_goes_takes_its_messages_with_it),
+        STORY(rounds_by_hand_are_refused_and_come_back),
+        STORY(ticks_can_be_cut_anywhere),
+#undef STORY
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
