@@ -87,4 +87,9 @@ int ext_schema_find(const struct ext_schema *schema, const char *name);
     }
 enum { EXT_BATCH_COLUMN_COUNT = 17 };
 
+#define EXT_COLUMN_BYTES_OF_BATCH                                                                  \
+    {                                                                                              \
+        "bytes", "BLOB HIDDEN", "the batch as it lies in the file, for produce_batch()"            \
+    }
+
 #endif /* EXT_SCHEMA_H */

@@ -129,6 +129,8 @@ struct hw_produce {
     const char *topic;
     int64_t partition;       /* -1: the partitioner chooses. */
     struct hw_record record; /* offset is ignored. */
+    const uint8_t *batch;    /* The bytes of a whole batch instead; NULL: the record. */
+    size_t batch_size;
     int64_t acks;            /* 0, 1, HW_ACKS_ALL, or HW_ACKS_DEFAULT: the config `acks`. */
     int64_t leader_epoch;    /* -1: not given. Otherwise the leader fences by it. */
     bool has_broker;         /* Send it to `broker`, which has to take itself for the leader. */
@@ -143,7 +145,9 @@ struct hw_produced {
 };
 
 /*
- * Produce one record, now. With acks=all the call does not wait: the row in hw_acks is pending
+ * Produce one record, or one batch as a producer has built it, now. Of a batch the offset of its
+ * first record is told; what a log writes into it, base offset and leader epoch, is as a producer
+ * sends it, whatever the bytes say, so that a batch out of a log can be sent again. With acks=all the call does not wait: the row in hw_acks is pending
  * until the record is committed, fails or times out. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
  * (says what to call), NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS, MESSAGE_TOO_LARGE,
  * FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, INVALID_TIMESTAMP, INVALID_RECORD; HW_BUSY where a

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One record, at once: from the caller's arguments to the leader's log and the row in hw_acks. */
+/* One record or batch, at once: from the caller's arguments to the leader's log and the row in
+ * hw_acks. */
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/partitioner.h"
 
@@ -85,28 +86,55 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
     return status;
 }
 
-static enum hw_status produce_append(struct hw_cluster *cluster,
-                                     const struct hw_produce_target *target,
-                                     const struct hw_record *record,
-                                     struct hw_log_append_info *info, struct hw_error *error)
+/* The record as a batch, in cluster->scratch. */
+static enum hw_status produce_build(struct hw_cluster *cluster, const struct hw_record *record,
+                                    struct hw_error *error)
 {
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
     struct hw_record first = *record;
-    struct hw_append_request request = {.acks = target->acks};
     enum hw_status status;
 
     first.offset = 0;
     first.timestamp = hw_cluster_timestamp(cluster, record);
-    cluster->scratch.size = 0;
     status = hw_batch_builder_begin(&builder, &cluster->scratch, 0, error);
     if (status == HW_OK) {
         status = hw_batch_builder_add(&builder, &first, error);
     }
+    if (status == HW_OK) {
+        hw_batch_builder_finish(&builder, &options);
+    }
+    return status;
+}
+
+/* The batch that was given, in cluster->scratch, with base offset and leader epoch as a producer
+ * sends them: the checksum does not cover these two. */
+static enum hw_status produce_copy(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                   struct hw_error *error)
+{
+    enum hw_status status =
+        hw_buffer_append(&cluster->scratch, produce->batch, produce->batch_size, error);
+
+    if (status == HW_OK && produce->batch_size >= HW_BATCH_HEADER_SIZE) {
+        hw_batch_set_base_offset(cluster->scratch.bytes, 0);
+        hw_batch_set_leader_epoch(cluster->scratch.bytes, HW_EPOCH_NONE);
+    }
+    return status;
+}
+
+static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw_produce *produce,
+                                     const struct hw_produce_target *target,
+                                     struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct hw_append_request request = {.acks = target->acks};
+    enum hw_status status;
+
+    cluster->scratch.size = 0;
+    status = produce->batch != NULL ? produce_copy(cluster, produce, error)
+                                    : produce_build(cluster, &produce->record, error);
     if (status != HW_OK) {
         return status;
     }
-    hw_batch_builder_finish(&builder, &options);
     request.bytes = cluster->scratch.bytes;
     request.size_bytes = cluster->scratch.size;
     return hw_replica_append(target->leader, cluster->now_ms, target->partition->settings, &request,
@@ -170,7 +198,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (status != HW_OK) {
         return status;
     }
-    status = produce_append(cluster, &target, &produce->record, &info, error);
+    status = produce_append(cluster, produce, &target, &info, error);
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
         produced->ack_id = -1;

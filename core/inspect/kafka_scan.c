@@ -270,6 +270,12 @@ enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_recor
     return hw_partition_scan_control(scan->open[0], record, found, error);
 }
 
+enum hw_status hw_kafka_scan_bytes(struct hw_kafka_scan *scan, const uint8_t **bytes, size_t *size,
+                                   struct hw_error *error)
+{
+    return hw_partition_scan_bytes(scan->open[0], bytes, size, error);
+}
+
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error)
 {

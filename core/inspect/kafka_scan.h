@@ -54,6 +54,10 @@ enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char *
 enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
                                      bool *found, struct hw_error *error);
 
+/* hw_partition_scan_bytes() for the present row. */
+enum hw_status hw_kafka_scan_bytes(struct hw_kafka_scan *scan, const uint8_t **bytes, size_t *size,
+                                   struct hw_error *error);
+
 /* Bytes that were read from files so far. */
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan);
 

@@ -466,6 +466,21 @@ enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct 
     return status;
 }
 
+enum hw_status hw_partition_scan_bytes(struct hw_partition_scan *scan, const uint8_t **bytes,
+                                       size_t *size, struct hw_error *error)
+{
+    const struct hw_segment_entry *entry = &scan->row.entry;
+
+    HW_ASSERT(!scan->options.wants_records);
+
+    *size = 0;
+    if (scan->segment == NULL || entry->fault == HW_FAULT_NO_BATCH) {
+        return HW_OK;
+    }
+    return hw_segment_file_view(hw_segment_scan_file(scan->segment), entry->position,
+                                (size_t)entry->size_bytes, bytes, size, error);
+}
+
 int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan)
 {
     return scan->bytes_read +

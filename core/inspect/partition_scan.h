@@ -75,6 +75,12 @@ enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct h
 enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct hw_record *record,
                                          bool *found, struct hw_error *error);
 
+/* The bytes of the present row's batch, as far as the file has them, borrowed until the next call;
+ * none where the row is about bytes that are no batch. Not where records are wanted. Errors:
+ * HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_partition_scan_bytes(struct hw_partition_scan *scan, const uint8_t **bytes,
+                                       size_t *size, struct hw_error *error);
+
 /* Bytes read so far. */
 int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan);
 

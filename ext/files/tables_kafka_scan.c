@@ -299,6 +299,7 @@ enum batches_column {
     BATCHES_DELETE_HORIZON,
     BATCHES_PATH, /* Hidden from here on. */
     BATCHES_BYTES_READ,
+    BATCHES_BYTES,
     BATCHES_COLUMN_COUNT
 };
 
@@ -365,6 +366,19 @@ static void header_column(const struct hw_batch *batch, enum batches_column colu
     }
 }
 
+void kafka_batch_bytes(struct hw_kafka_scan *scan, sqlite3_context *context)
+{
+    struct hw_error error;
+    const uint8_t *bytes;
+    size_t size;
+
+    if (hw_kafka_scan_bytes(scan, &bytes, &size, &error) != HW_OK) {
+        ext_error_to_context(context, &error);
+    } else if (size > 0) {
+        sqlite3_result_blob64(context, bytes, size, SQLITE_TRANSIENT);
+    }
+}
+
 /* Of a control batch: the type of its first record. */
 static void result_batch_control(const struct kafka_scan_row *row, sqlite3_context *context)
 {
@@ -424,6 +438,9 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
         break;
     case BATCHES_BYTES_READ:
         sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
+        break;
+    case BATCHES_BYTES:
+        kafka_batch_bytes(row->scan, context);
         break;
     case BATCHES_LEADER_EPOCH:
     case BATCHES_CRC:
@@ -500,6 +517,7 @@ static const struct ext_column batches_columns[] = {
     KAFKA_COLUMN_DELETE_HORIZON,
     KAFKA_COLUMN_PATH,
     {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
+    EXT_COLUMN_BYTES_OF_BATCH,
 };
 
 static_assert(sizeof log_columns / sizeof log_columns[0] == LOG_COLUMN_COUNT, "of kafka_log");

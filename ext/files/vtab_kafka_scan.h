@@ -29,6 +29,9 @@ struct kafka_scan_table {
 /* A column that a batch has wherever it lies: those of EXT_COLUMNS_OF_BATCH. */
 void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context);
 
+/* The bytes of the batch where the scan stands; NULL where that is none. */
+void kafka_batch_bytes(struct hw_kafka_scan *scan, sqlite3_context *context);
+
 extern const struct kafka_scan_table kafka_scan_tables[];
 extern const size_t kafka_scan_table_count;
 

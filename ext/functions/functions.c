@@ -40,6 +40,11 @@ const struct ext_function ext_functions[] = {
      "produce(topic, partition, key, value [, acks [, options_json]])",
      "append one record to the leader at once, outside the SQL transaction; returns its offset",
      "SELECT produce('orders', 0, 'k1', 'hello', 'all');"},
+    {"produce_batch", 3, 5, EFFECT, fn_produce_batch,
+     "produce_batch(topic, partition, batch [, acks [, options_json]])",
+     "send the bytes of a record batch to the leader, which checks them as a client's; returns the "
+     "offset of its first record",
+     "SELECT produce_batch('orders', 0, bytes, 'all') FROM hw_batches('orders', 0, 1);"},
 
     {"fetch_round", 0, 2, EFFECT, fn_fetch_round, "fetch_round([topic [, partition]])",
      "one replication round: every live follower fetches once; returns the records they appended",

@@ -24,6 +24,7 @@ void fn_flush(struct ext_call *call);
 
 /* functions_produce.c */
 void fn_produce(struct ext_call *call);
+void fn_produce_batch(struct ext_call *call);
 
 /* functions_pump.c */
 void fn_fetch_round(struct ext_call *call);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* produce(): one record to the leader, at once and outside the SQL transaction. */
+/*
+ * produce(): one record to the leader, at once and outside the SQL transaction; produce_batch():
+ * the bytes of a batch, as a producer sends them.
+ */
 #include "ext/ext_error.h"
 #include "ext/ext_json.h"
 #include "ext/ext_value.h"
@@ -20,16 +23,16 @@ enum {
 
 /* 'all' or a number, which the cluster judges once it has found the topic (R1.4, R1.6); the default
  * of the cluster if missing. */
-static int64_t acks_argument(struct ext_call *call)
+static int64_t acks_argument(struct ext_call *call, int argument)
 {
     char described[EXT_VALUE_TEXT_SIZE];
     sqlite3_value *value;
     int64_t acks = HW_ACKS_DEFAULT;
 
-    if (ext_call_is_missing(call, ARGUMENT_ACKS) || call->status != HW_OK) {
+    if (ext_call_is_missing(call, argument) || call->status != HW_OK) {
         return acks;
     }
-    value = call->argv[ARGUMENT_ACKS];
+    value = call->argv[argument];
     if (ext_value_is_word(value, "all")) {
         return HW_ACKS_ALL;
     }
@@ -45,6 +48,7 @@ struct produce_options {
     struct hw_produce *produce;
     struct hw_buffer *headers;
     sqlite3 *db;
+    bool is_batch;           /* Timestamps and headers are in it. */
     bool is_null_if_refused; /* So that a loop goes on through an outage. */
 };
 
@@ -55,6 +59,12 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
     struct hw_record *record = &options->produce->record;
     int64_t number = 0;
 
+    if (options->is_batch &&
+        (strcmp(member->name, "timestamp") == 0 || strcmp(member->name, "headers") == 0)) {
+        return ext_error_invalid(error,
+                                 "produce_batch(): option %s is for produce(), a batch has its own",
+                                 member->name);
+    }
     if (strcmp(member->name, "timestamp") == 0) {
         if (!ext_json_integer(member, &number) || number == HW_TIMESTAMP_CLOCK) {
             return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
@@ -98,6 +108,14 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
                              member->name);
 }
 
+static void read_options(struct ext_call *call, int argument, struct produce_options *options)
+{
+    if (call->status == HW_OK && !ext_call_is_missing(call, argument)) {
+        call->status = ext_json_walk(call->session->db, call->argv[argument], "options",
+                                     visit_produce_option, options, &call->error);
+    }
+}
+
 /* The rest of options->produce. */
 static void read_record(struct ext_call *call, struct produce_options *options)
 {
@@ -111,22 +129,33 @@ static void read_record(struct ext_call *call, struct produce_options *options)
         call->status = ext_value_bytes(call->argv[ARGUMENT_VALUE], "the value", &record->value,
                                        &record->value_size, &call->error);
     }
-    if (call->status == HW_OK && !ext_call_is_missing(call, ARGUMENT_OPTIONS)) {
-        call->status = ext_json_walk(call->session->db, call->argv[ARGUMENT_OPTIONS], "options",
-                                     visit_produce_option, options, &call->error);
-    }
+    read_options(call, ARGUMENT_OPTIONS, options);
     record->headers = options->headers->bytes;
     record->headers_size = (int32_t)options->headers->size;
+}
+
+/* Send it, and answer its offset. */
+static void send_produce(struct ext_call *call, const struct produce_options *options)
+{
+    struct hw_produced produced = {.ack_id = -1};
+    struct hw_cluster *cluster = ext_call_lock(call);
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_produce(cluster, options->produce, &produced, &call->error);
+    }
+    if (call->status == HW_REFUSED && options->is_null_if_refused && produced.ack_id >= 0) {
+        call->status = HW_OK;
+    } else if (call->status == HW_OK && produced.answered) {
+        sqlite3_result_int64(call->context, produced.offset);
+    }
 }
 
 void fn_produce(struct ext_call *call)
 {
     struct hw_produce produce = {.leader_epoch = -1};
-    struct hw_produced produced = {.ack_id = -1};
     struct hw_buffer headers;
     struct produce_options options = {
         .produce = &produce, .headers = &headers, .db = call->session->db};
-    struct hw_cluster *cluster;
 
     hw_buffer_init(&headers, &ext_allocator);
     produce.record.timestamp = HW_TIMESTAMP_CLOCK;
@@ -136,16 +165,34 @@ void fn_produce(struct ext_call *call)
         ext_call_refuse(call, "produce(): partition must be 0 or more, or NULL to let the "
                               "partitioner choose");
     }
-    produce.acks = acks_argument(call);
+    produce.acks = acks_argument(call, ARGUMENT_ACKS);
     read_record(call, &options);
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_produce(cluster, &produce, &produced, &call->error);
-    }
-    if (call->status == HW_REFUSED && options.is_null_if_refused && produced.ack_id >= 0) {
-        call->status = HW_OK;
-    } else if (call->status == HW_OK && produced.answered) {
-        sqlite3_result_int64(call->context, produced.offset);
-    }
+    send_produce(call, &options);
     hw_buffer_release(&headers);
+}
+
+void fn_produce_batch(struct ext_call *call)
+{
+    enum { BATCH = 2, BATCH_ACKS, BATCH_OPTIONS };
+    struct hw_produce produce = {.leader_epoch = -1};
+    struct produce_options options = {
+        .produce = &produce, .db = call->session->db, .is_batch = true};
+
+    produce.topic = ext_call_text(call, ARGUMENT_TOPIC, "topic");
+    produce.partition = ext_call_integer(call, ARGUMENT_PARTITION, "partition");
+    if (call->status == HW_OK && produce.partition < 0) {
+        ext_call_refuse(call, "produce_batch(): partition must be 0 or more");
+    } else if (sqlite3_value_type(call->argv[BATCH]) != SQLITE_BLOB) {
+        ext_call_refuse(call, "produce_batch(): the batch must be a blob, as in the column bytes "
+                              "of hw_batches");
+    } else if (call->status == HW_OK) {
+        produce.batch = sqlite3_value_blob(call->argv[BATCH]);
+        produce.batch_size = (size_t)sqlite3_value_bytes(call->argv[BATCH]);
+        if (produce.batch_size == 0) {
+            produce.batch = (const uint8_t *)"";
+        }
+    }
+    produce.acks = acks_argument(call, BATCH_ACKS);
+    read_options(call, BATCH_OPTIONS, &options);
+    send_produce(call, &options);
 }

@@ -21,6 +21,7 @@ static const struct ext_column columns[] = {
     {"topic", "TEXT HIDDEN", "the first argument"},
     {"partition", "INTEGER HIDDEN", "the second argument"},
     {"broker", "INTEGER HIDDEN", "the third argument: whose files are read"},
+    EXT_COLUMN_BYTES_OF_BATCH,
 };
 
 const struct ext_schema vtab_batches_schema = {
@@ -31,7 +32,7 @@ const struct ext_schema vtab_batches_schema = {
     .example = "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);",
     EXT_COLUMNS(columns)};
 
-enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, COLUMN_COUNT };
+enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, BYTES, COLUMN_COUNT };
 
 static const enum record_term terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET,
                                                      [TOPIC] = TERM_TOPIC,
@@ -203,6 +204,11 @@ static int batches_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
         break;
     case BROKER:
         sqlite3_result_int64(context, cursor->broker);
+        break;
+    case BYTES:
+        (void)ext_cluster_lock(cursor->cluster);
+        kafka_batch_bytes(cursor->scan, context);
+        ext_cluster_unlock(cursor->cluster);
         break;
     default:
         kafka_batch_column(cursor->row, column, context);
