@@ -5,10 +5,12 @@
  * follows the first space:
  *
  *     1a2b3c4d highwater-losses 1
- *     5e6f7a8b forgotten 120                     records of ranges that were dropped; may be
- * missing 9cadbecf lost orders 22_characters_of_an_id 0 3 7 2 1 yes 40 election 2 3 topic, id,
- * partition, offsets from and to, epoch of the records, acks ("-": not known), acknowledged, when
- * (ms), cause, the broker and the leader epoch that do not have them
+ *     5e6f7a8b forgotten 120
+ *     9cadbecf lost orders 22_characters_of_an_id 0 3 7 2 1 yes 40 election 2 3
+ *
+ * "forgotten" is how many records were in ranges that were dropped; it may be missing. A lost range:
+ * topic, id, partition, offsets from and to, epoch of the records, acks ("-": not known),
+ * acknowledged, when (ms), cause, the broker and the leader epoch that do not have them.
  *
  * Lines are added with one small write and no fsync, as high watermarks are (shown_file.h), before
  * cluster.state is written. What state has not come to, since the process ended between the two,

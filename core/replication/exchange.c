@@ -320,15 +320,16 @@ static hw_time_ms_t exchange_leader_next_shrink(struct hw_replica *leader,
     }
     for (int32_t i = 0; i < leader->isr.count; i++) {
         const struct hw_remote_replica *remote = hw_replica_find_remote(leader, leader->isr.ids[i]);
-        hw_time_ms_t due;
+        hw_time_ms_t due = 0;
 
-        if (leader->isr.ids[i] == leader->broker ||
-            (remote != NULL && remote->log_end == hw_log_end(leader->log))) {
+        if (leader->isr.ids[i] == leader->broker) {
             continue;
         }
-        due = remote == NULL || remote->last_caught_up_ms == HW_TIME_NEVER
-                  ? 0
-                  : remote->last_caught_up_ms + settings->replica_lag_time_max_ms + 1;
+        if (remote != NULL) {
+            due = hw_remote_replica_lags_from(remote, hw_log_end(leader->log),
+                                              settings->replica_lag_time_max_ms);
+        }
+        due = due < 0 ? 0 : due;
         earliest = due < earliest ? due : earliest;
     }
     return earliest;

@@ -4,8 +4,7 @@
  * at hand, and gets one answer.
  *
  *     1. who has no request at its leader (new, restarted, told of a new leader) sends one
- *     2. the answers to all waiting requests are delivered and applied, with fresh snapshots
- * (R2.10)
+ *     2. the answers to all waiting requests are delivered and applied (R2.10)
  *     3. who has got its answer sends its next request, which the leader receives and keeps
  *
  * So after a round followers hold the records and the leader knows it. What the leader has appended

@@ -11,16 +11,26 @@
 #include "core/base/broker_list.h"
 #include "core/replication/replica.h"
 
+hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
+                                         hw_offset_t leader_log_end, int64_t lag_time_max_ms)
+{
+    /* An equal log end wins whatever the time: a silent follower that has everything is in sync. */
+    if (remote->log_end == leader_log_end) {
+        return INT64_MAX;
+    }
+    if (remote->last_caught_up_ms == HW_TIME_NEVER) {
+        return INT64_MIN;
+    }
+    return remote->last_caught_up_ms > INT64_MAX - 1 - lag_time_max_ms
+               ? INT64_MAX
+               : remote->last_caught_up_ms + lag_time_max_ms + 1;
+}
+
 bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
                                     hw_offset_t leader_log_end, hw_time_ms_t now_ms,
                                     int64_t lag_time_max_ms)
 {
-    /* An equal log end wins whatever the time: a silent follower that has everything is in sync. */
-    if (remote->log_end == leader_log_end) {
-        return true;
-    }
-    return remote->last_caught_up_ms != HW_TIME_NEVER &&
-           now_ms - remote->last_caught_up_ms <= lag_time_max_ms;
+    return now_ms < hw_remote_replica_lags_from(remote, leader_log_end, lag_time_max_ms);
 }
 
 struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica)

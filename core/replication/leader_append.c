@@ -51,14 +51,15 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
 }
 
 /* Neither difference can overflow as unsigned. */
-static bool is_too_old(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t before_max_ms)
+bool hw_settings_take_timestamp(const struct hw_settings *settings, hw_time_ms_t now_ms,
+                                hw_time_ms_t timestamp)
 {
-    return timestamp < now_ms && (uint64_t)now_ms - (uint64_t)timestamp > (uint64_t)before_max_ms;
-}
+    uint64_t before_ms = timestamp < now_ms ? (uint64_t)now_ms - (uint64_t)timestamp : 0;
+    uint64_t after_ms = timestamp > now_ms ? (uint64_t)timestamp - (uint64_t)now_ms : 0;
 
-static bool is_too_new(hw_time_ms_t timestamp, hw_time_ms_t now_ms, int64_t after_max_ms)
-{
-    return timestamp > now_ms && (uint64_t)timestamp - (uint64_t)now_ms > (uint64_t)after_max_ms;
+    return settings->log_append_time || timestamp == HW_TIMESTAMP_NONE ||
+           (before_ms <= (uint64_t)settings->message_timestamp_before_max_ms &&
+            after_ms <= (uint64_t)settings->message_timestamp_after_max_ms);
 }
 
 /* R1.16, R1.17 for the records of a batch. A bad timestamp wins over a missing key, wherever it is.
@@ -82,11 +83,7 @@ static enum hw_status append_walk_records(const struct hw_replica *replica, hw_t
             break;
         }
         keyless = settings->compacted && record.key_size < 0 && keyless < 0 ? index : keyless;
-        if (settings->log_append_time || record.timestamp == HW_TIMESTAMP_NONE) {
-            continue;
-        }
-        if (is_too_old(record.timestamp, now_ms, settings->message_timestamp_before_max_ms) ||
-            is_too_new(record.timestamp, now_ms, settings->message_timestamp_after_max_ms)) {
+        if (!hw_settings_take_timestamp(settings, now_ms, record.timestamp)) {
             return hw_error_refuse(
                 error, HW_KAFKA_INVALID_TIMESTAMP,
                 "record %" PRId32 " for %s has timestamp %" PRId64 ", allowed are %" PRId64

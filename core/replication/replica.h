@@ -192,7 +192,11 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
 
 /* ------------------------------------------------------------------------------- ISR (isr.c) */
 
-/* R4.2: at the leader's log end, or caught up not longer ago than the lag limit. */
+/* R4.2: a follower is caught up that is at the leader's log end, or was there not longer ago than
+ * the lag limit. From when on it is not, as things are: INT64_MAX for one that is there, INT64_MIN
+ * for one that never was. */
+hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
+                                         hw_offset_t leader_log_end, int64_t lag_time_max_ms);
 bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
                                     hw_offset_t leader_log_end, hw_time_ms_t now_ms,
                                     int64_t lag_time_max_ms);
@@ -257,6 +261,10 @@ enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t 
 enum hw_status hw_replica_may_append(const struct hw_replica *replica,
                                      const struct hw_settings *settings, int32_t acks,
                                      struct hw_error *error);
+
+/* R1.16: whether the topic takes a record with this timestamp now. */
+bool hw_settings_take_timestamp(const struct hw_settings *settings, hw_time_ms_t now_ms,
+                                hw_time_ms_t timestamp);
 
 /* R1.2. NONE, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, or NOT_LEADER_OR_FOLLOWER where the leader
  * is required. */

@@ -237,9 +237,7 @@ enum hw_status hw_stage_check_record(const struct hw_settings *settings, const c
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " is below 0 and is not -1 (none)", timestamp);
     }
-    if (!settings->log_append_time && timestamp != HW_TIMESTAMP_NONE &&
-        (now_ms - timestamp > settings->message_timestamp_before_max_ms ||
-         timestamp - now_ms > settings->message_timestamp_after_max_ms)) {
+    if (!hw_settings_take_timestamp(settings, now_ms, timestamp)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " for %s, allowed are %" PRId64
                                " ms before to %" PRId64 " ms after %" PRId64,

@@ -3,8 +3,7 @@
  * Who waits for whom. A stage waits for one partition at a time, and a partition has one writer, so
  * what follows from a partition is a chain:
  *
- *     partition that was met -> its writer -> the partition that this one waits for -> ... ->
- * nobody
+ *     partition that was met -> its writer -> the partition that it waits for -> ... -> nobody
  *
  * It never runs in a circle: the one whose waiting would close it is told so, and does not wait.
  */
