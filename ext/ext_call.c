@@ -207,8 +207,9 @@ const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
 struct hw_cluster *ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
+    bool has_effect = (call->function->flags & SQLITE_DIRECTONLY) != 0;
 
-    if (call->status == HW_OK && (call->function->flags & SQLITE_DIRECTONLY) != 0) {
+    if (call->status == HW_OK && has_effect) {
         call->status = ext_session_check_writable(call->session, &call->error);
     }
     if (call->status == HW_OK) {
@@ -218,7 +219,7 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
         return NULL;
     }
     call->is_locked = true;
-    return ext_cluster_lock(cluster);
+    return has_effect ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
 }
 
 void ext_call_return_integer(struct ext_call *call, int64_t number)

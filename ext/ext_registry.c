@@ -70,6 +70,23 @@ static void entry_destroy(struct ext_cluster *entry)
     sqlite3_free(entry);
 }
 
+/* As SQLite's own datetime('now') has it. */
+static hw_time_ms_t wall_now(void *context)
+{
+    const sqlite3_int64 unix_epoch_ms = 210866760000000; /* Since noon in 4714 BC. */
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    sqlite3_int64 now_ms = unix_epoch_ms;
+    double days;
+
+    (void)context;
+    if (vfs != NULL && vfs->iVersion >= 2 && vfs->xCurrentTimeInt64 != NULL) {
+        (void)vfs->xCurrentTimeInt64(vfs, &now_ms);
+    } else if (vfs != NULL && vfs->xCurrentTime(vfs, &days) == SQLITE_OK) {
+        now_ms = (sqlite3_int64)(days * 86400000.0);
+    }
+    return now_ms - unix_epoch_ms;
+}
+
 static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
@@ -93,7 +110,8 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
                                                           .directory = entry->directory,
                                                           .protocol = options->protocol,
                                                           .seed = options->seed,
-                                                          .broker_count = options->broker_count},
+                                                          .broker_count = options->broker_count,
+                                                          .clock = {.now_ms = wall_now}},
                              &entry->cluster, error);
     /* SQLITE_BUSY would promise that waiting helps; the other process may keep it for days. */
     return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
@@ -189,6 +207,15 @@ void ext_cluster_release(struct ext_cluster *cluster)
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster)
 {
     enter(cluster->mutex);
+    return cluster->cluster;
+}
+
+struct hw_cluster *ext_cluster_lock_now(struct ext_cluster *cluster)
+{
+    struct hw_error unused;
+
+    (void)ext_cluster_lock(cluster);
+    (void)hw_cluster_catch_up(cluster->cluster, &unused);
     return cluster->cluster;
 }
 

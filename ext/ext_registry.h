@@ -45,6 +45,10 @@ void ext_cluster_release(struct ext_cluster *cluster);
 
 /* Take the mutex and get at the cluster. Never twice in one thread. */
 struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster);
+
+/* The same for a call that may have effects: with clock=wall what has fallen due runs first. What
+ * fails there falls due again, and tick() tells of it. */
+struct hw_cluster *ext_cluster_lock_now(struct ext_cluster *cluster);
 void ext_cluster_unlock(struct ext_cluster *cluster);
 
 /* The cluster, for who has the mutex. */

@@ -50,7 +50,7 @@ enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stag
         return status;
     }
     stage_reopen(session);
-    (void)ext_cluster_lock(session->cluster);
+    (void)ext_cluster_lock_now(session->cluster);
     *stage = session->stage;
     return HW_OK;
 }

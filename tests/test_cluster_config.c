@@ -31,6 +31,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"acks", NULL},
         {"broker.session.timeout.ms", "9000"},
         {"cleanup.policy", "delete"},
+        {"clock", "virtual"},
         {"compression.type", "producer"},
         {"default.replication.factor", "1"},
         {"flush.messages", "9223372036854775807"},

@@ -28,6 +28,14 @@ typedef int64_t hw_time_ms_t;      /* Milliseconds of the cluster's clock. */
 /* "Never caught up" is before every time, however small the clock (R0.1). */
 #define HW_TIME_NEVER INT64_MIN
 
+/* Move a time that is not HW_TIME_NEVER forward; past the end of time it stays there. */
+static inline void hw_time_move(hw_time_ms_t *time, int64_t by_ms)
+{
+    if (*time != HW_TIME_NEVER) {
+        *time = *time > INT64_MAX - by_ms ? INT64_MAX : *time + by_ms;
+    }
+}
+
 enum {
     HW_BROKERS_MAX = 64,        /* Brokers in one cluster. */
     HW_REPLICAS_MAX = 16,       /* Replicas of one partition. */

@@ -124,6 +124,23 @@ static enum hw_status admin_find_values(struct hw_cluster *cluster, const char *
     return status;
 }
 
+/* Messages travel on the virtual clock only. `value` is one that the setting can have, or NULL. */
+static enum hw_status admin_check_clock(const struct hw_cluster *cluster, const char *name,
+                                        const char *value, struct hw_error *error)
+{
+    const struct hw_cluster_settings *settings = &cluster->settings;
+
+    if (value != NULL &&
+        ((settings->is_timed && strcmp(name, "clock") == 0 && strstr(value, "wall") != NULL) ||
+         (settings->has_wall_clock && strcmp(name, "replication") == 0 &&
+          strstr(value, "timed") != NULL))) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                               "replication=timed needs clock=virtual: tick() says how fast"
+                               " messages travel");
+    }
+    return HW_OK;
+}
+
 enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
                                     const char *topic, struct hw_buffer *in_force,
                                     struct hw_error *error)
@@ -133,6 +150,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     struct hw_topic *found = NULL;
     const char *text;
     size_t index;
+    bool had_wall_clock;
     enum hw_status status = hw_config_find(name, &index, error);
 
     if (status == HW_OK) {
@@ -140,6 +158,9 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     }
     if (status == HW_OK) {
         status = hw_config_check(index, value, error);
+    }
+    if (status == HW_OK) {
+        status = admin_check_clock(cluster, name, value, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_make_durable(cluster, error);
@@ -158,7 +179,11 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
         }
         return status;
     }
+    had_wall_clock = cluster->settings.has_wall_clock;
     admin_apply_configs(cluster);
+    if (!had_wall_clock) {
+        hw_cluster_begin_wall_clock(cluster);
+    }
     cluster->is_state_dirty = true;
     status = admin_clear_elr(cluster, found, strcmp(name, "min.insync.replicas") == 0, error);
     if (next != before) {

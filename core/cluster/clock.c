@@ -47,6 +47,16 @@ static int64_t clock_log_start_period(const struct hw_cluster *cluster)
     return clock_period(cluster, "log.flush.start.offset.checkpoint.interval.ms", 1);
 }
 
+/* The machine's time; the cluster's where that is later, or there is none. */
+static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
+{
+    hw_time_ms_t wall =
+        cluster->clock.now_ms == NULL ? 0 : cluster->clock.now_ms(cluster->clock.context);
+
+    wall = wall > HW_CLOCK_MS_MAX ? HW_CLOCK_MS_MAX : wall;
+    return wall > cluster->now_ms ? wall : cluster->now_ms;
+}
+
 void hw_cluster_schedule(struct hw_cluster *cluster)
 {
     cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
@@ -249,8 +259,9 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }
 
-/* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late, the
- * end of a produce's wait. So they run no further than to the next time at which that can be. */
+/* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late,
+ * the end of a produce's wait. So they run no further than to the next time at which that can be.
+ */
 static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t next)
 {
     hw_time_ms_t check;
@@ -258,23 +269,18 @@ static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t n
     if (!cluster->is_timed) {
         return next;
     }
-    check = clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster),
-                           cluster->now_ms + 1);
-    return earlier(next, earlier(check, cluster->now_ms + 1 + cluster->settings.request_timeout_ms));
+    check =
+        clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), cluster->now_ms + 1);
+    return earlier(next,
+                   earlier(check, cluster->now_ms + 1 + cluster->settings.request_timeout_ms));
 }
 
-enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
-                               struct hw_error *error)
+/* Bring the clock to `target`, which is not before it. */
+static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t target,
+                                      struct hw_error *error)
 {
-    hw_time_ms_t target;
     enum hw_status status = HW_OK;
 
-    if (ms < 0 || ms > HW_CLOCK_MS_MAX - cluster->now_ms) {
-        return hw_error_set(error, HW_MISUSE,
-                            "%" PRId64 " ms cannot pass, allowed are 0 to %" PRId64, ms,
-                            HW_CLOCK_MS_MAX - cluster->now_ms);
-    }
-    target = cluster->now_ms + ms;
     for (;;) {
         hw_time_ms_t isr_check = clock_next_isr_check(cluster);
         hw_time_ms_t checkpoint = clock_next_checkpoint(cluster);
@@ -296,9 +302,62 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
         cluster->now_ms = target;
         cluster->next_isr_check_ms =
             clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), target + 1);
-        *now_ms = target;
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
     hw_cluster_all_have_news(cluster);
     return hw_cluster_finish_step(cluster, status, error);
+}
+
+enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
+                               struct hw_error *error)
+{
+    hw_time_ms_t target = cluster->now_ms;
+    enum hw_status status;
+
+    if (ms < 0 || ms > HW_CLOCK_MS_MAX - cluster->now_ms) {
+        return hw_error_set(error, HW_MISUSE,
+                            "%" PRId64 " ms cannot pass, allowed are 0 to %" PRId64, ms,
+                            HW_CLOCK_MS_MAX - cluster->now_ms);
+    }
+    target = cluster->settings.has_wall_clock ? clock_wall(cluster) : cluster->now_ms + ms;
+    status = clock_run_until(cluster, target, error);
+    *now_ms = cluster->now_ms;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- the wall clock */
+
+enum hw_status hw_cluster_catch_up(struct hw_cluster *cluster, struct hw_error *error)
+{
+    hw_time_ms_t wall = clock_wall(cluster);
+
+    return cluster->settings.has_wall_clock && wall > cluster->now_ms
+               ? clock_run_until(cluster, wall, error)
+               : HW_OK;
+}
+
+void hw_cluster_begin_wall_clock(struct hw_cluster *cluster)
+{
+    int64_t jump_ms = clock_wall(cluster) - cluster->now_ms;
+    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+
+    if (!cluster->settings.has_wall_clock || jump_ms == 0) {
+        return;
+    }
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        struct hw_broker *broker = cluster->brokers[i];
+
+        hw_time_move(&broker->down_since_ms, jump_ms);
+        hw_broker_reset_quotas(cluster, broker);
+    }
+    while (hw_selection_next(&all, &topic, &partition)) {
+        hw_partition_move_times(partition, jump_ms);
+        if (cluster->variant->move_times != NULL) {
+            cluster->variant->move_times(partition, jump_ms);
+        }
+    }
+    cluster->now_ms += jump_ms;
+    hw_cluster_schedule(cluster);
 }

@@ -36,6 +36,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .batch_size = hw_config_int64(configs, NULL, "batch.size"),
         .buffer_memory = hw_config_int64(configs, NULL, "buffer.memory"),
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
+        .has_wall_clock = hw_config_text(configs, NULL, "clock")[0] == 'w',
         .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
         .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
@@ -53,6 +54,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     }
     made->allocator = options->allocator;
     made->store = options->store;
+    made->clock = options->clock;
     made->next_slot = 1;
     hw_random_init(&made->random, options->seed);
     hw_controller_init(&made->controller);

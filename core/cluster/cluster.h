@@ -32,6 +32,12 @@
 
 struct hw_cluster;
 
+/* The machine's clock: milliseconds since 1970. It may jump, and fall. */
+struct hw_clock {
+    void *context;
+    hw_time_ms_t (*now_ms)(void *context);
+};
+
 struct hw_cluster_options {
     const struct hw_allocator *allocator;
     struct hw_store *store;
@@ -39,6 +45,7 @@ struct hw_cluster_options {
     const char *protocol;  /* Variant of a new cluster; NULL: "kafka". */
     uint64_t seed;         /* Of everything random: topic ids. */
     int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
+    struct hw_clock clock; /* For clock=wall; without a function that stands still. */
 };
 
 /*
@@ -168,9 +175,18 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
                                     int64_t partition, int64_t *rounds, struct hw_error *error);
 
-/* Let `ms` >= 0 pass, running what falls due in order of its time. *now_ms: the new time. */
+/* Let `ms` >= 0 pass, running what falls due in order of its time. *now_ms: the new time. With
+ * clock=wall no more passes than does by itself. */
 enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_ms_t *now_ms,
                                struct hw_error *error);
+
+/*
+ * With clock=wall: the clock is the machine's now, unless that has fallen, and what has fallen due
+ * runs. For callers to begin each of their calls with. Errors: as hw_cluster_tick(); the clock then
+ * stands where that happened.
+ */
+enum hw_status hw_cluster_catch_up(struct hw_cluster *cluster, struct hw_error *error);
+
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
                                       int64_t partition, int64_t *changed, struct hw_error *error);
 enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char *topic,

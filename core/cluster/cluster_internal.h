@@ -61,7 +61,7 @@ struct hw_topic {
     int32_t partition_count;
     struct hw_partition *partitions;
     struct hw_writer **writers; /* For each partition who has written to it, or NULL. */
-    struct hw_led_log *led;    /* For each partition the log that leads it, as last looked at. */
+    struct hw_led_log *led;     /* For each partition the log that leads it, as last looked at. */
     size_t *slots; /* Of the shown file: slot of replica r of partition p at p * HW_REPLICAS_MAX +
                       r, r the index in record.replicas. 0: none yet. */
     struct hw_config_values configs;
@@ -80,6 +80,7 @@ struct hw_cluster_settings {
     int64_t request_timeout_ms;
     bool replicates_at_once; /* replication=auto */
     bool is_timed;           /* replication=timed */
+    bool has_wall_clock;     /* clock=wall */
     bool checks_invariants;
 };
 
@@ -97,6 +98,7 @@ struct hw_cluster {
     bool is_on_disk;
     bool is_state_dirty; /* Something of cluster.state has changed since it was written. */
     struct hw_random random;
+    struct hw_clock clock; /* The machine's. */
     hw_time_ms_t now_ms;
     hw_time_ms_t next_isr_check_ms;
     hw_time_ms_t next_checkpoint_ms;
@@ -134,8 +136,9 @@ void hw_cluster_resolve(struct hw_cluster *cluster);
 /* timed_clock.c: begin or end that messages travel, as the configuration says. */
 void hw_cluster_resolve_timed(struct hw_cluster *cluster);
 
-/* timed_clock.c: let happen what is due until `until_ms`, the clock going along. A cluster that is not
- * timed has nothing under way. Errors: HW_NO_MEMORY, HW_IO; the clock then stands at the last event. */
+/* timed_clock.c: let happen what is due until `until_ms`, the clock going along. A cluster that is
+ * not timed has nothing under way. Errors: HW_NO_MEMORY, HW_IO; the clock then stands at the last
+ * event. */
 enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t until_ms,
                                        struct hw_error *error);
 
@@ -270,6 +273,10 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
 
 /* clock.c: set when periodic work is next due, from now on. */
 void hw_cluster_schedule(struct hw_cluster *cluster);
+
+/* clock.c: with clock=wall the clock begins to be the machine's. To sessions, lags and waits that
+ * is no time. */
+void hw_cluster_begin_wall_clock(struct hw_cluster *cluster);
 
 /* faults.c: whoever waited for an answer of this broker learns only that the connection broke. */
 void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker);

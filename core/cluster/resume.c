@@ -172,6 +172,7 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
     if (clock > cluster->now_ms) {
         cluster->now_ms = clock;
     }
+    hw_cluster_begin_wall_clock(cluster);
     step = hw_cluster_step(cluster);
     hw_cluster_publish_metadata(cluster);
     for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {

@@ -205,6 +205,9 @@ const char *hw_config_default(const struct hw_config_values *cluster, size_t ind
                    ? variant->default_replica_lag_time_max_ms
                    : entry->default_value;
     }
+    if (entry->wall_default != NULL && hw_config_text(cluster, NULL, "clock")[0] == 'w') {
+        return entry->wall_default;
+    }
     return entry->default_value;
 }
 

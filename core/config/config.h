@@ -37,6 +37,7 @@ struct hw_config_entry {
     const char *description;   /* One line, with the range. */
     /* Kafka's name of the same setting on a broker, accepted too; or NULL. */
     const char *broker_name;
+    const char *wall_default; /* With clock=wall, where it differs; else NULL. */
     /* Names separated by '|'. "x=y": x is taken too and kept as y. */
     const char *choices;
     int64_t minimum;

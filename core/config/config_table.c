@@ -45,6 +45,10 @@ static const struct hw_config_entry entries[] = {
      "What happens to old records: delete, compact or both. Logs are not compacted: with compact "
      "records need a key, that is all.",
      TOPIC, CHOICES("compact|delete"), .broker_name = "log.cleanup.policy"},
+    {"clock", "virtual",
+     "virtual: time passes when tick() says so. wall: it is that of the machine; what is due runs "
+     "with the next call.",
+     CLUSTER, CHOICE("virtual|wall")},
     {"compression.type", "producer",
      "Codec in which the leader stores batches: producer (as they came), uncompressed, gzip, "
      "snappy, lz4 or zstd.",
@@ -84,8 +88,9 @@ static const struct hw_config_entry entries[] = {
      "The largest batch that a leader takes, in bytes; 0 or more.",
      TOPIC, INTEGER(0, INT32_MAX), .broker_name = "message.max.bytes"},
     {"message.timestamp.after.max.ms", LONG_MAX_TEXT,
-     "How far a record's timestamp may be ahead of the clock; 0 or more.",
-     TOPIC, INTEGER(0, INT64_MAX), .broker_name = "log.message.timestamp.after.max.ms"},
+     "How far a record's timestamp may be ahead of the clock; 0 or more. An hour with clock=wall.",
+     TOPIC, INTEGER(0, INT64_MAX), .broker_name = "log.message.timestamp.after.max.ms",
+     .wall_default = "3600000"},
     {"message.timestamp.before.max.ms", LONG_MAX_TEXT,
      "How far a record's timestamp may be behind the clock; 0 or more.",
      TOPIC, INTEGER(0, INT64_MAX), .broker_name = "log.message.timestamp.before.max.ms"},

@@ -159,3 +159,24 @@ void hw_partition_check(const struct hw_partition *partition)
         partition->variant->check(partition);
     }
 }
+
+static void partition_move_replica(struct hw_replica *replica, int64_t by_ms)
+{
+    for (int32_t i = 0; i < replica->remote_count; i++) {
+        hw_time_move(&replica->remotes[i].last_fetch_ms, by_ms);
+        hw_time_move(&replica->remotes[i].last_caught_up_ms, by_ms);
+    }
+    for (size_t i = replica->waiting_head; i < replica->waiting_count; i++) {
+        hw_time_move(&replica->waiting[i].deadline_ms, by_ms);
+    }
+    hw_time_move(&replica->waiting_deadline_ms, by_ms);
+    hw_time_move(&replica->fetch.delay_until_ms, by_ms);
+    hw_time_move(&replica->fetch.wait_until_ms, by_ms);
+}
+
+void hw_partition_move_times(struct hw_partition *partition, int64_t by_ms)
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        partition_move_replica(partition->replicas[i], by_ms);
+    }
+}

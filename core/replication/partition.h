@@ -91,6 +91,10 @@ void hw_partition_note_record(struct hw_partition *partition);
 /* Brokers of the replica list that do not run. */
 struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);
 
+/* The clock has jumped, which counts for no lag and no wait: all times that these are reckoned from
+ * jump too. */
+void hw_partition_move_times(struct hw_partition *partition, int64_t by_ms);
+
 /* Sum of all replicas' change counters and the partition epoch: equal means nothing moved. */
 uint64_t hw_partition_changes(const struct hw_partition *partition);
 

@@ -77,6 +77,9 @@ struct hw_variant {
      * INT64_MAX: never. May be in the past. */
     hw_time_ms_t (*next_isr_change)(const struct hw_partition *partition);
 
+    /* As hw_partition_move_times(), for what the variant remembers itself. NULL: no times. */
+    void (*move_times)(struct hw_partition *partition, int64_t by_ms);
+
     /* The broker does not lead. */
     enum hw_status (*remove_from_isr)(struct hw_partition *partition, const struct hw_step *step,
                                       hw_broker_id_t id, struct hw_error *error);

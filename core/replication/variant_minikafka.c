@@ -341,6 +341,15 @@ static enum hw_status mini_refresh_isr(struct hw_partition *partition, const str
 }
 
 /* Only time can drop a member by itself: log ends and high watermark stand still. */
+static void mini_move_times(struct hw_partition *partition, int64_t by_ms)
+{
+    struct mini *mini = partition->variant_state; /* While the cluster is opened: none yet. */
+
+    for (int32_t i = 0; mini != NULL && i < HW_REPLICAS_MAX; i++) {
+        hw_time_move(&mini->replicas[i].last_fetch_ms, by_ms);
+    }
+}
+
 static hw_time_ms_t mini_next_isr_change(const struct hw_partition *partition)
 {
     hw_time_ms_t earliest = INT64_MAX;
@@ -724,6 +733,7 @@ const struct hw_variant hw_variant_minikafka = {
     .truncate = mini_truncate,
     .refresh_isr = mini_refresh_isr,
     .next_isr_change = mini_next_isr_change,
+    .move_times = mini_move_times,
     .remove_from_isr = mini_remove_from_isr,
     .promote = mini_promote,
     .rejoin = mini_rejoin,

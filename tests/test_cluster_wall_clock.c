@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Case: F-53. With clock=wall: does time pass as the machine's does, and no wait count its jumps?
+ */
+#include "tests/support_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* A day in 2026. */
+#define TODAY_MS 1800000000000
+
+static hw_time_ms_t machine_ms;
+
+static hw_time_ms_t read_machine(void *context)
+{
+    return *(hw_time_ms_t *)context;
+}
+
+static const struct hw_clock machine_clock = {.context = &machine_ms, .now_ms = read_machine};
+
+static void switch_to_wall(struct test_cluster *t, hw_time_ms_t now_ms)
+{
+    machine_ms = now_ms;
+    t->cluster->clock = machine_clock;
+    configure(t, "clock", "wall");
+    expect_done(t);
+}
+
+/* Some time passes at the machine, and then somebody calls. */
+static void pass(struct test_cluster *t, int64_t ms)
+{
+    machine_ms += ms;
+    TEST_VERB(t, hw_cluster_catch_up(t->cluster, &t->error));
+    expect_done(t);
+}
+
+static bool is_fenced(const struct test_cluster *t, hw_broker_id_t broker)
+{
+    return hw_metadata_find(&t->cluster->controller.metadata, broker)->fenced;
+}
+
+static void to_waits_lags_and_sessions_the_switch_is_no_time(void **state)
+{
+    struct test_cluster *t = *state;
+    int64_t pending;
+
+    produce(t, "a");
+    pending = t->produced.ack_id;
+    tick(t, 1000);
+    crash(t, 3);
+    tick(t, 1000);
+    switch_to_wall(t, TODAY_MS);
+    assert_int_equal(t->cluster->now_ms, TODAY_MS);
+    pass(t, 7999); /* The session is 9000 ms. */
+    assert_false(is_fenced(t, 3));
+    pass(t, 1);
+    assert_true(is_fenced(t, 3));
+    expect_isr(t, "[1,2]"); /* A lag may be 30000 ms, and so may the wait. */
+    pass(t, 19999);
+    expect_isr(t, "[1,2]");
+    expect_ack(t, pending, "pending");
+    pass(t, 1);
+    expect_ack(t, pending, "REQUEST_TIMED_OUT");
+    pass(t, 15000);
+    expect_isr(t, "[1]");
+}
+
+static void the_clock_never_falls(void **state)
+{
+    struct test_cluster *t = *state;
+
+    tick(t, 5000);
+    switch_to_wall(t, 3000);
+    assert_int_equal(t->cluster->now_ms, 5000);
+    pass(t, 1500);
+    assert_int_equal(t->cluster->now_ms, 5000);
+    pass(t, 1500);
+    assert_int_equal(t->cluster->now_ms, 6000);
+    pass(t, INT64_MAX - machine_ms);
+    assert_int_equal(t->cluster->now_ms, HW_CLOCK_MS_MAX);
+}
+
+static void a_tick_waits_for_nothing(void **state)
+{
+    struct test_cluster *t = *state;
+
+    switch_to_wall(t, TODAY_MS);
+    machine_ms += 5;
+    tick(t, 1000000);
+    expect_result(t, TODAY_MS + 5);
+    configure(t, "clock", "virtual");
+    machine_ms += 5;
+    tick(t, 1000);
+    expect_result(t, TODAY_MS + 1005);
+}
+
+static void to_sessions_an_opening_is_no_time(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_cluster_options options = {.allocator = &t->heap.allocator,
+                                         .store = t->store,
+                                         .directory = "cluster",
+                                         .clock = machine_clock};
+
+    switch_to_wall(t, TODAY_MS);
+    crash(t, 3);
+    pass(t, 5000);
+    assert_int_equal(hw_cluster_close(t->cluster, &t->error), HW_OK);
+    machine_ms += 86400000;
+    assert_int_equal(hw_cluster_open(&options, &t->cluster, &t->error), HW_OK);
+    assert_int_equal(t->cluster->now_ms, machine_ms);
+    pass(t, 3999);
+    assert_false(is_fenced(t, 3));
+    pass(t, 1);
+    assert_true(is_fenced(t, 3));
+    configure(t, "protocol", "minikafka");
+    assert_int_equal(hw_cluster_close(t->cluster, &t->error), HW_OK);
+    machine_ms += 86400000;
+    assert_int_equal(hw_cluster_open(&options, &t->cluster, &t->error), HW_OK);
+    assert_int_equal(t->cluster->now_ms, machine_ms);
+    expect_isr(t, "[1,2]");
+}
+
+/* Case: F-23 */
+static void records_may_be_an_hour_ahead(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_produce request = {.topic = "orders",
+                                 .acks = 1,
+                                 .leader_epoch = -1,
+                                 .record = {.key_size = -1, .value_size = -1}};
+
+    request.record.timestamp = TODAY_MS;
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+    expect_done(t); /* The virtual clock begins at 0, and real timestamps have to go in. */
+    switch_to_wall(t, TODAY_MS);
+    request.record.timestamp = TODAY_MS + 3600000;
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+    expect_done(t);
+    request.record.timestamp++;
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+    expect_refused(t, INVALID_TIMESTAMP);
+}
+
+static void followers_that_follow_by_themselves_do_not_lag(void **state)
+{
+    struct test_cluster *t = *state;
+
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) {
+            test_cluster_teardown(state);
+            test_cluster_setup(state);
+            t = *state;
+            configure(t, "protocol", "minikafka");
+        }
+        switch_to_wall(t, TODAY_MS);
+        configure(t, "replication", "auto");
+        produce(t, "a");
+        expect_ack(t, t->produced.ack_id, "acknowledged");
+        pass(t, 600000);
+        expect_isr(t, "[1,2,3]");
+    }
+}
+
+int main(void)
+{
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+    const struct CMUnitTest tests[] = {
+        STORY(to_waits_lags_and_sessions_the_switch_is_no_time),
+        STORY(the_clock_never_falls),
+        STORY(a_tick_waits_for_nothing),
+        STORY(to_sessions_an_opening_is_no_time),
+        STORY(records_may_be_an_hour_ahead),
+        STORY(followers_that_follow_by_themselves_do_not_lag),
+    };
+
+    return cmocka_run_group_tests_name("cluster_wall_clock", tests, NULL, NULL);
+}
