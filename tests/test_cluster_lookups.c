@@ -192,7 +192,7 @@ static void a_reader_that_is_used_again_does_as_a_new_one(void **state)
         assert_int_equal(sum_of_offsets(reader, &buffered),
                          (options.end - options.first) * (options.first + options.end - 1) / 2);
         assert_true(buffered >= (options.end - options.first) * 9 / 10);
-        hw_reader_rest(reader);
+        hw_reader_release(reader);
     }
     options.topic = "nothing";
     assert_status(hw_reader_reopen(reader, f->topics.cluster, &options, &error), HW_REFUSED);

@@ -86,24 +86,24 @@ void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails)
     log->tails = tails;
 }
 
-void hw_log_note_dense(struct hw_log *log, hw_offset_t first, hw_offset_t end)
+void hw_log_note_gapless(struct hw_log *log, hw_offset_t first, hw_offset_t end)
 {
     if (end > hw_log_end(log)) { /* A damaged header. */
         return;
     }
-    if (first <= log->dense_end && end >= log->dense_first) {
-        log->dense_first = first < log->dense_first ? first : log->dense_first;
-        log->dense_end = end > log->dense_end ? end : log->dense_end;
-    } else if (end - first > log->dense_end - log->dense_first) {
-        log->dense_first = first;
-        log->dense_end = end;
+    if (first <= log->gapless_end && end >= log->gapless_first) {
+        log->gapless_first = first < log->gapless_first ? first : log->gapless_first;
+        log->gapless_end = end > log->gapless_end ? end : log->gapless_end;
+    } else if (end - first > log->gapless_end - log->gapless_first) {
+        log->gapless_first = first;
+        log->gapless_end = end;
     }
 }
 
-void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end)
+void hw_log_gapless(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end)
 {
-    *first = log->dense_first;
-    *end = log->dense_end;
+    *first = log->gapless_first;
+    *end = log->gapless_end;
 }
 
 const char *hw_log_directory(const struct hw_log *log)
@@ -394,7 +394,7 @@ void hw_log_check(const struct hw_log *log)
         HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_base_offset(log->segments[i - 1]) <
                                         hw_segment_base_offset(log->segments[i])));
     }
-    HW_ASSERT(log->dense_first <= log->dense_end && log->dense_end <= hw_log_end(log));
+    HW_ASSERT(log->gapless_first <= log->gapless_end && log->gapless_end <= hw_log_end(log));
     hw_epoch_cache_check(&log->epochs);
     hw_producer_state_check_order(&log->producers);
     HW_ASSERT(log->producers_end >= hw_log_end(log));

@@ -164,8 +164,8 @@ void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails);
  * record that is no control record; and the longest such stretch that is known, which may be empty
  * and reach below the log start. What is cut off is forgotten. No file is looked at.
  */
-void hw_log_note_dense(struct hw_log *log, hw_offset_t first, hw_offset_t end);
-void hw_log_dense(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end);
+void hw_log_note_gapless(struct hw_log *log, hw_offset_t first, hw_offset_t end);
+void hw_log_gapless(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end);
 
 /* Where an append landed. */
 struct hw_log_append_info {

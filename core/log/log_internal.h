@@ -40,8 +40,8 @@ struct hw_log {
     uint64_t content_id;        /* hw_log_content_id() */
     struct hw_tails *tails;     /* Borrowed; NULL: none are kept. */
     struct hw_tail tail;        /* The last append, if that was a leader's. */
-    hw_offset_t dense_first;    /* hw_log_dense() */
-    hw_offset_t dense_end;
+    hw_offset_t gapless_first;  /* hw_log_gapless() */
+    hw_offset_t gapless_end;
 };
 
 /* The segment that takes appends. */

@@ -47,7 +47,7 @@ static void forget_content(struct hw_log *log)
 {
     log->content_id = 0;
     log->tail.size = 0;
-    log->dense_first = log->dense_end = 0;
+    log->gapless_first = log->gapless_end = 0;
 }
 
 enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct hw_error *error)

@@ -148,7 +148,7 @@ static void release_if_large(struct hw_buffer *buffer)
     }
 }
 
-void hw_reader_rest(struct hw_reader *reader)
+void hw_reader_release(struct hw_reader *reader)
 {
     hw_reader_stop(reader);
     release_if_large(&reader->chunk);

@@ -101,7 +101,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
 
 /* Go to the end and give large memory back: hw_reader_reopen() may follow, much later. The cluster
  * may be closed already. */
-void hw_reader_rest(struct hw_reader *reader);
+void hw_reader_release(struct hw_reader *reader);
 
 /* NULL is allowed. The cluster may be closed already. */
 void hw_reader_close(struct hw_reader *reader);

@@ -37,7 +37,7 @@ static enum hw_status reader_failed(const struct hw_reader *reader, enum hw_stat
 }
 
 /* Whether every offset of the batch has a record, by its header. */
-static bool reader_is_dense(const struct hw_batch *batch)
+static bool reader_is_gapless(const struct hw_batch *batch)
 {
     return batch->record_count - 1 == batch->last_offset_delta;
 }
@@ -92,13 +92,13 @@ static enum hw_status reader_find_again(struct hw_reader *reader, struct hw_read
 
 /* Enter the offsets next to come, as far as the log knows that each of them has a record. Returns
  * whether there are any. */
-static bool reader_enter_dense(struct hw_reader *reader, const struct hw_log *log, hw_offset_t from,
-                               hw_offset_t bound)
+static bool reader_enter_gapless(struct hw_reader *reader, const struct hw_log *log,
+                                 hw_offset_t from, hw_offset_t bound)
 {
     hw_offset_t first;
     hw_offset_t end;
 
-    hw_log_dense(log, &first, &end);
+    hw_log_gapless(log, &first, &end);
     reader->low = first > from ? first : from;
     reader->high = end < bound ? end : bound;
     if (reader->low >= reader->high ||
@@ -117,8 +117,8 @@ static bool reader_enter_dense(struct hw_reader *reader, const struct hw_log *lo
 }
 
 /* Have the log know which batches of the chunk have a record for each offset. */
-static enum hw_status reader_note_dense(const struct hw_reader *reader, struct hw_log *log,
-                                        struct hw_error *error)
+static enum hw_status reader_note_gapless(const struct hw_reader *reader, struct hw_log *log,
+                                          struct hw_error *error)
 {
     struct hw_batch batch;
 
@@ -127,8 +127,8 @@ static enum hw_status reader_note_dense(const struct hw_reader *reader, struct h
             HW_BATCH_OK) {
             return reader_not_a_batch(reader, error);
         }
-        if (reader_is_dense(&batch) && (batch.attributes & HW_BATCH_CONTROL) == 0) {
-            hw_log_note_dense(log, batch.base_offset, hw_batch_next_offset(&batch));
+        if (reader_is_gapless(&batch) && (batch.attributes & HW_BATCH_CONTROL) == 0) {
+            hw_log_note_gapless(log, batch.base_offset, hw_batch_next_offset(&batch));
         }
     }
     return HW_OK;
@@ -148,7 +148,7 @@ static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_re
     reader->at = 0;
     reader->start_count = 0;
     reader_take_place(reader, place, &from, &bound);
-    if (from >= bound || (counts && reader_enter_dense(reader, log, from, bound))) {
+    if (from >= bound || (counts && reader_enter_gapless(reader, log, from, bound))) {
         return HW_OK;
     }
     if (reader->options.descending) {
@@ -162,7 +162,7 @@ static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_re
             hw_log_read_stored(log, from, bound, reader->chunk_bytes, true, &reader->chunk, error);
     }
     if (status == HW_OK && counts) {
-        status = reader_note_dense(reader, log, error);
+        status = reader_note_gapless(reader, log, error);
     }
     if (reader->chunk_bytes < READER_CHUNK_BYTES_MAX) {
         reader->chunk_bytes *= READER_CHUNK_GROWTH;
@@ -245,7 +245,7 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     if (!has_rows) {
         return HW_OK;
     }
-    if (reader->options.count_only && reader_is_dense(batch)) {
+    if (reader->options.count_only && reader_is_gapless(batch)) {
         reader->is_run = true;
         return HW_OK;
     }

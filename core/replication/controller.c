@@ -67,8 +67,7 @@ void hw_controller_set_in_controlled_shutdown(struct hw_controller *controller, 
 int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record,
                                         const struct hw_settings *settings)
 {
-    return settings->min_insync_replicas < record->replicas.count ? settings->min_insync_replicas
-                                                                  : record->replicas.count;
+    return hw_settings_effective_min_isr(settings, record->replicas.count);
 }
 
 static struct hw_broker_list active_members(const struct hw_controller *controller,

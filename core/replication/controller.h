@@ -35,7 +35,7 @@ void hw_controller_set_fenced(struct hw_controller *controller, hw_broker_id_t i
 void hw_controller_set_in_controlled_shutdown(struct hw_controller *controller, hw_broker_id_t id,
                                               bool shutting_down);
 
-/* Controller side of min.insync.replicas: never more than the replicas there are (0.1). */
+/* hw_settings_effective_min_isr(), by the record. */
 int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record,
                                         const struct hw_settings *settings);
 

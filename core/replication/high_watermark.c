@@ -7,10 +7,7 @@
 int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
                                      const struct hw_settings *settings)
 {
-    int32_t replica_count = replica->remote_count + 1;
-
-    return settings->min_insync_replicas < replica_count ? settings->min_insync_replicas
-                                                         : replica_count;
+    return hw_settings_effective_min_isr(settings, replica->remote_count + 1);
 }
 
 /*

@@ -172,7 +172,7 @@ void hw_replica_check(const struct hw_replica *replica);
 /* ------------------------------------------------------------- high watermark (high_watermark.c)
  */
 
-/* Leader side of min.insync.replicas (0.1 of the rules). */
+/* hw_settings_effective_min_isr(), as far as this leader knows. */
 int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
                                      const struct hw_settings *settings);
 

@@ -24,4 +24,12 @@ struct hw_settings {
     bool log_append_time;
 };
 
+/* How many in-sync replicas a partition of so many replicas needs: never more than it has (R0.1). */
+static inline int32_t hw_settings_effective_min_isr(const struct hw_settings *settings,
+                                                    int32_t replica_count)
+{
+    return settings->min_insync_replicas < replica_count ? settings->min_insync_replicas
+                                                         : replica_count;
+}
+
 #endif /* HW_REPLICATION_SETTINGS_H */

@@ -12,7 +12,7 @@
 #include "ext/ext_error.h"
 #include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_scan.h"
-#include "ext/tables/replica_table.h"
+#include "ext/tables/broker_log.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -54,7 +54,7 @@ static int batches_connect(sqlite3 *db, void *client, int argc, const char *cons
                            sqlite3_vtab **vtab, char **message)
 {
     (void)argc, (void)argv, (void)message;
-    return replica_table_connect(db, client, &vtab_batches_schema, vtab);
+    return broker_log_connect(db, client, &vtab_batches_schema, vtab);
 }
 
 static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -166,7 +166,7 @@ static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
     reset(cursor);
     status = record_scan_read(&scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan.is_empty) {
-        status = replica_table_check(&scan, vtab_batches_schema.name, &error);
+        status = broker_log_check(&scan, vtab_batches_schema.name, &error);
     }
     if (status == HW_OK && !scan.is_empty) {
         status = start(cursor, &scan, &error);
@@ -231,7 +231,7 @@ static int batches_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 const sqlite3_module vtab_batches_module = {.iVersion = 0,
                                             .xConnect = batches_connect,
                                             .xBestIndex = batches_best_index,
-                                            .xDisconnect = replica_table_disconnect,
+                                            .xDisconnect = broker_log_disconnect,
                                             .xOpen = batches_open,
                                             .xClose = batches_close,
                                             .xFilter = batches_filter,

@@ -10,7 +10,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
-#include "ext/tables/replica_table.h"
+#include "ext/tables/broker_log.h"
 #include "ext/topics/record_cursor.h"
 
 SQLITE_EXTENSION_INIT3
@@ -75,7 +75,7 @@ static int log_connect(sqlite3 *db, void *client, int argc, const char *const *a
                        sqlite3_vtab **vtab, char **message)
 {
     (void)argc, (void)argv, (void)message;
-    return replica_table_connect(db, client, &vtab_log_schema, vtab);
+    return broker_log_connect(db, client, &vtab_log_schema, vtab);
 }
 
 static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -102,7 +102,7 @@ static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
     record_cursor_reset(cursor);
     status = record_scan_read(scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan->is_empty) {
-        status = replica_table_check(scan, vtab_log_schema.name, &error);
+        status = broker_log_check(scan, vtab_log_schema.name, &error);
     }
     if (status != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
@@ -178,7 +178,7 @@ static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 const sqlite3_module vtab_log_module = {.iVersion = 0,
                                         .xConnect = log_connect,
                                         .xBestIndex = log_best_index,
-                                        .xDisconnect = replica_table_disconnect,
+                                        .xDisconnect = broker_log_disconnect,
                                         .xOpen = record_cursor_open,
                                         .xClose = record_cursor_close,
                                         .xFilter = log_filter,

@@ -28,7 +28,7 @@ int record_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 void record_cursor_reset(struct record_cursor *cursor)
 {
     if (cursor->reader != NULL) {
-        hw_reader_rest(cursor->reader);
+        hw_reader_release(cursor->reader);
     }
     if (cursor->cluster != NULL) {
         ext_cluster_release(cursor->cluster);

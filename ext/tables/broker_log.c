@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "ext/tables/replica_table.h"
+#include "ext/tables/broker_log.h"
 
 #include "ext/ext_error.h"
 
 SQLITE_EXTENSION_INIT3
 
-int replica_table_connect(sqlite3 *db, struct ext_session *session, const struct ext_schema *schema,
-                          sqlite3_vtab **vtab)
+int broker_log_connect(sqlite3 *db, struct ext_session *session, const struct ext_schema *schema,
+                       sqlite3_vtab **vtab)
 {
     struct record_table *table;
     int code = ext_schema_declare(db, schema);
@@ -23,15 +23,15 @@ int replica_table_connect(sqlite3 *db, struct ext_session *session, const struct
     return SQLITE_OK;
 }
 
-int replica_table_disconnect(sqlite3_vtab *vtab)
+int broker_log_disconnect(sqlite3_vtab *vtab)
 {
     record_table_release((struct record_table *)vtab);
     sqlite3_free(vtab);
     return SQLITE_OK;
 }
 
-enum hw_status replica_table_check(const struct record_scan *scan, const char *name,
-                                   struct hw_error *error)
+enum hw_status broker_log_check(const struct record_scan *scan, const char *name,
+                                struct hw_error *error)
 {
     if (scan->topic == NULL || !scan->has_replica ||
         scan->partitions.first != scan->partitions.last) {
