@@ -26,7 +26,7 @@ void fn_flush(struct ext_call *call);
 void fn_produce(struct ext_call *call);
 void fn_produce_batch(struct ext_call *call);
 
-/* functions_pump.c */
+/* functions_rounds.c */
 void fn_fetch_round(struct ext_call *call);
 void fn_fetch(struct ext_call *call);
 void fn_replicate(struct ext_call *call);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 /* No exchange needs more rounds to come to rest; a rule that keeps moving is a bug, not a loop. */
-enum { PUMP_ROUNDS_MAX = 1000000 };
+enum { ROUNDS_MAX = 1000000 };
 
 /* The partitions of a selection, side by side: a request is about all of them. */
 struct gathered {
@@ -37,7 +37,7 @@ static enum hw_status gathered_add(struct gathered *gathered, struct hw_partitio
 
 /* Between the preparation of a stage and its commit the leader's log has rows that may still be
  * taken back: nobody may copy or count them. */
-static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
+static bool rounds_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
 {
     const struct hw_writer *writer = topic->writers[partition->number];
 
@@ -45,8 +45,9 @@ static bool pump_is_prepared(const struct hw_topic *topic, const struct hw_parti
 }
 
 /* Nothing to release after an error. */
-static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                  struct gathered *gathered, struct hw_error *error)
+static enum hw_status rounds_gather(struct hw_cluster *cluster, const char *topic,
+                                    int64_t partition, struct gathered *gathered,
+                                    struct hw_error *error)
 {
     struct hw_selection selection;
     struct hw_topic *t;
@@ -55,7 +56,7 @@ static enum hw_status pump_gather(struct hw_cluster *cluster, const char *topic,
 
     *gathered = (struct gathered){.allocator = cluster->allocator};
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        if (pump_is_prepared(t, p)) {
+        if (rounds_is_prepared(t, p)) {
             continue;
         }
         status = gathered_add(gathered, p, error);
@@ -77,8 +78,9 @@ static uint64_t gathered_changes(const struct gathered *gathered)
 }
 
 /* Also where rounds failed: what has moved before is settled all the same. */
-static enum hw_status pump_settle(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                  enum hw_status status, struct hw_error *error)
+static enum hw_status rounds_settle(struct hw_cluster *cluster, const char *topic,
+                                    int64_t partition, enum hw_status status,
+                                    struct hw_error *error)
 {
     struct hw_error unused;
     struct hw_selection selection;
@@ -101,7 +103,7 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
 
     *records = 0;
     if (status == HW_OK) {
-        status = pump_gather(cluster, topic, partition, &gathered, error);
+        status = rounds_gather(cluster, topic, partition, &gathered, error);
     }
     if (status != HW_OK) {
         return status;
@@ -109,13 +111,13 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
     status =
         cluster->variant->fetch_round(gathered.partitions, gathered.count, &step, records, error);
     gathered_release(&gathered);
-    return pump_settle(cluster, topic, partition, status, error);
+    return rounds_settle(cluster, topic, partition, status, error);
 }
 
-static enum hw_status pump_find_follower(struct hw_cluster *cluster, const char *topic,
-                                         int64_t partition, int64_t broker, struct hw_topic **t,
-                                         struct hw_partition **p, struct hw_replica **follower,
-                                         struct hw_error *error)
+static enum hw_status rounds_find_follower(struct hw_cluster *cluster, const char *topic,
+                                           int64_t partition, int64_t broker, struct hw_topic **t,
+                                           struct hw_partition **p, struct hw_replica **follower,
+                                           struct hw_error *error)
 {
     struct hw_replica *leader;
     enum hw_status status = hw_cluster_refuse_timed(cluster, "this verb", error);
@@ -130,7 +132,7 @@ static enum hw_status pump_find_follower(struct hw_cluster *cluster, const char 
         return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " leads %s: only followers fetch",
                             (*follower)->broker, (*p)->name);
     }
-    if (status == HW_OK && pump_is_prepared(*t, *p)) {
+    if (status == HW_OK && rounds_is_prepared(*t, *p)) {
         return hw_cluster_refuse_written(cluster, *t, *p, error);
     }
     return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
@@ -144,7 +146,7 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     struct hw_partition *p;
     struct hw_replica *follower;
     enum hw_status status =
-        pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
+        rounds_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
 
     *records = 0;
     if (status != HW_OK) {
@@ -155,13 +157,13 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
 }
 
 /* Rounds until nothing moves; the last, idle one is not counted. */
-static enum hw_status pump_run(struct hw_cluster *cluster, const struct gathered *gathered,
-                               int64_t *rounds, struct hw_error *error)
+static enum hw_status rounds_run(struct hw_cluster *cluster, const struct gathered *gathered,
+                                 int64_t *rounds, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = HW_OK;
 
-    for (*rounds = 0; status == HW_OK && *rounds < PUMP_ROUNDS_MAX; (*rounds)++) {
+    for (*rounds = 0; status == HW_OK && *rounds < ROUNDS_MAX; (*rounds)++) {
         uint64_t before = gathered_changes(gathered);
         int64_t records;
 
@@ -182,14 +184,14 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
 
     *rounds = 0;
     if (status == HW_OK) {
-        status = pump_gather(cluster, topic, partition, &gathered, error);
+        status = rounds_gather(cluster, topic, partition, &gathered, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    status = pump_run(cluster, &gathered, rounds, error);
+    status = rounds_run(cluster, &gathered, rounds, error);
     gathered_release(&gathered);
-    return pump_settle(cluster, topic, partition, status, error);
+    return rounds_settle(cluster, topic, partition, status, error);
 }
 
 void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partition)
@@ -222,11 +224,11 @@ void hw_cluster_follow(struct hw_cluster *cluster)
         return;
     }
     while (gathered.count < cluster->news_count && hw_selection_next(&all, &topic, &partition)) {
-        if (partition->has_news && !pump_is_prepared(topic, partition)) {
+        if (partition->has_news && !rounds_is_prepared(topic, partition)) {
             (void)gathered_add(&gathered, partition, &unused);
         }
     }
-    (void)pump_run(cluster, &gathered, &rounds, &unused);
+    (void)rounds_run(cluster, &gathered, &rounds, &unused);
     all = (struct hw_selection){.cluster = cluster, .partition = -1};
     for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
         if (partition == gathered.partitions[i]) {
@@ -252,7 +254,7 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
         struct hw_broker_list before = p->record.isr;
 
-        if (pump_is_prepared(t, p)) {
+        if (rounds_is_prepared(t, p)) {
             continue; /* A shrink would let the high watermark pass the rows. */
         }
         status = cluster->variant->refresh_isr(p, &step, error);
@@ -324,7 +326,7 @@ enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, 
     struct hw_partition *p;
     struct hw_replica *follower;
     enum hw_status status =
-        pump_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
+        rounds_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
 
     if (status != HW_OK) {
         return status;
