@@ -192,6 +192,20 @@ static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
     }
 }
 
+/* Whether there is a follower whose fetch would reach the leader. */
+static bool has_fetcher(const struct why *why)
+{
+    for (int32_t i = 0; i < why->partition->replica_count; i++) {
+        const struct hw_replica *replica = why->partition->replicas[i];
+
+        if (replica->role == HW_ROLE_FOLLOWER && replica->leader == why->leader->broker &&
+            hw_links_connected(&why->cluster->links, replica->leader, replica->broker)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void say_above_high_watermark(struct why *why, hw_offset_t high_watermark)
 {
     const struct hw_replica *leader = why->leader;
@@ -213,7 +227,9 @@ static void say_above_high_watermark(struct why *why, hw_offset_t high_watermark
         }
     }
     if (separator[0] == ':') {
-        say(why, ": nothing holds it back, the next fetch moves it");
+        say(why, has_fetcher(why) ? ": nothing holds it back, the next fetch moves it"
+                                  : ": nothing holds it back, but no follower can fetch: the next "
+                                    "produce moves it");
     }
 }
 

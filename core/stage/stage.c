@@ -368,6 +368,19 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     return status;
 }
 
+bool hw_stage_has_offset(const struct hw_stage *stage, const char *topic, int64_t partition,
+                         hw_offset_t offset)
+{
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        const struct hw_stage_partition *written = &stage->partitions[i];
+
+        if (written->index == partition && strcmp(written->topic->name, topic) == 0) {
+            return offset >= written->base && offset - written->base < written->tally.row_count;
+        }
+    }
+    return false;
+}
+
 /* --------------------------------------------------------------------------------------- topics */
 
 enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,

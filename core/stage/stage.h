@@ -38,6 +38,10 @@ void hw_stage_destroy(struct hw_stage *stage);
 enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *produce,
                             struct hw_produced *produced, struct hw_error *error);
 
+/* Whether a row that waits in the stage will have this offset. */
+bool hw_stage_has_offset(const struct hw_stage *stage, const char *topic, int64_t partition,
+                         hw_offset_t offset);
+
 enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,
                                      struct hw_error *error);
 enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,

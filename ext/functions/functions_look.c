@@ -8,6 +8,8 @@
 
 SQLITE_EXTENSION_INIT3
 
+static const char waits[] = "waits in this connection's transaction: COMMIT writes it";
+
 void fn_why(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");
@@ -18,7 +20,14 @@ void fn_why(struct ext_call *call)
 
     hw_buffer_init(&text, &ext_allocator);
     if (cluster != NULL) {
+        const struct hw_stage *stage = call->session->stage;
+
         call->status = hw_cluster_why(cluster, topic, partition, offset, &text, &call->error);
+        if (call->status == HW_OK && stage != NULL &&
+            hw_stage_has_offset(stage, topic, partition, offset)) {
+            text.size = 0;
+            call->status = hw_buffer_append(&text, waits, sizeof waits - 1, &call->error);
+        }
     }
     ext_call_return_buffer(call, &text);
 }
