@@ -136,6 +136,18 @@ static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
     return earliest;
 }
 
+hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
+                                      const struct hw_remote_replica *remote)
+{
+    const struct hw_broker *broker = hw_cluster_broker(cluster, remote->broker);
+    hw_time_ms_t late = remote->last_caught_up_ms;
+
+    late = late == HW_TIME_NEVER ? 0 : late + partition->settings->replica_lag_time_max_ms + 1;
+    late = clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), late);
+    return broker == NULL ? late : earlier(late, clock_session_end(cluster, broker));
+}
+
 /* ---------------------------------------------------------------------------------- what is due */
 
 static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_error *error)

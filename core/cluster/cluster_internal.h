@@ -274,6 +274,12 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
 /* clock.c: set when periodic work is next due, from now on. */
 void hw_cluster_schedule(struct hw_cluster *cluster);
 
+/* clock.c: when a member of the ISR leaves it by itself if it does not fetch, in a variant that has
+ * a controller. */
+hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
+                                      const struct hw_partition *partition,
+                                      const struct hw_remote_replica *remote);
+
 /* clock.c: with clock=wall the clock begins to be the machine's. To sessions, lags and waits that
  * is no time. */
 void hw_cluster_begin_wall_clock(struct hw_cluster *cluster);

@@ -169,6 +169,16 @@ static bool is_waited_for(const struct why *why, const struct hw_remote_replica 
                                             why->cluster->now_ms);
 }
 
+/* Of a follower that cannot fetch: when nobody waits for it any more. */
+static void say_leaving(struct why *why, const struct hw_remote_replica *remote)
+{
+    if (why->cluster->variant->has_controller &&
+        hw_broker_list_contains(&why->leader->isr, remote->broker)) {
+        say(why, " and leaves the ISR at t=%" PRId64,
+            hw_cluster_leaves_isr_ms(why->cluster, why->partition, remote));
+    }
+}
+
 static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
 {
     const struct hw_replica *replica = hw_partition_find(why->partition, remote->broker);
@@ -180,8 +190,10 @@ static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
         if (broker != NULL && broker->down_since_ms != HW_TIME_NEVER) {
             say(why, " since t=%" PRId64, broker->down_since_ms);
         }
+        say_leaving(why, remote);
     } else if (!hw_links_connected(&why->cluster->links, why->leader->broker, remote->broker)) {
         say(why, "is cut off from the leader");
+        say_leaving(why, remote);
     } else if (hw_log_end(replica->log) > why->offset) {
         say(why, "has it, but says so only with its next fetch");
     } else if (remote->last_fetch_ms == HW_TIME_NEVER) {
