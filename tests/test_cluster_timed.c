@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Does a cluster that runs by itself take the time that the rules say? The scenarios are those of a
  * model of the rules that shares nothing with this code. */
+#include "core/cluster/link_times.h"
+#include "core/cluster/load.h"
 #include "tests/support_cluster.h"
 
 #include <setjmp.h>
@@ -280,6 +282,152 @@ static void ticks_can_be_cut_anywhere(void **state)
     assert_int_equal(events[0], events[1]);
 }
 
+/* A load whose answers are awaited by nobody: what it measures is the time to the commit. */
+static void load(struct test_cluster *t, double start_ms, double every_ms, hw_time_ms_t until_ms,
+                 int64_t size_bytes, struct hw_load_view *view)
+{
+    struct hw_load_options options = hw_load_options_default();
+    struct hw_position position = {0};
+    int64_t id;
+
+    options.topic = "orders";
+    options.records_per_s = 1000 / every_ms;
+    options.start_ms = start_ms;
+    options.until_ms = until_ms;
+    options.size_bytes = size_bytes;
+    options.in_flight = HW_LOAD_IN_FLIGHT_MAX;
+    assert_int_equal(hw_cluster_load(t->cluster, &options, &id, &t->error), HW_OK);
+    tick_to(t, until_ms + 2000);
+    assert_true(hw_cluster_next_load(t->cluster, &position, view));
+    assert_int_equal(view->under_way, 0);
+    assert_int_equal(view->failed, 0);
+}
+
+static void expect_near(double actual, double expected, double within)
+{
+    if (actual < expected - within || actual > expected + within) {
+        fail_msg("%f is not within %f of %f", actual, within, expected);
+    }
+}
+
+static void slow_disks(struct test_cluster *t, double append_ms)
+{
+    for (hw_broker_id_t broker = 2; broker <= 3; broker++) {
+        struct hw_disk_times times = {.append_ms = append_ms, .bytes_per_s = -1};
+
+        assert_int_equal(hw_cluster_disk(t->cluster, broker, &times, &t->error), HW_OK);
+    }
+}
+
+/* Semantics: W-S05, W-S06, W-S07, F2 */
+static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
+{
+    static const struct {
+        int64_t second_us;
+        int64_t third_us;
+        double append_ms;
+        double mean;
+        double max;
+    } runs[] = {{5000, 5000, 0, 14.50, 19},
+                {5000, 20000, 0, 59.50, 79},
+                {1000, 1000, 5, 10.00, 13},
+                {1000, 1000, 50, 77.59, 103}};
+    struct test_cluster *t = *state;
+
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct hw_load_view view;
+
+        test_cluster_renew(t, 3, "kafka", NULL);
+        begin(t, runs[i].second_us, runs[i].third_us);
+        slow_disks(t, runs[i].append_ms);
+        load(t, 1000.1, 1, 4000, 1000, &view);
+        expect_near(view.mean_latency_ms, runs[i].mean, 0.6);
+        expect_near(view.max_latency_ms, runs[i].max, 1.0);
+    }
+}
+
+/* Semantics: W-S08, W-S09, F5 */
+static void min_bytes_that_do_not_come_cost_the_whole_wait(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_load_view view;
+
+    configure(t, "replica.fetch.min.bytes", "100000");
+    begin(t, 5000, 5000);
+    load(t, 1000.3, 1000, 61000, 1000, &view);
+    expect_near(view.mean_latency_ms, 240.7, 10);
+    expect_near(view.max_latency_ms, 514.7, 2);
+    test_cluster_renew(t, 3, "kafka", NULL);
+    begin(t, 5000, 5000);
+    load(t, 1000.3, 1000, 61000, 1000, &view);
+    expect_near(view.mean_latency_ms, 10.0, 0.1);
+}
+
+/* Semantics: W9.5 */
+static void a_producer_waits_for_its_own_link_too(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_link_times times = {.latency_ms = 7, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
+    struct hw_load_view view;
+
+    begin(t, 10000, 10000);
+    assert_int_equal(hw_cluster_link(t->cluster, HW_CLUSTER_CLIENT, 1, &times, &t->error), HW_OK);
+    load(t, 1000.1, 100, 5000, 100, &view);
+    expect_near(view.mean_latency_ms, 34, 0.1);
+}
+
+/* Semantics: F9. A follower that was away takes 200 MB over a link of 125 MB/s, 50 ms long. */
+static void catching_up_goes_by_answers_and_their_length(void **state)
+{
+    struct test_cluster *t = *state;
+    static const char *const configs[] = {"max.message.bytes", "2000000", NULL};
+    hw_time_ms_t from_ms;
+
+    test_cluster_renew(t, 3, "kafka", configs);
+    begin(t, 50000, 50000);
+    link_both(t, 1, 3, 50000, 125000000);
+    for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
+        link_both(t, HW_CONTROLLER, broker, 5000, 0);
+    }
+    crash(t, 3);
+    tick_to(t, 20000);
+    for (int i = 0; i < 200; i++) {
+        static char value[99900];
+
+        memset(value, 'x', sizeof value - 1);
+        produce_acks(t, value, 1);
+        expect_done(t);
+    }
+    tick_to(t, 30000);
+    restart(t, 3);
+    from_ms = t->cluster->now_ms;
+    /* 25 ms and the controller's link until it is told, half a cycle, and 20 cycles of 108 ms. */
+    tick_to(t, from_ms + 30 + 50 + 20 * 108);
+    expect_isr(t, "[1,2]");
+    tick_to(t, from_ms + 30 + 50 + 21 * 108);
+    expect_isr(t, "[1,2,3]");
+}
+
+static void a_run_with_chance_in_it_is_the_same_each_time(void **state)
+{
+    struct test_cluster *t = *state;
+    double means[2];
+
+    for (int run = 0; run < 2; run++) {
+        struct hw_link_times times = {
+            .latency_ms = 3, .jitter_ms = 4, .loss = 0.01, .bytes_per_s = 1000000};
+        struct hw_load_view view;
+
+        test_cluster_renew(t, 3, "kafka", NULL);
+        begin(t, 1000, 1000);
+        assert_int_equal(hw_cluster_link(t->cluster, 1, 3, &times, &t->error), HW_OK);
+        load(t, 0, 10, 20000, 100, &view);
+        means[run] = view.mean_latency_ms;
+        assert_true(view.max_latency_ms > 200);
+    }
+    assert_true(means[0] == means[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +444,11 @@ int main(void)
         STORY(a_topic_that_goes_takes_its_messages_with_it),
         STORY(rounds_by_hand_are_refused_and_come_back),
         STORY(ticks_can_be_cut_anywhere),
+        STORY(under_a_steady_load_a_commit_takes_one_to_two_cycles),
+        STORY(min_bytes_that_do_not_come_cost_the_whole_wait),
+        STORY(a_producer_waits_for_its_own_link_too),
+        STORY(catching_up_goes_by_answers_and_their_length),
+        STORY(a_run_with_chance_in_it_is_the_same_each_time),
 #undef STORY
     };
 

@@ -237,6 +237,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_losses_release(&cluster->losses);
     hw_file_close(cluster->loss_file.file);
     hw_journal_release(&cluster->journal);
+    hw_loads_release(cluster);
     hw_timed_release(&cluster->timed);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);

@@ -14,6 +14,7 @@
 #include "core/cluster/acks.h"
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
 #include "core/config/config.h"
 #include "core/durable/loss_file.h"
@@ -119,6 +120,7 @@ struct hw_cluster {
     struct hw_loss_file loss_file;
     struct hw_journal journal;
     struct hw_timed timed; /* Messages under way, and the times of links and disks. */
+    struct hw_loads loads; /* Producers on the clock. */
     bool is_timed;         /* Messages travel; set by hw_cluster_resolve_timed(). */
     struct hw_shown_file shown;
     struct hw_stage_file stage_file;

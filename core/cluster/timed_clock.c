@@ -51,10 +51,35 @@ static enum hw_status timed_settle(struct hw_cluster *cluster, const struct time
     for (size_t i = 0; i < cluster->timed.touched_count; i++) {
         size_t place = cluster->timed.touched[i];
 
-        status = hw_cluster_settle(cluster, places->topics[place], places->partitions[place], status,
-                                   error);
+        status = hw_cluster_settle(cluster, places->topics[place], places->partitions[place],
+                                   status, error);
     }
     return status;
+}
+
+static int64_t timed_next_us(const struct hw_cluster *cluster)
+{
+    int64_t load_us = hw_loads_next_us(cluster);
+    int64_t message_us = hw_timed_next_us(&cluster->timed);
+
+    return load_us < message_us ? load_us : message_us;
+}
+
+/* Let the next thing happen: a load does something, which comes first, or a message arrives. What a
+ * load has appended is looked at by those who wait for it. */
+static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct timed_places *places,
+                                     struct hw_error *error)
+{
+    bool is_load = hw_loads_next_us(cluster) <= hw_timed_next_us(&cluster->timed);
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status = is_load ? hw_loads_run_next(cluster, error)
+                                    : hw_timed_run_next(&cluster->timed, &step, error);
+
+    if (status == HW_OK && is_load) {
+        status = hw_timed_look(&cluster->timed, &step, error);
+    }
+    status = timed_settle(cluster, places, status, error);
+    return status == HW_OK && cluster->loads.count > 0 ? hw_loads_look(cluster, error) : status;
 }
 
 static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_places *places,
@@ -65,13 +90,14 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
         hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
 
     status = timed_settle(cluster, places, status, error);
-    while (status == HW_OK && hw_timed_next_us(&cluster->timed) / 1000 <= until_ms) {
-        hw_time_ms_t due_ms = hw_timed_next_us(&cluster->timed) / 1000;
+    if (status == HW_OK) {
+        status = hw_loads_look(cluster, error);
+    }
+    while (status == HW_OK && timed_next_us(cluster) / 1000 <= until_ms) {
+        hw_time_ms_t due_ms = timed_next_us(cluster) / 1000;
 
         cluster->now_ms = due_ms > cluster->now_ms ? due_ms : cluster->now_ms;
-        step = hw_cluster_step(cluster);
-        status = hw_timed_run_next(&cluster->timed, &step, error);
-        status = timed_settle(cluster, places, status, error);
+        status = timed_run_next(cluster, places, error);
     }
     return status;
 }
@@ -94,8 +120,8 @@ enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t 
     return status;
 }
 
-/* Requests that waited for a round, or proposals that were under way, are not any more: whoever sent
- * them sends them again in the way that is in force now. */
+/* Requests that waited for a round, or proposals that were under way, are not any more: whoever
+ * sent them sends them again in the way that is in force now. */
 static void timed_change_over(struct hw_partition *partition)
 {
     for (int32_t i = 0; i < partition->replica_count; i++) {
@@ -127,9 +153,10 @@ enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const c
                                        struct hw_error *error)
 {
     return cluster->is_timed
-               ? hw_error_set(error, HW_MISUSE,
-                              "%s: with replication=timed followers fetch by themselves: tick() lets"
-                              " the time pass that they need",
-                              verb)
+               ? hw_error_set(
+                     error, HW_MISUSE,
+                     "%s: with replication=timed followers fetch by themselves: tick() lets"
+                     " the time pass that they need",
+                     verb)
                : HW_OK;
 }

@@ -507,6 +507,15 @@ enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fet
                                                 : HW_OK;
 }
 
+enum hw_status hw_timed_fetcher_look_at_all(struct hw_timed *timed,
+                                            struct hw_timed_fetcher *fetcher,
+                                            const struct hw_step *step, struct hw_error *error)
+{
+    return fetcher->state == HW_FETCHER_WAITS && fetcher_is_due(timed, fetcher, step)
+               ? fetcher_answer(timed, fetcher, step, error)
+               : HW_OK;
+}
+
 /* ------------------------------------------------------------------------- back at the follower */
 
 static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,

@@ -117,6 +117,14 @@ int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t 
 
 /* ---------------------------------------------------------------------------- after each event */
 
+static void timed_begin_touching(struct hw_timed *timed)
+{
+    for (size_t i = 0; i < timed->touched_count; i++) {
+        timed->is_touched[timed->touched[i]] = false;
+    }
+    timed->touched_count = 0;
+}
+
 /* The partition has changed: whoever waits for that goes on, and what its leaders propose is
  * queued.
  */
@@ -232,6 +240,18 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
     return status == HW_OK ? timed_after(timed, step, error) : status;
 }
 
+enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
+                             struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    timed_begin_touching(timed);
+    for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
+        status = hw_timed_fetcher_look_at_all(timed, timed->fetchers[i], step, error);
+    }
+    return status == HW_OK ? timed_after(timed, step, error) : status;
+}
+
 /* --------------------------------------------------------------------------------------- events */
 
 int64_t hw_timed_next_us(const struct hw_timed *timed)
@@ -280,10 +300,7 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
     struct hw_timed_event event = hw_event_queue_take(&timed->queue);
     enum hw_status status;
 
-    for (size_t i = 0; i < timed->touched_count; i++) {
-        timed->is_touched[timed->touched[i]] = false;
-    }
-    timed->touched_count = 0;
+    timed_begin_touching(timed);
     timed->now_us = event.due_us > timed->now_us ? event.due_us : timed->now_us;
     status = timed_dispatch(timed, step, &event, error);
     return status == HW_OK ? timed_after(timed, step, error) : status;

@@ -84,6 +84,11 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
                                 struct hw_partition *const *partitions, size_t count,
                                 struct hw_error *error);
 
+/* Something was appended outside of the queue, at timed->now_us: requests that wait are looked at
+ * again. Errors: as hw_timed_run_next(). */
+enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
+                             struct hw_error *error);
+
 /* When the next event is due; INT64_MAX: never. */
 int64_t hw_timed_next_us(const struct hw_timed *timed);
 

@@ -111,6 +111,10 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
 enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, size_t place,
                                      struct hw_error *error);
+/* Any of them may have. */
+enum hw_status hw_timed_fetcher_look_at_all(struct hw_timed *timed,
+                                            struct hw_timed_fetcher *fetcher,
+                                            const struct hw_step *step, struct hw_error *error);
 void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
 
 /* proposals.c */
