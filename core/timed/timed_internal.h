@@ -91,7 +91,7 @@ struct hw_timed_sender {
  * controller.quorum.append.linger.ms. */
 enum { HW_TIMED_LINGER_US = 25000 };
 
-/* The event has done something to this partition. Errors: HW_NO_MEMORY. */
+/* due.c: the event has done something to this partition. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error);
 
 /* Note that `kind` is due at `due_us`. */

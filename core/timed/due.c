@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What everything that happens here notes: what it has touched, when what it began is due, and how long
+ * a disk takes. */
+#include "core/timed/timed_internal.h"
+
+enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (timed->is_touched[place]) {
+        return HW_OK;
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&timed->touched, &timed->touched_capacity,
+                              timed->touched_count + 1, sizeof *timed->touched, error);
+    if (status == HW_OK) {
+        timed->touched[timed->touched_count++] = place;
+        timed->is_touched[place] = true;
+    }
+    return status;
+}
+
+enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class class,
+                                 enum hw_timed_kind kind, int64_t due_us, int64_t what,
+                                 int64_t generation, struct hw_error *error)
+{
+    return hw_event_queue_add(
+        &timed->queue,
+        (struct hw_timed_event){
+            .due_us = due_us, .class = class, .kind = kind, .what = what, .generation = generation},
+        error);
+}
+
+enum hw_status hw_timed_have_disk(struct hw_timed *timed, hw_broker_id_t broker,
+                                  struct hw_timed_disk **disk, struct hw_error *error)
+{
+    enum hw_status status;
+
+    for (size_t i = 0; i < timed->disk_count; i++) {
+        if (timed->disks[i].broker == broker) {
+            *disk = &timed->disks[i];
+            return HW_OK;
+        }
+    }
+    status = hw_array_reserve(timed->allocator, (void **)&timed->disks, &timed->disk_capacity,
+                              timed->disk_count + 1, sizeof *timed->disks, error);
+    if (status == HW_OK) {
+        *disk = &timed->disks[timed->disk_count++];
+        **disk = (struct hw_timed_disk){.broker = broker};
+    }
+    return status;
+}
+
+int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t bytes)
+{
+    for (size_t i = 0; i < timed->disk_count; i++) {
+        struct hw_timed_disk *disk = &timed->disks[i];
+        int64_t begin_us = disk->free_us > timed->now_us ? disk->free_us : timed->now_us;
+        int64_t rate = disk->bytes_per_s;
+
+        if (disk->broker != broker) {
+            continue;
+        }
+        if (rate > 0) {
+            begin_us += bytes / rate * 1000000 + (bytes % rate * 1000000 + rate - 1) / rate;
+        }
+        disk->free_us = begin_us + disk->append_us;
+        return disk->free_us;
+    }
+    return timed->now_us;
+}
