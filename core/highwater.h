@@ -19,6 +19,8 @@
 #include "core/base/utf8.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/link_times.h"
+#include "core/cluster/load.h"
 #include "core/config/config.h"
 #include "core/format/checkpoint_scan.h"
 #include "core/format/meta_properties.h"

@@ -52,6 +52,11 @@ void ext_rows_integer(struct ext_rows *rows, int64_t number)
     add_cell(rows, (struct ext_cell){.kind = EXT_CELL_INTEGER, .number = number});
 }
 
+void ext_rows_real(struct ext_rows *rows, double number)
+{
+    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_REAL, .real = number});
+}
+
 void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none)
 {
     if (number == none) {
@@ -130,6 +135,9 @@ void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat,
         break;
     case EXT_CELL_INTEGER:
         sqlite3_result_int64(context, cell->number);
+        break;
+    case EXT_CELL_REAL:
+        sqlite3_result_double(context, cell->real);
         break;
     case EXT_CELL_RUN:
         sqlite3_result_int64(context, cell->number + repeat);

@@ -11,12 +11,13 @@
 
 #include <sqlite3ext.h>
 
-enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_TEXT, EXT_CELL_RUN };
+enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_REAL, EXT_CELL_TEXT, EXT_CELL_RUN };
 
 struct ext_cell {
     enum ext_cell_kind kind;
     int64_t number; /* An integer, of a run the first; of a text, where it begins in `texts`. */
     int64_t size;   /* Bytes of a text; integers of a run. */
+    double real;
 };
 
 /* What a statement asks for: rows of other topics, partitions or brokers need not be made. */
@@ -50,6 +51,7 @@ bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t part
 /* The next cell. Texts are copied; NULL is SQL NULL. */
 void ext_rows_null(struct ext_rows *rows);
 void ext_rows_integer(struct ext_rows *rows, int64_t number);
+void ext_rows_real(struct ext_rows *rows, double number);
 void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none);
 /* The integers from `first` to `end`, exclusive: the row stands for so many, equal but for this
  * cell. At most one cell of a row is a run. */

@@ -141,6 +141,28 @@ static enum hw_status admin_check_clock(const struct hw_cluster *cluster, const 
     return HW_OK;
 }
 
+/* Followers cannot fetch by themselves where the protocol has no loops. */
+static enum hw_status admin_check_timed(const struct hw_cluster *cluster, const char *name,
+                                        const char *value, struct hw_error *error)
+{
+    const struct hw_variant *variant = cluster->variant;
+    bool is_timed = cluster->settings.is_timed;
+
+    if (strcmp(name, "protocol") == 0 && value != NULL) {
+        variant = hw_variant_find(value);
+    } else if (strcmp(name, "replication") == 0) {
+        is_timed = value != NULL && strcmp(value, "timed") == 0;
+    }
+    if (!is_timed || variant->has_timeouts) {
+        return HW_OK;
+    }
+    return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG, "protocol %s has no fetch loops: %s",
+                           variant->name,
+                           variant == cluster->variant
+                               ? "it knows replication manual and auto"
+                               : "configure('replication', 'manual') first");
+}
+
 enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
                                     const char *topic, struct hw_buffer *in_force,
                                     struct hw_error *error)
@@ -161,6 +183,9 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     }
     if (status == HW_OK) {
         status = admin_check_clock(cluster, name, value, error);
+    }
+    if (status == HW_OK) {
+        status = admin_check_timed(cluster, name, value, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_make_durable(cluster, error);

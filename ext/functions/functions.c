@@ -86,6 +86,18 @@ const struct ext_function ext_functions[] = {
      "SELECT cut(1, 'controller');"},
     {"heal", 0, 2, EFFECT, fn_heal, "heal([a, b])",
      "heal a link, or all of them; returns the links that are still cut", "SELECT heal();"},
+    {"link", 2, 3, EFFECT, fn_link, "link(a, b [, options_json])",
+     "how long messages travel with replication=timed: latency_ms, jitter_ms, loss, bytes_per_s, "
+     "one_way; a and b: brokers, 'controller' or 'client'; returns what is in force",
+     "SELECT link(1, 2, '{\"latency_ms\":5}');"},
+    {"disk", 1, 2, EFFECT, fn_disk, "disk(broker [, options_json])",
+     "how long a broker's disk takes with replication=timed: append_ms, bytes_per_s; returns what "
+     "is in force",
+     "SELECT disk(2, '{\"append_ms\":50}');"},
+    {"load", 1, 2, EFFECT, fn_load, "load(topic [, options_json])",
+     "a producer on the clock, with replication=timed: records_per_s, size, keys, acks, in_flight, "
+     "retries, retry_ms, start_ms, until_ms, random; load(id, NULL) ends it; returns its id",
+     "SELECT configure('replication', 'timed'), load('orders', '{\"records_per_s\":10}');"},
     {"elect", 0, 3, EFFECT, fn_elect, "elect([topic [, partition [, 'preferred'|'unclean']]])",
      "elect leaders where there is none, or the preferred one; returns how many changed",
      "SELECT elect('orders', 0, 'preferred');"},

@@ -58,6 +58,9 @@ void fn_epoch_end_offset(struct ext_call *call);
 void fn_why(struct ext_call *call);
 void fn_diagram(struct ext_call *call);
 void fn_timeline(struct ext_call *call);
+void fn_link(struct ext_call *call);
+void fn_disk(struct ext_call *call);
+void fn_load(struct ext_call *call);
 void fn_sequence_diagram(struct ext_call *call);
 void fn_nearest_replica(struct ext_call *call);
 

@@ -124,6 +124,53 @@ static const struct ext_column journal[] = {
     {"detail", "TEXT", "what else there is to say"},
 };
 
+static const struct ext_column links[] = {
+    {"a", "INTEGER", "where it begins: a broker's id, controller or client"},
+    {"b", "INTEGER", "where it ends"},
+    {"latency_ms", "REAL", "how long a message travels"},
+    {"jitter_ms", "REAL", "how much longer at most, by chance"},
+    {"bytes_per_s", "INTEGER", "how much goes through; NULL: no limit"},
+    {"loss", "REAL", "how many messages are late because a packet was lost, 0 to 1"},
+    {"cut", "INTEGER", "1: nothing goes through"},
+    {"messages", "INTEGER", "messages sent with replication=timed"},
+    {"bytes", "INTEGER", "bytes sent with replication=timed"},
+};
+
+static const struct ext_column requests[] = {
+    {"id", "INTEGER", "the message's number; the partitions of one request have it in common"},
+    {"kind", "TEXT", "fetch, alter_partition, notice"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"sender", "INTEGER", "the broker that sent it, or controller"},
+    {"receiver", "INTEGER", "the broker that it is for, or controller"},
+    {"state", "TEXT", "travelling, waiting, answered; held: by a link that is cut"},
+    {"offset", "INTEGER", "the offset from which a fetch wants records; NULL: it is none"},
+    {"min_bytes", "INTEGER", "for how many bytes it waits"},
+    {"max_bytes", "INTEGER", "how many it takes at most"},
+    {"size_bytes", "INTEGER", "the message's own size"},
+    {"sent_ms", "INTEGER", "when it was sent"},
+    {"due_ms", "INTEGER", "when it arrives, or has waited long enough; NULL: not known"},
+    {"wait_until_ms", "INTEGER", "how long it may wait; NULL: it does not wait"},
+    {"waits_for", "TEXT", "what it waits for; NULL: it is on its way"},
+};
+
+static const struct ext_column loads[] = {
+    {"id", "INTEGER", "the load's number"},
+    EXT_COLUMN_TOPIC,
+    {"records_per_s", "REAL", "how many records it makes"},
+    {"size_bytes", "INTEGER", "bytes of a value"},
+    {"acks", "INTEGER", "0, 1, or -1 for all; NULL: the config acks"},
+    {"in_flight", "INTEGER", "how many records may be under way at once"},
+    {"until_ms", "INTEGER", "when it ends; NULL: never"},
+    {"running", "INTEGER", "1: it goes on"},
+    {"sent", "INTEGER", "records made so far"},
+    {"acknowledged", "INTEGER", "of these, acknowledged"},
+    {"failed", "INTEGER", "of these, given up"},
+    {"under_way", "INTEGER", "of these, neither yet"},
+    {"mean_latency_ms", "REAL", "what an acknowledged record waited, on average; NULL: none was"},
+    {"max_latency_ms", "REAL", "the longest that one waited"},
+};
+
 static const struct ext_column configs[] = {
     {"name", "TEXT", "the config's name, as Kafka calls it"},
     {"value", "TEXT", "the value in force; NULL: none"},
@@ -195,6 +242,19 @@ const struct ext_table ext_tables[] = {
            "every config with its value in force; topic is NULL for the cluster's",
            "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"),
      fill_config, true},
+
+    {TABLE("hw_links", links, "one row a direction of a link that has times, or is used, or is cut",
+           "SELECT * FROM hw_links;"),
+     fill_links, true},
+
+    {TABLE("hw_requests", requests,
+           "messages that are under way between brokers, or wait at the leader",
+           "SELECT kind, sender, receiver, state, due_ms FROM hw_requests;"),
+     fill_requests, true},
+
+    {TABLE("hw_loads", loads, "one row a load(): what it does, and how long its producers waited",
+           "SELECT id, sent, acknowledged, mean_latency_ms FROM hw_loads;"),
+     fill_loads, true},
 
     {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),

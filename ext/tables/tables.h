@@ -38,4 +38,9 @@ void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows);
 
+/* tables_time.c */
+void fill_links(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_requests(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_loads(struct hw_cluster *cluster, struct ext_rows *rows);
+
 #endif /* EXT_TABLES_H */
