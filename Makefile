@@ -10,7 +10,7 @@
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), bench, interop,
-# bare, ports, sqlite-versions, amalgamation, bindings, tidy, format.
+# bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
@@ -72,7 +72,7 @@ SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
 C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all programs core-programs bare ports sqlite-versions amalgamation deps deps-dev demo test core-tests sql-tests golden experiments readme \
+.PHONY: all programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop page bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
@@ -284,6 +284,13 @@ amalgamation:
 page: all
 	$(Q)tests/deps.sh page
 	$(Q)tests/page.sh --build $(BUILD)
+
+# build/packages, and each of them installed and used: PLATFORMS=--all for a release.
+PLATFORMS ?= linux-x86_64 linux-aarch64 musl-x86_64
+packages:
+	$(Q)tests/deps.sh build test amalgamation npm packages
+	$(Q)ext/packaging/packages.sh $(PLATFORMS)
+	$(Q)tests/packages.sh
 
 # In Python and in Node: needs a python3 that can load extensions, node and npm.
 bindings: all

@@ -15,6 +15,7 @@
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
 #   amalgamation  python3 and ctags: for `make amalgamation`
+#   packages      a Python that makes environments and loads extensions, emulators: for `make packages`
 #
 # Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
 # with --check, it names them and fails.
@@ -77,6 +78,12 @@ missing_of() {
     npm)
         has_command npm || echo npm
         ;;
+    packages)
+        /usr/bin/python3 -c 'import venv, ensurepip, sqlite3' 2>/dev/null || echo python3 python3-venv
+        has_command qemu-aarch64-static || echo qemu-user-static
+        has_command musl-gcc || echo musl-tools
+        [ -d /usr/aarch64-linux-gnu/lib ] || echo libc6-arm64-cross
+        ;;
     amalgamation)
         has_command python3 || echo python3
         { ctags --version 2>/dev/null | grep -q Universal; } || echo universal-ctags
@@ -87,7 +94,7 @@ missing_of() {
         has_command npm || echo npm
         ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test, page, dev, bare, ports, npm and amalgamation" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, page, dev, bare, ports, npm, amalgamation and packages" >&2
         exit 2
         ;;
     esac

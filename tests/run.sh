@@ -11,7 +11,7 @@
 #   core sql     the cmocka programs tests/test_*.c, without and with SQLite
 #   threads      those tests/test_sql_*.c whose name has "thread" in it
 #   golden       tests/golden/*.test           experiments   sql/*.sql
-#   readme       sessions in README files      checks        layers, symbols, documented, ...
+#   readme       sessions in README files      checks        layers, symbols, the command line, ...
 #
 # COMMAND goes in front of test programs and stories: "valgrind --error-exitcode=1".
 # STATUS is the exit status of building: programs that did not build may be there from before, so
@@ -96,6 +96,7 @@ add_suite() {
         add status symbols tests/symbols.sh "$build"
         add status documented tests/documented.sh "$build"
         add status traceability tests/traceability.sh --brief
+        add sum command_line tests/command_line.sh "$build"
         ;;
     *)
         echo "tests/run.sh: no suite $1" >&2

@@ -119,6 +119,12 @@ def main():
         result.add(path, renamed(text, path, own[path], members[path]) if own[path] else text)
         # Macros end with their file.
         result.lines += [f"#undef {name}" for name in re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)]
+    # What the Makefile makes of other files.
+    for script in sorted(ROOT.glob("core/*/*_template.sh")):
+        made = folder / script.with_suffix(".c").name
+        subprocess.run([script, made.resolve()], cwd=ROOT, check=True)
+        result.add(str(script.relative_to(ROOT)), made.read_text())
+        made.unlink()
     (folder / "highwater.c").write_text("\n".join(result.lines) + "\n")
     (folder / "highwater.h").write_text(header())
     print(f"{folder}/highwater.c: {len(result.lines)} lines of {len(result.seen)} files, "

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 # zstd and lz4 would mark their functions for export, whatever -fvisibility says.
 options=(-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -w -DZSTDLIB_VISIBLE= -DZSTDERRORLIB_VISIBLE= -DZDICTLIB_VISIBLE=
-    -DLZ4LIB_VISIBILITY= -DLZ4FLIB_VISIBILITY= -DXXH_NAMESPACE=hwlz4_ -DZSTD_DISABLE_ASM)
+    -DLZ4LIB_VISIBILITY= -DLZ4FLIB_VISIBILITY= -DZSTD_DISABLE_ASM)
 mapfile -t sources < <(ext/packaging/fetch.sh zlib lz4 zstd)
 [ "${#sources[@]}" -eq 3 ] || exit 75
 zlib=${sources[0]} lz4=${sources[1]} zstd=${sources[2]}

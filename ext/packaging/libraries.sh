@@ -13,7 +13,7 @@ zig=${ZIG:-zig}
 sqlite=$(ext/packaging/fetch.sh sqlite-3.39.0)
 
 for platform in "$@"; do
-    suffix=so link=(-shared -Wl,--gc-sections) more=() files=()
+    suffix=so link=(-shared -Wl,--gc-sections -Wl,-z,defs) more=() files=()
     case $platform in
     linux-x86_64 | linux-aarch64) target=${platform#linux-}-linux-gnu.2.17 ;;
     linux-s390x) target=s390x-linux-gnu.2.17 ;;

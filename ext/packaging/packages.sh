@@ -39,6 +39,13 @@ fill() {
 
 library_of() { find "$out/libraries/$1" -maxdepth 1 -name 'highwater.*' ! -name '*.pdb'; }
 
+# The back end of Python's packages, in a tree: build_sdist or build_wheel.
+backend() {
+    (cd "$1" && rm -rf build && "$python" -W ignore -c '
+import sys, setuptools.build_meta as backend
+getattr(backend, sys.argv[1])(sys.argv[2])' "$2" "$out/python") >"$out/log" 2>&1 || { cat "$out/log" && exit 1; }
+}
+
 archive() {
     tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw "$@" | gzip -n
 }
@@ -79,10 +86,10 @@ rm "$tree/pyproject.toml.in"
 fill ext/packaging/python/pyproject.toml.in >"$tree/pyproject.toml"
 fill ext/packaging/python/sqlite_highwater/__init__.py >"$tree/sqlite_highwater/__init__.py"
 cp LICENSE "$out/trees/THIRD-PARTY-LICENSES" "$tree"
-cp ext/packaging/PYTHON.md "$tree/README.md"
+cp ext/packaging/pages/python.md "$tree/README.md"
 cp build/amalgamation/highwater.c "${sources[3]}/sqlite3.h" "${sources[3]}/sqlite3ext.h" "$tree/src"
 ext/packaging/codecs.sh --copy "$tree/src"
-(cd "$tree" && "$python" setup.py --quiet sdist --dist-dir "$out/python")
+backend "$tree" build_sdist
 for platform in "${platforms[@]}"; do
     case $platform in
     linux-*) tag=manylinux_2_17_${platform#linux-}.manylinux2014_${platform#linux-} ;;
@@ -90,14 +97,13 @@ for platform in "${platforms[@]}"; do
     macos-x86_64) tag=macosx_11_0_x86_64 ;;
     macos-aarch64) tag=macosx_11_0_arm64 ;;
     esac
-    (cd "$tree" && rm -rf build && HIGHWATER_LIBRARY=$(library_of "$platform") HIGHWATER_PLATFORM=$tag \
-        "$python" setup.py --quiet bdist_wheel --dist-dir "$out/python")
+    HIGHWATER_LIBRARY=$(library_of "$platform") HIGHWATER_PLATFORM=$tag backend "$tree" build_wheel
 done
 tree=$out/trees/datasette
 mkdir -p "$tree"
 cp ext/packaging/datasette/*.py LICENSE "$tree"
 fill ext/packaging/datasette/pyproject.toml.in >"$tree/pyproject.toml"
-(cd "$tree" && "$python" -c 'from setuptools import setup; setup()' --quiet bdist_wheel --dist-dir "$out/python")
+backend "$tree" build_wheel
 
 # --- npm ------------------------------------------------------------------------------------------
 
@@ -125,7 +131,7 @@ done
 tree=$out/trees/npm
 mkdir -p "$tree"
 install -m 644 ext/packaging/npm/index.* LICENSE "$tree"
-cp ext/packaging/NODE.md "$tree/README.md"
+cp ext/packaging/pages/node.md "$tree/README.md"
 fill ext/packaging/npm/package.json.in "OPTIONAL=$(printf '%s,\n' "${optional[@]}" | sed '$s/,$//')" >"$tree/package.json"
 (cd "$out/npm" && npm pack --silent "$tree" >/dev/null)
 

@@ -20,7 +20,7 @@ class build_library(build_ext):
     def get_ext_filename(self, name):
         # Not a module of Python: no version of Python in its name, and no init function.
         suffix = pathlib.Path(LIBRARY).suffix if LIBRARY else ".so"
-        return os.path.join("sqlite_highwater", "highwater" + suffix)
+        return "highwater" + suffix
 
     def get_export_symbols(self, extension):
         return []
