@@ -290,6 +290,7 @@ PLATFORMS ?= linux-x86_64 linux-aarch64 musl-x86_64
 packages:
 	$(Q)tests/deps.sh build test amalgamation npm packages
 	$(Q)ext/packaging/packages.sh $(PLATFORMS)
+	$(Q)ext/packaging/deb.sh
 	$(Q)tests/packages.sh
 
 # In Python and in Node: needs a python3 that can load extensions, node and npm.

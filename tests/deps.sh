@@ -15,7 +15,7 @@
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
 #   amalgamation  python3 and ctags: for `make amalgamation`
-#   packages      a Python that makes environments and loads extensions, emulators: for `make packages`
+#   packages      a Python that makes environments and loads extensions, emulators, debhelper: for `make packages`
 #
 # Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
 # with --check, it names them and fails.
@@ -83,6 +83,10 @@ missing_of() {
         has_command qemu-aarch64-static || echo qemu-user-static
         has_command musl-gcc || echo musl-tools
         [ -d /usr/aarch64-linux-gnu/lib ] || echo libc6-arm64-cross
+        has_command dpkg-buildpackage || echo dpkg-dev
+        has_command dh || echo debhelper
+        has_command lintian || echo lintian
+        has_command debootstrap || echo debootstrap
         ;;
     amalgamation)
         has_command python3 || echo python3

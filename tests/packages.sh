@@ -176,6 +176,53 @@ else
     skip "npm does not bring better-sqlite3: $(tail -n 1 "$log")"
 fi
 
+# --- Go -------------------------------------------------------------------------------------------
+
+go_module() {
+    mkdir -p "$scratch/go" && cd "$scratch/go" && go mod init example >/dev/null && go get github.com/mattn/go-sqlite3@v1.14.32
+}
+if ! command -v go >/dev/null; then
+    skip 'there is no go'
+elif (go_module) >"$log" 2>&1; then
+    # `go run` wants a file of the module.
+    cat >"$scratch/go/run" <<END
+#!/bin/sh
+cp "\$1" "$scratch/go/main.go" && cd "$scratch/go" && exec go run main.go
+END
+    chmod +x "$scratch/go/run"
+    check 'the program of the page in Go' env HIGHWATER_LIBRARY="$out/libraries/linux-x86_64/highwater.so" \
+        tests/pages.sh go "$scratch/go/run" ext/packaging/pages/go.md
+else
+    skip "Go's proxy does not bring go-sqlite3: $(tail -n 1 "$log")"
+fi
+
+# --- Debian ---------------------------------------------------------------------------------------
+
+in_root() { unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$scratch/root" "$@" </dev/null; }
+deb_session() {
+    in_root highwater version && in_root sqlite3 -batch /tmp/exp.db ".load $1" \
+        'CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3, compression.type=snappy)' \
+        "INSERT INTO orders(value) VALUES ('hello')" "SELECT fetch_round('orders')" 'SELECT "offset", value FROM orders' |
+        diff - <(printf '2\n0|hello\n') && in_root highwater check /tmp/exp.db-highwater/broker-1
+}
+deb_is_gone() {
+    in_root apt-get -qq purge -y highwater libsqlite3-mod-highwater &&
+        ! find "$scratch/root/usr" "$scratch/root/etc" -name '*highwater*' | grep .
+}
+deb_install() { cp "$out"/debian/*.deb "$scratch/root/root" && in_root sh -c 'apt-get -qq update && apt-get -qq install -y /root/highwater_*.deb /root/libsqlite3-mod-highwater_*.deb'; }
+no_lintian_error() { ! lintian --fail-on none --tag-display-limit 0 "$out"/debian/*.changes 2>&1 | grep -E '^[EW]:'; }
+check 'lintian has no error and no warning' no_lintian_error
+if [ "$(id -u)" -ne 0 ]; then
+    skip 'the Debian packages are installed in a chroot, which needs root'
+elif debootstrap --variant=minbase --include=sqlite3 bookworm "$scratch/root" >"$log" 2>&1; then
+    cp /etc/resolv.conf "$scratch/root/etc/resolv.conf"
+    check 'apt installs the Debian packages in a bare system' deb_install
+    check 'the session with them' deb_session "$(dpkg -c "$out"/debian/libsqlite3-mod-highwater_*.deb | grep -o '/usr/lib/.*/highwater\.so')"
+    check 'nothing is left of them' deb_is_gone
+else
+    skip "debootstrap cannot fetch Debian 12"
+fi
+
 # --- Archives -------------------------------------------------------------------------------------
 
 archive_session() {
