@@ -56,6 +56,26 @@ static void a_moved_partition_leaves_nothing_behind(void **state)
     expect_refused(t, NO_REASSIGNMENT_IN_PROGRESS);
 }
 
+/* A replica that stays and is sick holds up no move that adds as many as it removes.
+ * Semantics: R7.4 as of 4.3. Case: F-22 */
+static void a_move_completes_past_a_sick_replica_that_stays(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_broker_list target = {.count = 3, .ids = {2, 3, 4}};
+
+    produce(t, "a");
+    replicate(t);
+    assert_int_equal(hw_cluster_add_broker(t->cluster, 4, NULL, NULL, &t->error), HW_OK);
+    crash(t, 2);
+    tick(t, 10000);
+    reassign(t, &target);
+    replicate(t);
+    expect_isr(t, "[3,4]");
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.adding.count, 0);
+    assert_int_equal(t->cluster->topics[0]->partitions[0].record.replicas.count, 3);
+    assert_false(has_files(t, 1));
+}
+
 static hw_offset_t delete_records(struct test_cluster *t, int64_t before_offset)
 {
     hw_offset_t low_watermark = -2;
@@ -178,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_moved_partition_leaves_nothing_behind),
+        TEST(a_move_completes_past_a_sick_replica_that_stays),
         TEST(the_low_watermark_follows_the_slowest_replica),
         TEST(a_fenced_broker_does_not_hold_the_low_watermark_back),
         TEST(a_compacted_topic_deletes_by_key_only),

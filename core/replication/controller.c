@@ -388,6 +388,7 @@ enum hw_status hw_controller_promote(const struct hw_controller *controller,
                                      struct hw_error *error)
 {
     struct hw_partition_change change = change_of(controller, settings, record);
+    struct hw_partition_record next;
     char text[HW_BROKER_LIST_TEXT_SIZE];
     enum hw_status status = promote_validate(controller, name, id, dead, record, error);
     bool is_in_isr;
@@ -413,8 +414,17 @@ enum hw_status hw_controller_promote(const struct hw_controller *controller,
     change.election = unclean ? HW_ELECTION_UNCLEAN : HW_ELECTION_ONLINE;
     change.acceptable = (struct hw_broker_list){.count = 1, .ids = {id}};
     change.bump_leader_epoch = true;
-    (void)hw_partition_change_apply(&change, record, NULL);
-    HW_ASSERT(record->leader == id);
+    next = *record;
+    (void)hw_partition_change_apply(&change, &next, NULL);
+    if (next.leader != id) {
+        /* An ISR that grew under the teaching model lets a move complete that takes `id` away: not
+         * before its followers are in sync by today's rules. */
+        change.isr = (struct hw_broker_list){.count = 1, .ids = {id}};
+        next = *record;
+        (void)hw_partition_change_apply(&change, &next, NULL);
+    }
+    HW_ASSERT(next.leader == id);
+    *record = next;
     return HW_OK;
 }
 
@@ -427,6 +437,22 @@ bool hw_controller_remove_from_isr(const struct hw_controller *controller,
     HW_ASSERT(id != record->leader);
     change_elect_nobody(&change, record);
     (void)hw_broker_list_remove(&change.isr, id);
+    return hw_partition_change_apply(&change, record, NULL);
+}
+
+bool hw_controller_protocol_changed(const struct hw_controller *controller,
+                                    const struct hw_settings *settings,
+                                    const struct hw_broker_list *isr,
+                                    struct hw_partition_record *record)
+{
+    struct hw_partition_change change = change_of(controller, settings, record);
+
+    change.election = HW_ELECTION_ONLINE;
+    if (!controller->auto_elect && record->leader == HW_BROKER_ID_NONE) {
+        change_elect_nobody(&change, record);
+    }
+    change.isr = *isr;
+    change.unclean_restarts = hw_broker_list_minus(&record->isr, isr);
     return hw_partition_change_apply(&change, record, NULL);
 }
 

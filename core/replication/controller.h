@@ -126,6 +126,16 @@ bool hw_controller_remove_from_isr(const struct hw_controller *controller,
                                    struct hw_partition_record *record);
 
 /*
+ * The protocol has changed: of the ISR these members remain, the others lack committed records and
+ * are not eligible either. A move that can complete now does, as an ISR that grew under the
+ * teaching model completes none. Returns whether that changed the record.
+ */
+bool hw_controller_protocol_changed(const struct hw_controller *controller,
+                                    const struct hw_settings *settings,
+                                    const struct hw_broker_list *isr,
+                                    struct hw_partition_record *record);
+
+/*
  * Start moving a partition to `target` (R7.1, R7.2), or cancel a running move where `target` is
  * NULL (R7.7). A change that can complete at once does; if it takes the leader away, the next one
  * is elected, without auto_elect too. Errors, which leave *record: HW_REFUSED with

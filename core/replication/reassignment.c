@@ -43,8 +43,13 @@ bool hw_reassignment_maybe_complete(struct hw_partition_record *record)
     struct hw_broker_list replicas = hw_broker_list_minus(&record->replicas, &record->removing);
     struct hw_broker_list isr = hw_broker_list_minus(&record->isr, &record->removing);
     bool is_running = record->adding.count > 0 || record->removing.count > 0;
+    /* A replica that stays and is sick holds nothing up where as many come as go; fewer replicas
+     * than before must all be in sync. */
+    const struct hw_broker_list *needed =
+        record->adding.count < record->removing.count ? &replicas : &record->adding;
 
-    if (!is_running || replicas.count == 0 || !hw_broker_list_is_subset(&replicas, &isr)) {
+    if (!is_running || replicas.count == 0 || isr.count == 0 ||
+        !hw_broker_list_is_subset(needed, &isr)) {
         return false;
     }
     record->replicas = replicas;

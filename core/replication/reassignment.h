@@ -30,9 +30,10 @@ bool hw_reassignment_begin(const struct hw_broker_list *replicas,
                            struct hw_reassignment *reassignment);
 
 /*
- * Complete the move of *record if one is running and every replica that will stay is in the ISR:
- * the others leave the replicas and the ISR. Touches neither the leader nor the epochs. Returns
- * whether it did. R7.4.
+ * Complete the move of *record if one is running and every replica that was added is in the ISR,
+ * and, where fewer are added than removed, every one that will stay: the others leave the replicas
+ * and the ISR. Touches neither the leader nor the epochs. Returns whether it did. R7.4 as it is
+ * since 4.3 (KAFKA-19975).
  */
 bool hw_reassignment_maybe_complete(struct hw_partition_record *record);
 

@@ -111,11 +111,10 @@ enum hw_status hw_kafka_entered(struct hw_partition *partition, const struct hw_
     struct hw_error later;
     enum hw_status told;
 
-    if (hw_broker_list_equal(&isr, &partition->record.isr)) {
+    if (!hw_controller_protocol_changed(step->controller, partition->settings, &isr,
+                                        &partition->record)) {
         return status;
     }
-    partition->record.isr = isr;
-    hw_partition_record_advance(&partition->record, false);
     partition->is_record_dirty = true;
     told = hw_exchange_tell_all(partition, step, status == HW_OK ? error : &later);
     return status == HW_OK ? told : status;
