@@ -204,13 +204,31 @@ const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
     return topic;
 }
 
+void ext_call_check_writable(struct ext_call *call)
+{
+    /* Negative: kept with the statement until it ends, and of no argument. */
+    enum { EXT_CALL_AUXDATA = -0x6877 };
+    static const char may_write[] = "may write";
+
+    if (call->status != HW_OK || sqlite3_get_auxdata(call->context, EXT_CALL_AUXDATA) != NULL) {
+        return;
+    }
+    call->status = ext_session_check_writable(call->session, &call->error);
+    if (call->status == HW_OK) {
+        call->status = ext_session_check_query_only(call->session, &call->error);
+    }
+    if (call->status == HW_OK) {
+        sqlite3_set_auxdata(call->context, EXT_CALL_AUXDATA, (void *)(uintptr_t)may_write, NULL);
+    }
+}
+
 struct hw_cluster *ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
     bool has_effect = (call->function->flags & SQLITE_DIRECTONLY) != 0;
 
-    if (call->status == HW_OK && has_effect) {
-        call->status = ext_session_check_writable(call->session, &call->error);
+    if (has_effect) {
+        ext_call_check_writable(call);
     }
     if (call->status == HW_OK) {
         call->status = ext_session_cluster(call->session, &cluster, &call->error);

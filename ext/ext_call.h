@@ -77,6 +77,9 @@ const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
  * everything that runs SQL before it. */
 struct hw_cluster *ext_call_lock(struct ext_call *call);
 
+/* Refuse the call where the connection may only read; asked once in a statement. */
+void ext_call_check_writable(struct ext_call *call);
+
 /* Refuse the call with INVALID_REQUEST, unless it has failed already. */
 void ext_call_refuse(struct ext_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

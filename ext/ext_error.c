@@ -94,6 +94,9 @@ enum hw_status ext_error_from_sqlite(struct hw_error *error, sqlite3 *db, int co
     if ((code & 0xff) == SQLITE_NOMEM) {
         return hw_error_no_memory(error, what);
     }
+    if (code == SQLITE_INTERRUPT) {
+        return hw_error_set(error, HW_INTERRUPTED, "interrupted");
+    }
     return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%s: %s", what, sqlite3_errmsg(db));
 }
 

@@ -3,6 +3,7 @@
 #include "ext/ext_rows.h"
 
 #include "ext/ext_registry.h"
+#include "ext/ext_vtab.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_row
 void ext_rows_release(struct ext_rows *rows)
 {
     hw_free(&ext_allocator, rows->cells, rows->cell_capacity * sizeof *rows->cells);
-    hw_buffer_release(&rows->texts);
+    hw_free(&ext_allocator, rows->texts.bytes, rows->texts.capacity);
     *rows = (struct ext_rows){.column_count = rows->column_count};
 }
 
@@ -148,4 +149,27 @@ void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat,
                             (int)cell->size, SQLITE_TRANSIENT);
         break;
     }
+}
+
+uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, uint64_t columns)
+{
+    const struct ext_cell *cells = &rows->cells[row * (size_t)rows->column_count];
+    uint64_t hash = 0;
+
+    for (int i = 0; i < rows->column_count; i++) {
+        const struct ext_cell *cell = &cells[i];
+
+        if ((columns >> i & 1) == 0) {
+            continue;
+        }
+        hash = ext_vtab_hash(hash, (uint64_t)cell->kind);
+        if (cell->kind == EXT_CELL_TEXT) {
+            hash = ext_vtab_hash_text(hash, (const char *)rows->texts.bytes + cell->number,
+                                      (size_t)cell->size);
+        } else {
+            hash = ext_vtab_hash(hash, (uint64_t)cell->number +
+                                           (cell->kind == EXT_CELL_RUN ? (uint64_t)repeat : 0));
+        }
+    }
+    return hash;
 }

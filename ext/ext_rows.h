@@ -72,4 +72,8 @@ void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat,
                         sqlite3_context *context);
 void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context);
 
+/* A hash of the cells of the columns whose bits are set, of the row that ext_rows_result_of() has.
+ */
+uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, uint64_t columns);
+
 #endif /* EXT_ROWS_H */

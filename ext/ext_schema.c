@@ -17,7 +17,11 @@ int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema)
 
         sqlite3_str_appendf(text, "%s\"%w\" %s", i == 0 ? "(" : ", ", column->name, column->type);
     }
-    sqlite3_str_appendall(text, ")");
+    if (schema->key != NULL) {
+        sqlite3_str_appendf(text, ", PRIMARY KEY(%s)) WITHOUT ROWID", schema->key);
+    } else {
+        sqlite3_str_appendall(text, ")");
+    }
     declaration = sqlite3_str_finish(text);
     if (declaration == NULL) {
         return SQLITE_NOMEM;

@@ -15,15 +15,20 @@ struct ext_column {
     const char *summary; /* One line. */
 };
 
+struct ext_driver;
+
 struct ext_schema {
     const char *name; /* Of the module. */
-    bool is_module;   /* It makes tables; it is none itself. */
+    const struct ext_driver *driver;
+    bool is_module; /* It makes tables; it is none itself. */
     const char *signature;
     const char *use; /* As it stands behind FROM, for an example. */
     const char *summary;
     const char *example;
     const struct ext_column *columns;
     int column_count;
+    /* Columns of a key, none of them ever NULL: the table has it instead of rowids. Or NULL. */
+    const char *key;
 };
 
 /* The columns of a schema: an array. */

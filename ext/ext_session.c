@@ -5,19 +5,36 @@
 #include "ext/ext_error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
 static const char directory_suffix[] = "-highwater";
 
-struct ext_session *ext_session_create(sqlite3 *db)
+/* The folder as the system names it; one that is not there has no files. */
+static char *copy_root(void)
+{
+    const char *named = getenv("HIGHWATER_ROOT");
+    char real[HW_PATH_MAX];
+    struct hw_error error;
+
+    if (named == NULL || named[0] == '\0' || hw_posix_real_path(named, real, &error) != HW_OK) {
+        return NULL;
+    }
+    return hw_text_copy(&ext_allocator, real);
+}
+
+struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted)
 {
     struct ext_session *session = sqlite3_malloc64(sizeof *session);
 
     if (session != NULL) {
-        *session = (struct ext_session){
-            .references = 1, .db = db, .is_read_only = sqlite3_db_readonly(db, "main") == 1};
+        *session = (struct ext_session){.references = 1,
+                                        .db = db,
+                                        .is_read_only = sqlite3_db_readonly(db, "main") == 1,
+                                        .is_restricted = is_restricted,
+                                        .root = is_restricted ? copy_root() : NULL};
         hw_buffer_init(&session->headers, &ext_allocator);
     }
     return session;
@@ -47,47 +64,41 @@ void ext_session_release(void *argument)
     if (--session->references == 0) {
         detach(session);
         hw_buffer_release(&session->headers);
+        hw_text_free(&ext_allocator, session->root);
         sqlite3_free(session);
     }
 }
 
-/* The path as the system names it, so that two ways to write it are one cluster. */
-static enum hw_status canonical_path(const char *path, char canonical[HW_PATH_MAX],
-                                     struct hw_error *error)
+/* Whether the database lies in memory, as one can that has a name. */
+static bool is_in_memory(sqlite3 *db)
 {
-    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-    int code = vfs == NULL ? SQLITE_ERROR : vfs->xFullPathname(vfs, path, HW_PATH_MAX, canonical);
+    const char *file = sqlite3_db_filename(db, "main");
+    sqlite3_vfs *vfs = NULL;
 
-    /* The extended code SQLITE_OK_SYMLINK is a success too. */
-    if ((code & 0xff) == SQLITE_NOMEM) {
-        return hw_error_no_memory(error, "a path");
+    if (file == NULL || file[0] == '\0') {
+        return true;
     }
-    if ((code & 0xff) != SQLITE_OK) {
-        return ext_error_invalid(error, "%.200s is not a usable path of at most %d bytes", path,
-                                 HW_PATH_MAX - 1);
-    }
-    return HW_OK;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK &&
+           vfs != NULL && strcmp(vfs->zName, "memdb") == 0;
 }
 
 /* Fill in options->directory for the database of the connection; `path` is its memory. */
 static enum hw_status options_of_database(sqlite3 *db, struct ext_cluster_options *options,
                                           char path[HW_PATH_MAX], struct hw_error *error)
 {
-    const char *file = sqlite3_db_filename(db, "main");
     char beside[HW_PATH_MAX];
-    enum hw_status status;
 
     *options = (struct ext_cluster_options){.directory = NULL};
-    if (file == NULL || file[0] == '\0') {
+    if (is_in_memory(db)) {
         return HW_OK;
     }
-    if (snprintf(beside, sizeof beside, "%s%s", file, directory_suffix) >= (int)sizeof beside) {
+    if (snprintf(beside, sizeof beside, "%s%s", sqlite3_db_filename(db, "main"),
+                 directory_suffix) >= (int)sizeof beside) {
         return ext_error_invalid(error, "the path of the database has more than %d bytes",
                                  HW_PATH_MAX - (int)sizeof directory_suffix);
     }
-    status = canonical_path(beside, path, error);
     options->directory = path;
-    return status;
+    return hw_posix_real_path(beside, path, error);
 }
 
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
@@ -109,9 +120,59 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
 
 enum hw_status ext_session_check_writable(const struct ext_session *session, struct hw_error *error)
 {
-    if (session->is_read_only) {
-        return ext_error_invalid(error, "the database is open for reading only, and so is the "
-                                        "cluster beside it");
+    if (session->is_restricted) {
+        return ext_error_invalid(error, "the extension is loaded for reading only");
+    }
+    if (!session->is_elsewhere_in_memory && session->is_read_only) {
+        return ext_error_invalid(error, "the database is open for reading only, and so is every "
+                                        "cluster in a directory");
+    }
+    return HW_OK;
+}
+
+enum hw_status ext_session_check_query_only(const struct ext_session *session,
+                                            struct hw_error *error)
+{
+    sqlite3_stmt *pragma = NULL;
+    int code = sqlite3_prepare_v2(session->db, "PRAGMA query_only", -1, &pragma, NULL);
+    bool is_on = false;
+
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(pragma);
+        is_on = code == SQLITE_ROW && sqlite3_column_int(pragma, 0) != 0;
+    }
+    (void)sqlite3_finalize(pragma);
+    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT) {
+        return ext_error_from_sqlite(error, session->db, code, "PRAGMA query_only");
+    }
+    /* An authorizer may forbid to ask; then it is not on. */
+    return is_on ? ext_error_invalid(error, "PRAGMA query_only is on: nothing may have an effect")
+                 : HW_OK;
+}
+
+enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
+                                          struct hw_error *error)
+{
+    char real[HW_PATH_MAX];
+    size_t size;
+    enum hw_status status;
+
+    if (!session->is_restricted) {
+        return HW_OK;
+    }
+    if (session->root == NULL) {
+        return ext_error_invalid(error, "no files may be read: the host names a folder in the "
+                                        "environment variable HIGHWATER_ROOT");
+    }
+    size = strlen(session->root);
+    status = hw_posix_real_path(path, real, error);
+    /* The same words for what is not there: nobody learns what lies elsewhere. */
+    if (status != HW_OK || strncmp(real, session->root, size) != 0 ||
+        (real[size] != '/' && real[size] != '\0' && size > 1)) {
+        return status == HW_NO_MEMORY
+                   ? status
+                   : ext_error_invalid(error, "%.200s is not below the folder that may be read",
+                                       path);
     }
     return HW_OK;
 }
@@ -177,7 +238,7 @@ enum hw_status ext_session_attach(struct ext_session *session,
                                         "cluster: COMMIT or ROLLBACK first");
     }
     if (options->directory != NULL) {
-        status = canonical_path(options->directory, path, error);
+        status = hw_posix_real_path(options->directory, path, error);
         wanted.directory = path;
     }
     if (status == HW_OK) {
@@ -192,6 +253,6 @@ enum hw_status ext_session_attach(struct ext_session *session,
     }
     detach(session);
     session->cluster = cluster;
-    session->is_read_only = false;
+    session->is_elsewhere_in_memory = options->directory == NULL;
     return HW_OK;
 }

@@ -27,15 +27,20 @@ struct ext_session {
     int references;
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
-    bool is_read_only;           /* So is the database, whose own cluster this is. */
+    bool is_read_only;           /* So is the database. */
+    bool is_elsewhere_in_memory; /* By open_cluster(':memory:'): nothing of it outlives the process.
+                                  */
+    bool is_restricted;          /* Nothing has an effect, and files are read below `root` only. */
+    char *root;                  /* NULL: none are. */
     struct hw_stage *stage;      /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
     struct hw_buffer headers; /* Scratch of xUpdate. */
 };
 
-/* NULL if there is no memory. The caller holds one reference. */
-struct ext_session *ext_session_create(sqlite3 *db);
+/* NULL if there is no memory. The caller holds one reference. A restricted one takes its root from
+ * the environment variable HIGHWATER_ROOT. */
+struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted);
 void ext_session_retain(struct ext_session *session);
 void ext_session_release(void *session);
 
@@ -44,9 +49,19 @@ void ext_session_release(void *session);
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error);
 
-/* Whether the cluster may be changed: the database's own goes with its file. Errors: HW_REFUSED
- * with INVALID_REQUEST where that is open for reading only. */
+/* Whether the connection may have effects: who may only read the database only reads, also other
+ * clusters. Errors: HW_REFUSED with INVALID_REQUEST; HW_NO_MEMORY. */
 enum hw_status ext_session_check_writable(const struct ext_session *session,
+                                          struct hw_error *error);
+
+/* The same for PRAGMA query_only, which SQLite applies to its own statements but not to functions.
+ * Errors: also HW_INTERRUPTED. */
+enum hw_status ext_session_check_query_only(const struct ext_session *session,
+                                            struct hw_error *error);
+
+/* Whether the file or directory may be read by a table over real files. Errors: HW_REFUSED with
+ * INVALID_REQUEST; HW_NO_MEMORY. */
+enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
                                           struct hw_error *error);
 
 /*

@@ -3,6 +3,7 @@
 #include "ext/ext_transaction.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_vtab.h"
 #include "ext/ext_wait.h"
 
 SQLITE_EXTENSION_INIT3
@@ -178,52 +179,9 @@ int ext_transaction_rollback_to(struct ext_session *session, int level)
 
 static const struct ext_column columns[] = {{"state", "TEXT", "never read: there are no rows"}};
 
-const struct ext_schema ext_transaction_schema = {
-    .name = NAME,
-    .signature = NAME,
-    .use = NAME,
-    .summary = "always empty; the extension writes to it so that CREATE and DROP follow a ROLLBACK",
-    .example = "SELECT count(*) FROM " NAME ";",
-    EXT_COLUMNS(columns)};
-
-struct transaction_table {
-    sqlite3_vtab base; /* Must be first. */
-    struct ext_session *session;
-};
-
 static struct ext_session *session_of(sqlite3_vtab *vtab)
 {
-    return ((struct transaction_table *)vtab)->session;
-}
-
-static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                         sqlite3_vtab **vtab, char **message)
-{
-    struct transaction_table *table;
-    int code = ext_schema_declare(db, &ext_transaction_schema);
-
-    (void)argc, (void)argv, (void)message;
-    if (code == SQLITE_OK) {
-        code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    }
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct transaction_table){.session = client};
-    ext_session_retain(client);
-    *vtab = &table->base;
-    return SQLITE_OK;
-}
-
-static int table_disconnect(sqlite3_vtab *vtab)
-{
-    ext_session_release(session_of(vtab));
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    return ((struct ext_vtab *)vtab)->session;
 }
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -232,13 +190,6 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     info->estimatedCost = 1;
     info->estimatedRows = 0;
     return SQLITE_OK;
-}
-
-static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
-{
-    (void)vtab;
-    *cursor = sqlite3_malloc64(sizeof **cursor);
-    return *cursor == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int table_close(sqlite3_vtab_cursor *cursor)
@@ -323,25 +274,37 @@ static int table_rollback_to(sqlite3_vtab *vtab, int level)
     return ext_transaction_rollback_to(session_of(vtab), level);
 }
 
-const sqlite3_module ext_transaction_module = {.iVersion = 2,
-                                               .xConnect = table_connect,
-                                               .xBestIndex = table_best_index,
-                                               .xDisconnect = table_disconnect,
-                                               .xOpen = table_open,
-                                               .xClose = table_close,
-                                               .xFilter = table_filter,
-                                               .xNext = table_next,
-                                               .xEof = table_eof,
-                                               .xColumn = table_column,
-                                               .xRowid = table_rowid,
-                                               .xUpdate = table_update,
-                                               .xBegin = table_begin,
-                                               .xSync = table_sync,
-                                               .xCommit = table_commit,
-                                               .xRollback = table_rollback,
-                                               .xSavepoint = table_savepoint,
-                                               .xRelease = table_release,
-                                               .xRollbackTo = table_rollback_to};
+static const struct ext_driver transaction_driver = {.methods = {.iVersion = 2,
+                                                                 .xConnect = ext_vtab_connect,
+                                                                 .xBestIndex = table_best_index,
+                                                                 .xDisconnect = ext_vtab_disconnect,
+                                                                 .xOpen = ext_vtab_open,
+                                                                 .xClose = table_close,
+                                                                 .xFilter = table_filter,
+                                                                 .xNext = table_next,
+                                                                 .xEof = table_eof,
+                                                                 .xColumn = table_column,
+                                                                 .xRowid = table_rowid,
+                                                                 .xUpdate = table_update,
+                                                                 .xBegin = table_begin,
+                                                                 .xSync = table_sync,
+                                                                 .xCommit = table_commit,
+                                                                 .xRollback = table_rollback,
+                                                                 .xSavepoint = table_savepoint,
+                                                                 .xRelease = table_release,
+                                                                 .xRollbackTo = table_rollback_to},
+                                                     .table_size = sizeof(struct ext_vtab),
+                                                     .cursor_size = sizeof(sqlite3_vtab_cursor),
+                                                     .is_directonly = true};
+
+const struct ext_schema ext_transaction_schema = {
+    .name = NAME,
+    .driver = &transaction_driver,
+    .signature = NAME,
+    .use = NAME,
+    .summary = "always empty; the extension writes to it so that CREATE and DROP follow a ROLLBACK",
+    .example = "SELECT count(*) FROM " NAME ";",
+    EXT_COLUMNS(columns)};
 
 /* Whether the schema has a table of that name by itself: it hides the one of the module. */
 static bool is_hidden_in(sqlite3 *db, const char *schema)

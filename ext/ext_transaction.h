@@ -49,7 +49,6 @@ enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_
 enum hw_status ext_transaction_join(struct ext_session *session, struct hw_error *error);
 
 /* The table that ext_transaction_join() writes to: always empty, and there for its methods only. */
-extern const sqlite3_module ext_transaction_module;
 extern const struct ext_schema ext_transaction_schema;
 
 #endif /* EXT_TRANSACTION_H */

@@ -6,33 +6,27 @@
  *     CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);
  *     SELECT name, signature FROM hw_help;
  *
- * Functions are listed in functions.c, tables in tables.c and modules.c. No rule of replication is
+ * Functions are listed in functions.c, tables in modules.c. No rule of replication is
  * decided in ext/: a function turns SQL values into one call of the core, and its answer into a SQL
  * value.
  */
-#include "ext/files/kafka_tables.h"
+#include "ext/ext_version.h"
+#include "ext/ext_vtab.h"
 #include "ext/functions/functions.h"
 #include "ext/modules.h"
-#include "ext/tables/tables.h"
-#include "ext/tables/vtab_table.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT1
 
-/* Registering NULL removes what has the name; that nothing has it is fine. */
 static void unregister_all(sqlite3 *db)
 {
     for (size_t i = 0; i < ext_function_count; i++) {
         ext_call_unregister(db, &ext_functions[i]);
     }
-    for (size_t i = 0; i < ext_table_count; i++) {
-        (void)sqlite3_create_module_v2(db, ext_tables[i].schema.name, NULL, NULL, NULL);
+    for (size_t i = 0; ext_module_at(i) != NULL; i++) {
+        ext_vtab_unregister(db, ext_module_at(i));
     }
-    for (size_t i = 0; i < ext_module_count; i++) {
-        (void)sqlite3_create_module_v2(db, ext_modules[i].schema->name, NULL, NULL, NULL);
-    }
-    kafka_tables_unregister(db);
 }
 
 static int register_all(struct ext_session *session)
@@ -40,18 +34,14 @@ static int register_all(struct ext_session *session)
     int code = SQLITE_OK;
 
     for (size_t i = 0; code == SQLITE_OK && i < ext_function_count; i++) {
-        code = ext_call_register(session, &ext_functions[i]);
+        if (!session->is_restricted || (ext_functions[i].flags & SQLITE_DIRECTONLY) == 0) {
+            code = ext_call_register(session, &ext_functions[i]);
+        }
     }
-    for (size_t i = 0; code == SQLITE_OK && i < ext_table_count; i++) {
-        code = vtab_table_register(session, &ext_tables[i]);
+    for (size_t i = 0; code == SQLITE_OK && ext_module_at(i) != NULL; i++) {
+        code = ext_vtab_register(session, ext_module_at(i));
     }
-    for (size_t i = 0; code == SQLITE_OK && i < ext_module_count; i++) {
-        /* SQLite releases the reference again, even where registering fails. */
-        ext_session_retain(session);
-        code = sqlite3_create_module_v2(session->db, ext_modules[i].schema->name,
-                                        ext_modules[i].module, session, ext_session_release);
-    }
-    return code == SQLITE_OK ? kafka_tables_register(session->db) : code;
+    return code;
 }
 
 /* Threads may load the extension at the same time, while others use it already: the pointer through
@@ -76,49 +66,80 @@ static void use_api(const sqlite3_api_routines *api)
 #endif
 }
 
-/* Whether the connection has the extension already: loading it again changes nothing, since it
- * would part the tables that there are from the functions. Calling one of them to see whether it is
- * there would write to the program's error log. Returns a code of SQLite. */
-static int find_loaded(sqlite3 *db, bool *found)
+/* What the connection has of the extension already. */
+struct loaded {
+    bool any;
+    bool with_effects;
+};
+
+/* Loading again changes nothing, since it would part the tables that there are from the functions.
+ * Calling a function to see whether it is there would write to the program's error log. Returns a
+ * code of SQLite. */
+static int find_loaded(sqlite3 *db, struct loaded *loaded)
 {
     sqlite3_stmt *functions = NULL;
     int code = sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL);
 
-    *found = false;
-    while (code == SQLITE_OK && !*found && (code = sqlite3_step(functions)) == SQLITE_ROW) {
+    *loaded = (struct loaded){.any = false};
+    while (code == SQLITE_OK && (code = sqlite3_step(functions)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(functions, 0);
 
-        *found = name != NULL && strcmp(name, ext_functions[0].name) == 0;
+        loaded->any |= name != NULL && strcmp(name, "highwater_version") == 0;
+        loaded->with_effects |= name != NULL && strcmp(name, "open_cluster") == 0;
         code = SQLITE_OK;
     }
     (void)sqlite3_finalize(functions);
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-#ifdef _WIN32
-__declspec(dllexport)
+/* The SQLite that loads us. Of the functions that are called through `api` this one is in the table
+ * of any SQLite that can load extensions. */
+static int host_version(const sqlite3_api_routines *api)
+{
+#ifdef SQLITE_CORE
+    (void)api;
+    return sqlite3_libversion_number();
 #else
-__attribute__((visibility("default")))
+    return api->libversion_number();
 #endif
-    int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+}
+
+/* An older SQLite has a shorter table of functions, and would be read past its end. */
+static int refuse_old_sqlite(char **message, const sqlite3_api_routines *api)
+{
+#ifdef SQLITE_CORE
+    (void)message, (void)api;
+#else
+    *message = api->mprintf("highwater needs SQLite " EXT_SQLITE_OLDEST_TEXT
+                            " or later, this is SQLite %s",
+                            api->libversion());
+#endif
+    return SQLITE_ERROR;
+}
 
 /*
  * All or nothing: where this returns an error, SQLite unloads the library but keeps what was
  * registered so far, so a half-done registration would leave pointers to code that is gone.
  */
-int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+static int load(sqlite3 *db, char **message, bool is_restricted)
 {
     struct ext_session *session;
-    bool is_loaded;
-    int code;
+    struct loaded loaded;
+    int code = find_loaded(db, &loaded);
 
-    use_api(api);
-    (void)message;
-    code = find_loaded(db, &is_loaded);
-    if (code == SQLITE_NOMEM || is_loaded) {
+    if (code == SQLITE_NOMEM) {
         return code;
     }
-    session = ext_session_create(db);
+    if (loaded.any) {
+        if (loaded.with_effects != is_restricted) {
+            return SQLITE_OK;
+        }
+        *message =
+            sqlite3_mprintf("highwater is loaded already, by the entry point that %s effects",
+                            is_restricted ? "has" : "has no");
+        return *message == NULL ? SQLITE_NOMEM : SQLITE_ERROR;
+    }
+    session = ext_session_create(db, is_restricted);
     if (session == NULL) {
         return SQLITE_NOMEM;
     }
@@ -128,4 +149,35 @@ int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routin
     }
     ext_session_release(session);
     return code;
+}
+
+#ifdef _WIN32
+#define ENTRY_POINT __declspec(dllexport)
+#else
+#define ENTRY_POINT __attribute__((visibility("default")))
+#endif
+
+ENTRY_POINT int sqlite3_highwater_init(sqlite3 *db, char **message,
+                                       const sqlite3_api_routines *api);
+ENTRY_POINT int sqlite3_highwater_readonly_init(sqlite3 *db, char **message,
+                                                const sqlite3_api_routines *api);
+
+int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+    if (host_version(api) < EXT_SQLITE_OLDEST) {
+        return refuse_old_sqlite(message, api);
+    }
+    use_api(api);
+    return load(db, message, false);
+}
+
+/* For hosts that run other people's SQL, such as a web server: nothing that has an effect is there,
+ * and kafka_ tables read below the folder that the environment variable HIGHWATER_ROOT names. */
+int sqlite3_highwater_readonly_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+    if (host_version(api) < EXT_SQLITE_OLDEST) {
+        return refuse_old_sqlite(message, api);
+    }
+    use_api(api);
+    return load(db, message, true);
 }

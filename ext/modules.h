@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules that have methods of their own: those that are no read-only tables of tables.c, and
- * no tables over files (kafka_tables.h). */
+/* All tables of the extension. They are registered, and hw_help tells of them, in this order. */
 #ifndef EXT_MODULES_H
 #define EXT_MODULES_H
 
@@ -8,12 +7,7 @@
 
 #include <stddef.h>
 
-struct ext_module {
-    const struct ext_schema *schema;
-    const sqlite3_module *module; /* Its client is the session. */
-};
-
-extern const struct ext_module ext_modules[];
-extern const size_t ext_module_count;
+/* The schema of that number, from 0 on; NULL behind the last one. */
+const struct ext_schema *ext_module_at(size_t number);
 
 #endif /* EXT_MODULES_H */

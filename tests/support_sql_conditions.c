@@ -45,6 +45,8 @@ static const char *const odd_values[] = {"0",
                                          "(SELECT max(\"offset\") FROM @one)",
                                          "(SELECT min(\"offset\") FROM @many)",
                                          "(SELECT key FROM @one WHERE \"offset\" = 9)"};
+/* The last one came with SQLite 3.39. */
+enum { COMPARISON_VERSION = 3039000 };
 static const char *const comparisons[] = {"=",  "==", "<",  "<=",     ">",
                                           ">=", "<>", "IS", "IS NOT", "IS NOT DISTINCT FROM"};
 
@@ -54,6 +56,14 @@ const char *twins_column(struct twins *twins)
     uint32_t count = twins_one_in(twins, 2) ? 4 : twins->column_count;
 
     return twins->columns[twins_pick(twins, count)];
+}
+
+static const char *pick_comparison(struct twins *twins)
+{
+    uint32_t count = sizeof comparisons / sizeof comparisons[0];
+    bool is_old = sqlite3_libversion_number() < COMPARISON_VERSION;
+
+    return comparisons[twins_pick(twins, is_old ? count - 1 : count)];
 }
 
 static const char *pick_value(struct twins *twins)
@@ -107,16 +117,15 @@ static void add_comparison(struct twins *twins, const char *alias, const char *c
         twins_add(twins, "%s%s GLOB %s", alias, column, twins_one_of(twins, globs));
         break;
     case 5:
-        twins_add(twins, "%s%s %s %s%s", alias, column, twins_one_of(twins, comparisons), alias,
+        twins_add(twins, "%s%s %s %s%s", alias, column, pick_comparison(twins), alias,
                   twins_column(twins));
         break;
     case 6:
-        twins_add(twins, "%s %s %s%s", pick_value(twins), twins_one_of(twins, comparisons), alias,
-                  column);
+        twins_add(twins, "%s %s %s%s", pick_value(twins), pick_comparison(twins), alias, column);
         break;
     default:
-        twins_add(twins, "%s%s %s %s%s", alias, column, twins_one_of(twins, comparisons),
-                  pick_value(twins), twins_one_in(twins, 20) ? " COLLATE NOCASE" : "");
+        twins_add(twins, "%s%s %s %s%s", alias, column, pick_comparison(twins), pick_value(twins),
+                  twins_one_in(twins, 20) ? " COLLATE NOCASE" : "");
     }
 }
 
@@ -126,7 +135,7 @@ static void add_any_comparison(struct twins *twins, const char *alias)
 
     if (twins_one_in(twins, 25)) {
         twins_add(twins, "(%s%s, %s%s) %s (%s, %s)", alias, twins_column(twins), alias,
-                  twins_column(twins), twins_one_of(twins, comparisons), pick_value(twins),
+                  twins_column(twins), pick_comparison(twins), pick_value(twins),
                   pick_value(twins));
     } else {
         twins_add(twins, "%s", twins_one_in(twins, 15) ? "NOT " : "");

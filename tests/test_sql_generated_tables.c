@@ -125,7 +125,7 @@ static int open_twins(void **state)
                "CREATE TABLE copy_many_by_replica(rowid INTEGER, \"partition\" INTEGER, \"offset\""
                " INTEGER, \"timestamp\" INTEGER, key, value, headers, leader_epoch INTEGER,"
                " replica INTEGER, isolation TEXT);"
-               "CREATE TABLE copy_hw_log AS SELECT l.*, l.topic, l.of_partition, l.broker"
+               "CREATE TABLE copy_hw_log AS SELECT l.*, l.of_topic, l.of_partition, l.of_broker"
                " FROM hw_replicas r, hw_log(r.topic, r.\"partition\", r.broker) l;"
                "SELECT group_concat(DISTINCT visibility) FROM copy_hw_log",
                "visible,above_hw,below_log_start");
@@ -204,20 +204,21 @@ static void ask_for_a_join(struct twins *twins)
 static void ask_for_logs(struct twins *twins)
 {
     static const char *const sources[] = {
-        "@hw_replicas r JOIN @hw_log l ON l.topic = r.topic AND l.of_partition = r.\"partition\""
-        " AND l.broker = r.broker",
-        "@hw_log l, @hw_replicas r WHERE r.topic = l.topic AND r.broker = l.broker AND"
+        "@hw_replicas r JOIN @hw_log l ON l.of_topic = r.topic AND l.of_partition = r.\"partition\""
+        " AND l.of_broker = r.broker",
+        "@hw_log l, @hw_replicas r WHERE r.topic = l.of_topic AND r.broker = l.of_broker AND"
         " r.\"partition\" = l.of_partition",
-        "@hw_replicas r LEFT JOIN @hw_log l ON l.broker = r.broker AND l.topic = r.topic AND"
+        "@hw_replicas r LEFT JOIN @hw_log l ON l.of_broker = r.broker AND l.of_topic = r.topic AND"
         " l.of_partition = r.\"partition\" AND l.\"offset\" >= r.hw",
-        "@hw_log l WHERE l.topic = 'many' AND l.of_partition = 1 AND l.broker = 2",
-        "@hw_log l WHERE l.topic = 'one' AND l.of_partition = '0' AND l.broker IN (1, 3, NULL)",
-        "@hw_log l WHERE l.topic IN ('many', 'one') AND l.of_partition = 0.0 AND"
-        " (l.broker = 1 OR l.broker = 2)",
-        "@hw_brokers b JOIN @hw_log l ON l.topic = 'many' AND l.of_partition = b.broker - 1 AND"
-        " l.broker = b.broker AND b.state = 'running'",
-        "@hw_segments s JOIN @hw_log l ON l.topic = s.topic AND l.of_partition = s.\"partition\""
-        " AND l.broker = s.broker AND l.\"offset\" >= s.base_offset AND l.\"offset\" <"
+        "@hw_log l WHERE l.of_topic = 'many' AND l.of_partition = 1 AND l.of_broker = 2",
+        "@hw_log l WHERE l.of_topic = 'one' AND l.of_partition = '0' AND l.of_broker IN (1, 3, "
+        "NULL)",
+        "@hw_log l WHERE l.of_topic IN ('many', 'one') AND l.of_partition = 0.0 AND"
+        " (l.of_broker = 1 OR l.of_broker = 2)",
+        "@hw_brokers b JOIN @hw_log l ON l.of_topic = 'many' AND l.of_partition = b.broker - 1 AND"
+        " l.of_broker = b.broker AND b.state = 'running'",
+        "@hw_segments s JOIN @hw_log l ON l.of_topic = s.topic AND l.of_partition = s.\"partition\""
+        " AND l.of_broker = s.broker AND l.\"offset\" >= s.base_offset AND l.\"offset\" <"
         " s.next_offset"};
     const char *source = twins_one_of(twins, sources);
     const char *chosen[3];
@@ -229,8 +230,8 @@ static void ask_for_logs(struct twins *twins)
     for (int i = 0; i < ordered; i++) {
         twins_add(twins, "l.%s, ", chosen[i]);
     }
-    twins_add(twins, "%s FROM %s", twins_one_in(twins, 2) ? "l.topic, l.broker" : "l.value, l.key",
-              source);
+    twins_add(twins, "%s FROM %s",
+              twins_one_in(twins, 2) ? "l.of_topic, l.of_broker" : "l.value, l.key", source);
     if (twins_one_in(twins, 2)) {
         twins_add(twins, " %s (", strstr(source, "WHERE") == NULL ? "WHERE" : "AND");
         twins_add_conditions(twins, "l.");
@@ -240,17 +241,25 @@ static void ask_for_logs(struct twins *twins)
     twins_compare(twins, ordered);
 }
 
-/* Copies of a topic, chosen by its hidden columns. */
+/* Copies of a topic, chosen by its hidden columns. Case: F-01 */
 static void ask_for_replicas(struct twins *twins)
 {
     static const char *const replicas[] = {
-        "= 1",          "= 2",
-        "= '3'",        "= 1.0",
-        "IN (1, 2, 3)", "IN (3, 3, NULL)",
-        "= NULL",       "IN (SELECT broker FROM @hw_replicas WHERE topic = 'many' AND hw > 3)",
-        "IN (1, '2')"};
+        "= 1",
+        "= 2",
+        "= '3'",
+        "= 1.0",
+        "IN (1, 2, 3)",
+        "IN (3, 3, NULL)",
+        "= NULL",
+        "IN (SELECT broker FROM @hw_replicas WHERE topic = 'many' AND hw > 3)",
+        "IN (1, '2')",
+        "= 1 OR replica = 2",
+        "= 3 OR (replica = 1 AND \"offset\" < 4)"};
     static const char *const isolations[] = {"= 'read_committed'", "= 'read_uncommitted'",
-                                             "IN ('read_committed', 'read_uncommitted')"};
+                                             "IN ('read_committed', 'read_uncommitted')",
+                                             "= 'read_committed' OR isolation ="
+                                             " 'read_uncommitted'"};
     const char *chosen[3];
     int ordered;
 
@@ -260,7 +269,8 @@ static void ask_for_replicas(struct twins *twins)
     for (int i = 0; i < ordered; i++) {
         twins_add(twins, "%s, ", chosen[i]);
     }
-    twins_add(twins, "replica, isolation%s FROM @many_by_replica WHERE replica %s AND isolation %s",
+    twins_add(twins,
+              "replica, isolation%s FROM @many_by_replica WHERE (replica %s) AND (isolation %s)",
               twins_one_in(twins, 2) ? ", key" : "", twins_one_of(twins, replicas),
               twins_one_of(twins, isolations));
     if (twins_one_in(twins, 2)) {
@@ -320,8 +330,8 @@ static void every_argument_that_is_given_leads_to_a_plan(void **state)
     static const char *const queries[] = {
         "SELECT rowid FROM @many_by_replica WHERE replica = 2 AND isolation IN"
         " ('read_committed', 'read_uncommitted') AND \"offset\" >= \"partition\"",
-        "SELECT l.value FROM @hw_replicas r JOIN @hw_log l ON l.topic = r.topic AND"
-        " l.of_partition = r.\"partition\" AND l.broker = r.broker"
+        "SELECT l.value FROM @hw_replicas r JOIN @hw_log l ON l.of_topic = r.topic AND"
+        " l.of_partition = r.\"partition\" AND l.of_broker = r.broker"
         " WHERE l.\"offset\" = 1 OR l.\"offset\" IN (2)"};
 
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {

@@ -74,7 +74,7 @@ static void columns_have_the_promised_names_and_order(void **state)
     expect_sql(*state,
                "SELECT group_concat(name) FROM pragma_table_xinfo('a') WHERE hidden <> 0;"
                "SELECT group_concat(name) FROM pragma_table_xinfo('hw_log') WHERE hidden <> 0",
-               "leader_epoch,producer_id,replica,isolation\ntopic,of_partition,broker");
+               "leader_epoch,producer_id,replica,isolation\nof_topic,of_partition,of_broker");
 }
 
 static void a_cluster_is_seen_from_every_side(void **state)
@@ -208,13 +208,13 @@ static void lists_of_arguments_read_each_log_once(void **state)
 
     expect_sql(
         db,
-        "SELECT count(*) FROM hw_log WHERE topic = 'a' AND \"partition\" = 0 AND broker IN (1, 2);"
-        "SELECT count(*) FROM hw_log('a', 0) WHERE broker IN (1, 1);"
-        "SELECT count(*) FROM hw_log('a', 0) WHERE broker IN (SELECT broker FROM hw_brokers);"
-        "SELECT count(*) FROM hw_log('a', 0) WHERE broker = 1 OR broker = 2;"
+        "SELECT count(*) FROM hw_log WHERE of_topic = 'a' AND \"partition\" = 0 AND of_broker IN (1, 2);"
+        "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker IN (1, 1);"
+        "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker IN (SELECT broker FROM hw_brokers);"
+        "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker = 1 OR of_broker = 2;"
         "SELECT \"offset\" FROM hw_log('a', 0, 1) WHERE \"offset\" IN (1, '0', 0.5, NULL);"
         "SELECT \"offset\" FROM hw_log('a', 0, 1) ORDER BY \"offset\" DESC LIMIT 1;"
-        "SELECT max(\"offset\"), topic, of_partition, broker FROM hw_log('a', 0, 1)",
+        "SELECT max(\"offset\"), of_topic, of_partition, of_broker FROM hw_log('a', 0, 1)",
         "3\n2\n4\n3\n0\n1\n1\n1|a|0|1");
 }
 
@@ -253,7 +253,7 @@ static void the_tables_are_read_only(void **state)
 {
     expect_error(*state, "INSERT INTO hw_brokers(broker) VALUES (9)", SQLITE_ERROR,
                  "table hw_brokers may not be modified");
-    expect_error(*state, "DELETE FROM hw_log WHERE topic = 'a'", SQLITE_ERROR,
+    expect_error(*state, "DELETE FROM hw_log WHERE of_topic = 'a'", SQLITE_ERROR,
                  "table hw_log may not be modified");
     expect_error(*state, "CREATE VIRTUAL TABLE x USING hw_brokers", SQLITE_ERROR,
                  "no such module: hw_brokers");

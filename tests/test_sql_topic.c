@@ -484,8 +484,8 @@ static void an_argument_that_is_not_there_yet_is_no_plan(void **state)
                " INSERT INTO b SELECT 1, 'read_committed' FROM c; ANALYZE;"
                "SELECT count(*) FROM t, b WHERE t.replica = b.broker;"
                "SELECT count(*) FROM t JOIN b ON t.isolation = b.isolation;"
-               "SELECT count(*) FROM hw_log l, b WHERE l.topic = 't' AND l.\"partition\" = 0"
-               " AND l.broker = b.broker",
+               "SELECT count(*) FROM hw_log l, b WHERE l.of_topic = 't' AND l.\"partition\" = 0"
+               " AND l.of_broker = b.broker",
                "20000\n20000\n20000");
     /* Not given, the replica is NULL: "the leader". */
     expect_sql(db,

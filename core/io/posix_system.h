@@ -6,6 +6,7 @@
 #ifndef HW_IO_POSIX_SYSTEM_H
 #define HW_IO_POSIX_SYSTEM_H
 
+#define _XOPEN_SOURCE     700 /* With POSIX 2008, and realpath(). */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #ifdef __APPLE__

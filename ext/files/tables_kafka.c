@@ -132,9 +132,9 @@ static const struct ext_column dirs[] = {
 
 #define TABLE(table, array, path, line, columns)                                                   \
     {                                                                                              \
-        .name = (table), .signature = table "(path)", .use = table "('" path "')",                 \
-        .summary = (line), .example = "SELECT " columns " FROM " table "('" path "');",            \
-        EXT_COLUMNS(array)                                                                         \
+        .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
+        .use = table "('" path "')", .summary = (line),                                            \
+        .example = "SELECT " columns " FROM " table "('" path "');", EXT_COLUMNS(array)            \
     }
 
 #define DIRECTORY "/data/kafka-logs"

@@ -526,6 +526,7 @@ static_assert(sizeof batches_columns / sizeof batches_columns[0] == BATCHES_COLU
 
 const struct kafka_scan_table kafka_scan_tables[] = {
     {.schema = {.name = "kafka_log",
+                .driver = &vtab_kafka_scan_driver,
                 .signature = "kafka_log(path)",
                 .use = "kafka_log('/data/kafka-logs/orders-0')",
                 .summary =
@@ -538,6 +539,7 @@ const struct kafka_scan_table kafka_scan_tables[] = {
      .header_columns = LOG_HEADER_COLUMNS,
      .column = log_column},
     {.schema = {.name = "kafka_batches",
+                .driver = &vtab_kafka_scan_driver,
                 .signature = "kafka_batches(path)",
                 .use = "kafka_batches('/data/kafka-logs/orders-0')",
                 .summary = "every batch in such files: its header, its checksum, where it stands",

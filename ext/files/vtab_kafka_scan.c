@@ -7,18 +7,14 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
-#include "ext/files/kafka_tables.h"
+
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
 enum { DESCRIPTORS_MAX = 256 };
 
-struct table {
-    sqlite3_vtab base; /* Must be first. */
-    const struct kafka_scan_table *definition;
-};
-
-struct cursor {
+struct scan_cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
     sqlite3_value *path;
     struct hw_store *store;
@@ -26,54 +22,20 @@ struct cursor {
     const struct hw_partition_row *row; /* NULL: at the end. */
 };
 
-static int scan_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                        sqlite3_vtab **vtab, char **message)
+static const struct kafka_scan_table *scan_definition(const sqlite3_vtab *vtab)
 {
-    const struct kafka_scan_table *definition = client;
-    struct table *table;
-    int code = vtab_kafka_declare(db, &definition->schema);
-
-    (void)argc, (void)argv, (void)message;
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct table){.definition = definition};
-    *vtab = &table->base;
-    return SQLITE_OK;
-}
-
-static int scan_disconnect(sqlite3_vtab *vtab)
-{
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    return (const struct kafka_scan_table *)((const struct ext_vtab *)vtab)->schema;
 }
 
 static int scan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    const struct kafka_scan_table *definition = ((struct table *)vtab)->definition;
+    const struct kafka_scan_table *definition = scan_definition(vtab);
 
     return kafka_plan(info, definition->terms, definition->header_columns);
 }
 
-static int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
-{
-    struct cursor *made = sqlite3_malloc64(sizeof *made);
-
-    (void)vtab;
-    if (made == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *made = (struct cursor){.row = NULL};
-    *cursor = &made->base;
-    return SQLITE_OK;
-}
-
 /* End the scan, so that another one can begin. */
-static void reset(struct cursor *cursor)
+static void reset(struct scan_cursor *cursor)
 {
     hw_kafka_scan_close(cursor->scan);
     hw_store_destroy(cursor->store);
@@ -86,16 +48,15 @@ static void reset(struct cursor *cursor)
 
 static int scan_close(sqlite3_vtab_cursor *cursor)
 {
-    reset((struct cursor *)cursor);
+    reset((struct scan_cursor *)cursor);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
 
-static enum hw_status start(struct cursor *cursor, const struct kafka_plan_scan *plan,
+static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_scan *plan,
                             struct hw_error *error)
 {
-    const struct kafka_scan_table *definition =
-        ((const struct table *)cursor->base.pVtab)->definition;
+    const struct kafka_scan_table *definition = scan_definition(cursor->base.pVtab);
     struct hw_kafka_scan_options options = {.path = (const char *)sqlite3_value_text(plan->path),
                                             .scan = {.range = plan->range,
                                                      .wants_records = definition->wants_records,
@@ -110,6 +71,11 @@ static enum hw_status start(struct cursor *cursor, const struct kafka_plan_scan 
     if (cursor->path == NULL || options.path == NULL) {
         return hw_error_no_memory(error, definition->schema.name);
     }
+    status = ext_session_check_readable(((const struct ext_vtab *)cursor->base.pVtab)->session,
+                                        options.path, error);
+    if (status != HW_OK) {
+        return status;
+    }
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &cursor->store, error);
     if (status == HW_OK) {
         status = hw_kafka_scan_open(&ext_allocator, cursor->store, &options, &cursor->scan, error);
@@ -120,8 +86,8 @@ static enum hw_status start(struct cursor *cursor, const struct kafka_plan_scan 
 static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                        sqlite3_value **argv)
 {
-    struct cursor *cursor = (struct cursor *)base;
-    const char *name = ((const struct table *)base->pVtab)->definition->schema.name;
+    struct scan_cursor *cursor = (struct scan_cursor *)base;
+    const char *name = scan_definition(base->pVtab)->schema.name;
     struct kafka_plan_scan scan;
     struct hw_error error;
     enum hw_status status;
@@ -142,7 +108,7 @@ static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 
 static int scan_next(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct scan_cursor *cursor = (struct scan_cursor *)base;
     struct hw_error error;
 
     if (hw_kafka_scan_next(cursor->scan, &cursor->row, &error) != HW_OK) {
@@ -153,25 +119,22 @@ static int scan_next(sqlite3_vtab_cursor *base)
 
 static int scan_eof(sqlite3_vtab_cursor *cursor)
 {
-    return ((struct cursor *)cursor)->row == NULL;
+    return ((struct scan_cursor *)cursor)->row == NULL;
 }
 
 static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct scan_cursor *cursor = (const struct scan_cursor *)base;
     struct kafka_scan_row row = {.row = cursor->row, .path = cursor->path, .scan = cursor->scan};
 
-    ((const struct table *)base->pVtab)->definition->column(&row, column, context);
+    scan_definition(base->pVtab)->column(&row, column, context);
     return SQLITE_OK;
 }
 
-/*
- * The same row has the same rowid in every scan, whatever the path and the plan: SQLite joins the
- * scans of an OR by it. Two rows with one rowid are as unlikely as two equal hashes of 64 bits.
- */
+/* Whatever the path and the plan. */
 static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct scan_cursor *cursor = (const struct scan_cursor *)base;
     const struct hw_partition_row *row = cursor->row;
     struct hw_error error;
     uint64_t hash;
@@ -179,30 +142,27 @@ static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     if (hw_kafka_scan_settle(cursor->scan, &error) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
-    hash = vtab_kafka_hash(vtab_kafka_hash_text(row->file), (uint64_t)row->entry.position);
+    hash = ext_vtab_hash(ext_vtab_hash_text(0, row->file, strlen(row->file)),
+                         (uint64_t)row->entry.position);
 
-    hash = vtab_kafka_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
-                                 : row->crc_ok   ? 1
-                                                 : 3);
+    hash = ext_vtab_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
+                               : row->crc_ok   ? 1
+                                               : 3);
     *rowid = (sqlite3_int64)hash;
     return SQLITE_OK;
 }
 
-/* xCreate stays NULL: the tables are always there and cannot be created under another name. */
-static const sqlite3_module scan_module = {.iVersion = 0,
-                                           .xConnect = scan_connect,
-                                           .xBestIndex = scan_best_index,
-                                           .xDisconnect = scan_disconnect,
-                                           .xOpen = scan_open,
-                                           .xClose = scan_close,
-                                           .xFilter = scan_filter,
-                                           .xNext = scan_next,
-                                           .xEof = scan_eof,
-                                           .xColumn = scan_column,
-                                           .xRowid = scan_rowid};
-
-int vtab_kafka_scan_register(sqlite3 *db, const struct kafka_scan_table *definition)
-{
-    return sqlite3_create_module_v2(db, definition->schema.name, &scan_module,
-                                    (void *)(uintptr_t)definition, NULL);
-}
+const struct ext_driver vtab_kafka_scan_driver = {.methods = {.iVersion = 0,
+                                                              .xConnect = ext_vtab_connect,
+                                                              .xBestIndex = scan_best_index,
+                                                              .xDisconnect = ext_vtab_disconnect,
+                                                              .xOpen = ext_vtab_open,
+                                                              .xClose = scan_close,
+                                                              .xFilter = scan_filter,
+                                                              .xNext = scan_next,
+                                                              .xEof = scan_eof,
+                                                              .xColumn = scan_column,
+                                                              .xRowid = scan_rowid},
+                                                  .table_size = sizeof(struct ext_vtab),
+                                                  .cursor_size = sizeof(struct scan_cursor),
+                                                  .is_directonly = true};

@@ -6,7 +6,7 @@
 #ifndef EXT_VTAB_KAFKA_SCAN_H
 #define EXT_VTAB_KAFKA_SCAN_H
 
-#include "ext/ext_schema.h"
+#include "ext/ext_vtab.h"
 #include "ext/files/kafka_plan.h"
 
 #include <sqlite3ext.h>
@@ -19,7 +19,7 @@ struct kafka_scan_row {
 };
 
 struct kafka_scan_table {
-    struct ext_schema schema;
+    struct ext_schema schema; /* Must be first. */
     const enum kafka_term *terms;
     bool wants_records;
     uint64_t header_columns; /* A bit for each that needs no record to be read. */
@@ -35,7 +35,6 @@ void kafka_batch_bytes(struct hw_kafka_scan *scan, sqlite3_context *context);
 extern const struct kafka_scan_table kafka_scan_tables[];
 extern const size_t kafka_scan_table_count;
 
-/* Register the table. On an error nothing is registered. Returns a code of SQLite. */
-int vtab_kafka_scan_register(sqlite3 *db, const struct kafka_scan_table *definition);
+extern const struct ext_driver vtab_kafka_scan_driver;
 
 #endif /* EXT_VTAB_KAFKA_SCAN_H */

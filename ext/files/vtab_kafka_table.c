@@ -7,16 +7,12 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
-#include "ext/files/kafka_tables.h"
+
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
 enum { DESCRIPTORS_MAX = 64 };
-
-struct table {
-    sqlite3_vtab base; /* Must be first. */
-    const struct kafka_table *definition;
-};
 
 struct cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
@@ -30,9 +26,9 @@ struct cursor {
 };
 
 /* It is behind those that are filled. */
-static int path_column(const struct kafka_table *definition)
+static int path_column(const sqlite3_vtab *vtab)
 {
-    return definition->schema.column_count - 1;
+    return ((const struct ext_vtab *)vtab)->schema->column_count - 1;
 }
 
 bool kafka_fill_wants(const struct kafka_fill *fill, int column)
@@ -50,7 +46,7 @@ void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition
 
 static const struct kafka_table *definition_of(const struct cursor *cursor)
 {
-    return ((const struct table *)cursor->base.pVtab)->definition;
+    return (const struct kafka_table *)((const struct ext_vtab *)cursor->base.pVtab)->schema;
 }
 
 /* Stand at the next partition; false behind the last one. */
@@ -162,35 +158,9 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 
 /* --------------------------------------------------------------------------------------- module */
 
-static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                         sqlite3_vtab **vtab, char **message)
-{
-    const struct kafka_table *definition = client;
-    struct table *table;
-    int code = vtab_kafka_declare(db, &definition->schema);
-
-    (void)argc, (void)argv, (void)message;
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct table){.definition = definition};
-    *vtab = &table->base;
-    return SQLITE_OK;
-}
-
-static int table_disconnect(sqlite3_vtab *vtab)
-{
-    sqlite3_free(vtab);
-    return SQLITE_OK;
-}
-
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    int path = path_column(((struct table *)vtab)->definition);
+    int path = path_column(vtab);
 
     info->estimatedCost = 1e15;
     info->idxNum = (int)(info->colUsed & INT32_MAX);
@@ -213,20 +183,6 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
-{
-    struct cursor *made = sqlite3_malloc64(sizeof *made);
-
-    if (made == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *made = (struct cursor){.at = 0};
-    ext_rows_init(&made->rows, path_column(((struct table *)vtab)->definition),
-                  &(struct ext_rows_filter){.topic = NULL});
-    *cursor = &made->base;
-    return SQLITE_OK;
-}
-
 /* End the scan, so that another one can begin. */
 static void reset(struct cursor *cursor)
 {
@@ -244,7 +200,7 @@ static void reset(struct cursor *cursor)
     cursor->is_open = cursor->has_item = false;
     cursor->rowid = 0;
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, path_column(definition_of(cursor)),
+    ext_rows_init(&cursor->rows, path_column(cursor->base.pVtab),
                   &(struct ext_rows_filter){.topic = NULL});
     cursor->at = 0;
 }
@@ -272,6 +228,11 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
         return hw_error_no_memory(error, "a path");
     }
     fill->columns = (uint32_t)columns;
+    status = ext_session_check_readable(((const struct ext_vtab *)cursor->base.pVtab)->session,
+                                        fill->path, error);
+    if (status != HW_OK) {
+        return status;
+    }
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &fill->store, error);
     if (status != HW_OK) {
         return status;
@@ -330,7 +291,7 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 {
     const struct cursor *cursor = (const struct cursor *)base;
 
-    if (column == path_column(definition_of(cursor))) {
+    if (column == path_column(cursor->base.pVtab)) {
         sqlite3_result_value(context, cursor->path);
     } else {
         ext_rows_result(&cursor->rows, cursor->at, column, context);
@@ -338,32 +299,28 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     return SQLITE_OK;
 }
 
-/* The same row has the same rowid in every scan of the path, and another path has others: SQLite
- * joins the scans of an OR by it. */
+/* The rows of a path have numbers. */
 static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct cursor *cursor = (const struct cursor *)base;
+    const char *path = cursor->fill.path;
 
-    *rowid = (sqlite3_int64)vtab_kafka_hash(vtab_kafka_hash_text(cursor->fill.path),
-                                            (uint64_t)cursor->rowid + cursor->at);
+    *rowid = (sqlite3_int64)ext_vtab_hash(ext_vtab_hash_text(0, path, strlen(path)),
+                                          (uint64_t)cursor->rowid + cursor->at);
     return SQLITE_OK;
 }
 
-/* xCreate stays NULL: the tables are always there and cannot be created under another name. */
-static const sqlite3_module table_module = {.iVersion = 0,
-                                            .xConnect = table_connect,
-                                            .xBestIndex = table_best_index,
-                                            .xDisconnect = table_disconnect,
-                                            .xOpen = table_open,
-                                            .xClose = table_close,
-                                            .xFilter = table_filter,
-                                            .xNext = table_next,
-                                            .xEof = table_eof,
-                                            .xColumn = table_column,
-                                            .xRowid = table_rowid};
-
-int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition)
-{
-    return sqlite3_create_module_v2(db, definition->schema.name, &table_module,
-                                    (void *)(uintptr_t)definition, NULL);
-}
+const struct ext_driver vtab_kafka_table_driver = {.methods = {.iVersion = 0,
+                                                               .xConnect = ext_vtab_connect,
+                                                               .xBestIndex = table_best_index,
+                                                               .xDisconnect = ext_vtab_disconnect,
+                                                               .xOpen = ext_vtab_open,
+                                                               .xClose = table_close,
+                                                               .xFilter = table_filter,
+                                                               .xNext = table_next,
+                                                               .xEof = table_eof,
+                                                               .xColumn = table_column,
+                                                               .xRowid = table_rowid},
+                                                   .table_size = sizeof(struct ext_vtab),
+                                                   .cursor_size = sizeof(struct cursor),
+                                                   .is_directonly = true};

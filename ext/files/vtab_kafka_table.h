@@ -8,7 +8,7 @@
 #define EXT_VTAB_KAFKA_TABLE_H
 
 #include "ext/ext_rows.h"
-#include "ext/ext_schema.h"
+#include "ext/ext_vtab.h"
 
 #include "core/highwater.h"
 
@@ -35,7 +35,8 @@ struct kafka_fill {
 };
 
 struct kafka_table {
-    struct ext_schema schema; /* Its last column is the path, which no filler fills. */
+    struct ext_schema
+        schema; /* Must be first. Its last column is the path, which no filler fills. */
     enum kafka_item item;
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
 };
@@ -43,8 +44,7 @@ struct kafka_table {
 extern const struct kafka_table kafka_tables[];
 extern const size_t kafka_table_count;
 
-/* Register the table. On an error nothing is registered. Returns a code of SQLite. */
-int vtab_kafka_table_register(sqlite3 *db, const struct kafka_table *definition);
+extern const struct ext_driver vtab_kafka_table_driver;
 
 /* Whether a column is wanted. */
 bool kafka_fill_wants(const struct kafka_fill *fill, int column);

@@ -73,6 +73,9 @@ void fn_open_cluster(struct ext_call *call)
         call->status = ext_json_walk(call->session->db, call->argv[1], "options", visit_open_option,
                                      &options, &call->error);
     }
+    if (call->status == HW_OK && options.cluster.directory != NULL) {
+        ext_call_check_writable(call);
+    }
     if (call->status == HW_OK) {
         call->status = ext_session_attach(call->session, &options.cluster, &call->error);
     }

@@ -2,6 +2,8 @@
 /* The list of tables: columns, help, code. */
 #include "ext/tables/tables.h"
 
+#include "ext/tables/vtab_table.h"
+
 #define BROKER_OF_COPY                                                                             \
     {                                                                                              \
         "broker", "INTEGER", "the broker that has this copy"                                       \
@@ -188,60 +190,64 @@ static const struct ext_column help[] = {
     {"example", "TEXT", "a statement that uses it"},
 };
 
+/* Bits of the first `count` columns, and of one column. */
+#define FIRST(count)   ((UINT64_C(1) << (count)) - 1)
+#define COLUMN(number) (UINT64_C(1) << (number))
+
 #define TABLE(table, array, line, statement)                                                       \
     {                                                                                              \
-        .name = (table), .signature = (table), .use = (table), .summary = (line),                  \
-        .example = (statement), EXT_COLUMNS(array)                                                 \
+        .name = (table), .driver = &vtab_table_driver, .signature = (table), .use = (table),       \
+        .summary = (line), .example = (statement), EXT_COLUMNS(array)                              \
     }
 
 const struct ext_table ext_tables[] = {
-    {TABLE("hw_brokers", brokers, "one row a broker", "SELECT * FROM hw_brokers;"), fill_brokers,
-     true},
+    {TABLE("hw_brokers", brokers, "one row a broker", "SELECT * FROM hw_brokers;"), FIRST(1),
+     fill_brokers, true},
 
     {TABLE("hw_topics", topics, "one row a topic; configs it sets itself as JSON",
            "SELECT topic, partitions FROM hw_topics;"),
-     fill_topics, true},
+     FIRST(1), fill_topics, true},
 
     {TABLE("hw_partitions", partitions,
            "the controller's record of each partition, and the leader's offsets",
            "SELECT topic, \"partition\", leader, isr, hw FROM hw_partitions;"),
-     fill_partitions, true},
+     FIRST(2), fill_partitions, true},
 
     {TABLE("hw_replicas", replicas,
            "each copy of each partition: its log, and what the leader knows of it",
            "SELECT broker, role, leo, hw FROM hw_replicas;"),
-     fill_replicas, true},
+     FIRST(3), fill_replicas, true},
 
     {TABLE("hw_acks", acks,
            "what producers were told, or still wait for: every pending request, the last "
            "finished ones",
            "SELECT id, base_offset, acks, status FROM hw_acks;"),
-     fill_acks, true},
+     FIRST(1), fill_acks, true},
 
     {TABLE("hw_lost", lost,
            "records that were acknowledged or visible, and are not in the log of the leader "
            "that followed",
            "SELECT \"offset\", acks, acknowledged, by_event FROM hw_lost;"),
-     fill_lost, true},
+     FIRST(4) | COLUMN(6) | COLUMN(7) | COLUMN(8), fill_lost, true},
 
     {TABLE("hw_epochs", epochs, "the leader epochs in each replica's log",
            "SELECT broker, epoch, start_offset FROM hw_epochs;"),
-     fill_epochs, true},
+     FIRST(5), fill_epochs, true},
 
     {TABLE("hw_segments", segments, "the segment files of each replica",
            "SELECT broker, base_offset, size_bytes FROM hw_segments;"),
-     fill_segments, true},
+     FIRST(4), fill_segments, true},
 
     {TABLE("hw_journal", journal,
            "the last 4096 events: produces, fetches, high watermarks, ISR changes, "
            "elections, crashes",
            "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"),
-     fill_journal, true},
+     FIRST(1), fill_journal, true},
 
     {TABLE("hw_config", configs,
            "every config with its value in force; topic is NULL for the cluster's",
            "SELECT name, value FROM hw_config WHERE name LIKE 'replica.%';"),
-     fill_config, true},
+     COLUMN(0) | COLUMN(4), fill_config, true},
 
     {TABLE("hw_links", links, "one row a direction of a link that has times, or is used, or is cut",
            "SELECT * FROM hw_links;"),
@@ -258,7 +264,7 @@ const struct ext_table ext_tables[] = {
 
     {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),
-     fill_help, false},
+     FIRST(2), fill_help, false},
 };
 
 const size_t ext_table_count = sizeof ext_tables / sizeof ext_tables[0];

@@ -11,8 +11,10 @@
 #include "ext/ext_schema.h"
 
 struct ext_table {
-    /* Equality on columns topic, partition and broker is passed on in the rows' filter. */
+    /* Must be first. Equality on columns topic, partition and broker is passed on in the rows'
+     * filter. */
     struct ext_schema schema;
+    uint64_t key_columns; /* Bits: no two rows are equal in all of these. */
     /* Add all rows. `cluster` is locked; NULL unless needs_cluster. */
     void (*fill)(struct hw_cluster *cluster, struct ext_rows *rows);
     bool needs_cluster;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of hw_help. They come from the lists by which things are registered: whatever is registered
  * has its help. */
-#include "ext/files/vtab_kafka_scan.h"
-#include "ext/files/vtab_kafka_table.h"
 #include "ext/functions/functions.h"
 #include "ext/modules.h"
 #include "ext/tables/tables.h"
@@ -68,17 +66,8 @@ void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
     for (size_t i = 0; i < ext_function_count; i++) {
         add_function(rows, &ext_functions[i]);
     }
-    for (size_t i = 0; i < ext_table_count; i++) {
-        add_schema(rows, &ext_tables[i].schema);
-    }
-    for (size_t i = 0; i < ext_module_count; i++) {
-        add_schema(rows, ext_modules[i].schema);
-    }
-    for (size_t i = 0; i < kafka_scan_table_count; i++) {
-        add_schema(rows, &kafka_scan_tables[i].schema);
-    }
-    for (size_t i = 0; i < kafka_table_count; i++) {
-        add_schema(rows, &kafka_tables[i].schema);
+    for (size_t i = 0; ext_module_at(i) != NULL; i++) {
+        add_schema(rows, ext_module_at(i));
     }
     for (size_t i = 0; i < hw_config_count(); i++) {
         add_config(rows, hw_config_entry_at(i));

@@ -10,27 +10,22 @@
 #include "ext/tables/vtab_batches.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_vtab.h"
 #include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_scan.h"
-#include "ext/tables/broker_log.h"
+#include "ext/topics/record_plan.h"
+
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
 static const struct ext_column columns[] = {
     EXT_COLUMNS_OF_BATCH,
-    {"topic", "TEXT HIDDEN", "the first argument"},
-    {"partition", "INTEGER HIDDEN", "the second argument"},
-    {"broker", "INTEGER HIDDEN", "the third argument: whose files are read"},
+    {"of_topic", "TEXT HIDDEN", "the first argument"},
+    {"of_partition", "INTEGER HIDDEN", "the second argument"},
+    {"of_broker", "INTEGER HIDDEN", "the third argument: whose files are read"},
     EXT_COLUMN_BYTES_OF_BATCH,
 };
-
-const struct ext_schema vtab_batches_schema = {
-    .name = "hw_batches",
-    .signature = "hw_batches(topic, partition, broker)",
-    .use = "hw_batches('orders', 0, 2)",
-    .summary = "every batch in the files of one replica's log, with its checksum computed",
-    .example = "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);",
-    EXT_COLUMNS(columns)};
 
 enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, BYTES, COLUMN_COUNT };
 
@@ -39,7 +34,7 @@ static const enum record_term terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET
                                                      [PARTITION] = TERM_PARTITION,
                                                      [BROKER] = TERM_REPLICA};
 
-struct cursor {
+struct batches_cursor {
     sqlite3_vtab_cursor base;    /* Must be first. */
     struct ext_cluster *cluster; /* NULL: no scan is running. */
     char *topic;
@@ -49,13 +44,6 @@ struct cursor {
     struct hw_kafka_scan *scan;
     const struct hw_partition_row *row; /* NULL: at the end. */
 };
-
-static int batches_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                           sqlite3_vtab **vtab, char **message)
-{
-    (void)argc, (void)argv, (void)message;
-    return broker_log_connect(db, client, &vtab_batches_schema, vtab);
-}
 
 static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
@@ -71,21 +59,8 @@ static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return code;
 }
 
-static int batches_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
-{
-    struct cursor *made = sqlite3_malloc64(sizeof *made);
-
-    (void)vtab;
-    if (made == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *made = (struct cursor){.cluster = NULL};
-    *cursor = &made->base;
-    return SQLITE_OK;
-}
-
 /* End the scan, so that another one can begin. */
-static void reset(struct cursor *cursor)
+static void reset(struct batches_cursor *cursor)
 {
     if (cursor->cluster != NULL) {
         (void)ext_cluster_lock(cursor->cluster);
@@ -102,13 +77,13 @@ static void reset(struct cursor *cursor)
 
 static int batches_close(sqlite3_vtab_cursor *base)
 {
-    reset((struct cursor *)base);
+    reset((struct batches_cursor *)base);
     sqlite3_free(base);
     return SQLITE_OK;
 }
 
 /* Step to the next row that is wanted. The cluster is locked. */
-static enum hw_status step(struct cursor *cursor, struct hw_error *error)
+static enum hw_status step(struct batches_cursor *cursor, struct hw_error *error)
 {
     enum hw_status status;
 
@@ -123,10 +98,10 @@ static enum hw_status step(struct cursor *cursor, struct hw_error *error)
     return status;
 }
 
-static enum hw_status start(struct cursor *cursor, const struct record_scan *scan,
+static enum hw_status start(struct batches_cursor *cursor, const struct record_scan *scan,
                             struct hw_error *error)
 {
-    struct ext_session *session = ((struct record_table *)cursor->base.pVtab)->session;
+    struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
     struct hw_segment_range range = {.first_offset = scan->offsets.first,
                                      .last_offset = scan->offsets.last,
                                      .timestamp_min = INT64_MIN,
@@ -158,7 +133,7 @@ static enum hw_status start(struct cursor *cursor, const struct record_scan *sca
 static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                           sqlite3_value **argv)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct batches_cursor *cursor = (struct batches_cursor *)base;
     struct record_scan scan;
     struct hw_error error;
     enum hw_status status;
@@ -166,7 +141,7 @@ static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
     reset(cursor);
     status = record_scan_read(&scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan.is_empty) {
-        status = broker_log_check(&scan, vtab_batches_schema.name, &error);
+        status = record_scan_check_replica(&scan, vtab_batches_schema.name, &error);
     }
     if (status == HW_OK && !scan.is_empty) {
         status = start(cursor, &scan, &error);
@@ -176,7 +151,7 @@ static int batches_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 
 static int batches_next(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct batches_cursor *cursor = (struct batches_cursor *)base;
     struct hw_error error;
     enum hw_status status;
 
@@ -188,12 +163,12 @@ static int batches_next(sqlite3_vtab_cursor *base)
 
 static int batches_eof(sqlite3_vtab_cursor *base)
 {
-    return ((const struct cursor *)base)->row == NULL;
+    return ((const struct batches_cursor *)base)->row == NULL;
 }
 
 static int batches_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct batches_cursor *cursor = (const struct batches_cursor *)base;
 
     switch (column) {
     case TOPIC:
@@ -217,25 +192,34 @@ static int batches_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     return SQLITE_OK;
 }
 
-/* The same row has the same rowid in every scan: SQLite joins the scans of an OR by it. */
 static int batches_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct hw_partition_row *row = ((const struct cursor *)base)->row;
+    const struct hw_partition_row *row = ((const struct batches_cursor *)base)->row;
 
-    *rowid = (sqlite3_int64)vtab_kafka_hash(vtab_kafka_hash_text(row->file),
-                                            (uint64_t)row->entry.position);
+    *rowid = (sqlite3_int64)ext_vtab_hash(ext_vtab_hash_text(0, row->file, strlen(row->file)),
+                                          (uint64_t)row->entry.position);
     return SQLITE_OK;
 }
 
-/* xCreate stays NULL: the table is always there and cannot be created under another name. */
-const sqlite3_module vtab_batches_module = {.iVersion = 0,
-                                            .xConnect = batches_connect,
-                                            .xBestIndex = batches_best_index,
-                                            .xDisconnect = broker_log_disconnect,
-                                            .xOpen = batches_open,
-                                            .xClose = batches_close,
-                                            .xFilter = batches_filter,
-                                            .xNext = batches_next,
-                                            .xEof = batches_eof,
-                                            .xColumn = batches_column,
-                                            .xRowid = batches_rowid};
+static const struct ext_driver batches_driver = {.methods = {.iVersion = 0,
+                                                             .xConnect = ext_vtab_connect,
+                                                             .xBestIndex = batches_best_index,
+                                                             .xDisconnect = ext_vtab_disconnect,
+                                                             .xOpen = ext_vtab_open,
+                                                             .xClose = batches_close,
+                                                             .xFilter = batches_filter,
+                                                             .xNext = batches_next,
+                                                             .xEof = batches_eof,
+                                                             .xColumn = batches_column,
+                                                             .xRowid = batches_rowid},
+                                                 .table_size = sizeof(struct ext_vtab),
+                                                 .cursor_size = sizeof(struct batches_cursor)};
+
+const struct ext_schema vtab_batches_schema = {
+    .name = "hw_batches",
+    .driver = &batches_driver,
+    .signature = "hw_batches(topic, partition, broker)",
+    .use = "hw_batches('orders', 0, 2)",
+    .summary = "every batch in the files of one replica's log, with its checksum computed",
+    .example = "SELECT base_offset, records, crc_ok, codec FROM hw_batches('orders', 0, 2);",
+    EXT_COLUMNS(columns)};

@@ -5,7 +5,6 @@
 
 #include "ext/ext_schema.h"
 
-extern const sqlite3_module vtab_batches_module;
 extern const struct ext_schema vtab_batches_schema;
 
 #endif /* EXT_VTAB_BATCHES_H */

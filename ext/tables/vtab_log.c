@@ -10,25 +10,16 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
-#include "ext/tables/broker_log.h"
 #include "ext/topics/record_cursor.h"
 
 SQLITE_EXTENSION_INIT3
 
 static const struct ext_column columns[] = {
     EXT_COLUMNS_OF_RECORD,
-    {"topic", "TEXT HIDDEN", "the first argument"},
+    {"of_topic", "TEXT HIDDEN", "the first argument"},
     {"of_partition", "INTEGER HIDDEN", "the second argument; the same as partition"},
-    {"broker", "INTEGER HIDDEN", "the third argument: whose copy is read"},
+    {"of_broker", "INTEGER HIDDEN", "the third argument: whose copy is read"},
 };
-
-const struct ext_schema vtab_log_schema = {
-    .name = "hw_log",
-    .signature = "hw_log(topic, partition, broker)",
-    .use = "hw_log('orders', 0, 2)",
-    .summary = "every record in one replica's log, with the reason why a consumer sees it or not",
-    .example = "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);",
-    EXT_COLUMNS(columns)};
 
 enum log_column {
     LOG_PARTITION,
@@ -44,9 +35,9 @@ enum log_column {
     LOG_PRODUCER_EPOCH,
     LOG_SEQUENCE,
     LOG_BATCH_BASE_OFFSET,
-    LOG_TOPIC, /* The arguments, hidden. */
+    LOG_OF_TOPIC, /* The arguments, hidden. */
     LOG_OF_PARTITION,
-    LOG_BROKER
+    LOG_OF_BROKER
 };
 
 static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
@@ -62,26 +53,19 @@ static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
                                          [LOG_PRODUCER_EPOCH] = TERM_NONE,
                                          [LOG_SEQUENCE] = TERM_NONE,
                                          [LOG_BATCH_BASE_OFFSET] = TERM_NONE,
-                                         [LOG_TOPIC] = TERM_TOPIC,
+                                         [LOG_OF_TOPIC] = TERM_TOPIC,
                                          [LOG_OF_PARTITION] = TERM_PARTITION,
-                                         [LOG_BROKER] = TERM_REPLICA};
+                                         [LOG_OF_BROKER] = TERM_REPLICA};
 
 enum {
-    ARGUMENT_COLUMNS = 1 << LOG_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_BROKER,
+    ARGUMENT_COLUMNS = 1 << LOG_OF_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_OF_BROKER,
     LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | ARGUMENT_COLUMNS
 };
-
-static int log_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                       sqlite3_vtab **vtab, char **message)
-{
-    (void)argc, (void)argv, (void)message;
-    return broker_log_connect(db, client, &vtab_log_schema, vtab);
-}
 
 static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     struct record_shape shape = {.columns = terms,
-                                 .rowid = TERM_OFFSET,
+                                 .rowid = TERM_NONE,
                                  .light_columns = LIGHT_COLUMNS,
                                  .argument_columns = ARGUMENT_COLUMNS,
                                  .is_always_one = true};
@@ -102,7 +86,7 @@ static int log_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
     record_cursor_reset(cursor);
     status = record_scan_read(scan, plan, text, argc, argv, &error);
     if (status == HW_OK && !scan->is_empty) {
-        status = broker_log_check(scan, vtab_log_schema.name, &error);
+        status = record_scan_check_replica(scan, vtab_log_schema.name, &error);
     }
     if (status != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
@@ -158,31 +142,34 @@ static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     case LOG_BATCH_BASE_OFFSET:
         sqlite3_result_int64(context, row->batch_base_offset);
         break;
-    case LOG_TOPIC:
+    case LOG_OF_TOPIC:
         sqlite3_result_text(context, cursor->topic, -1, SQLITE_TRANSIENT);
         break;
-    case LOG_BROKER:
+    case LOG_OF_BROKER:
         sqlite3_result_int64(context, cursor->scan.replicas.first);
         break;
     }
     return SQLITE_OK;
 }
 
-static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-    *rowid = ((const struct record_cursor *)base)->record->offset;
-    return SQLITE_OK;
-}
+static const struct ext_driver log_driver = {.methods = {.iVersion = 0,
+                                                         .xConnect = ext_vtab_connect,
+                                                         .xBestIndex = log_best_index,
+                                                         .xDisconnect = record_table_disconnect,
+                                                         .xOpen = record_cursor_open,
+                                                         .xClose = record_cursor_close,
+                                                         .xFilter = log_filter,
+                                                         .xNext = record_cursor_next,
+                                                         .xEof = record_cursor_eof,
+                                                         .xColumn = log_column},
+                                             .table_size = sizeof(struct record_table)};
 
-/* xCreate stays NULL: the table is always there and cannot be created under another name. */
-const sqlite3_module vtab_log_module = {.iVersion = 0,
-                                        .xConnect = log_connect,
-                                        .xBestIndex = log_best_index,
-                                        .xDisconnect = broker_log_disconnect,
-                                        .xOpen = record_cursor_open,
-                                        .xClose = record_cursor_close,
-                                        .xFilter = log_filter,
-                                        .xNext = record_cursor_next,
-                                        .xEof = record_cursor_eof,
-                                        .xColumn = log_column,
-                                        .xRowid = log_rowid};
+const struct ext_schema vtab_log_schema = {
+    .name = "hw_log",
+    .driver = &log_driver,
+    .signature = "hw_log(topic, partition, broker)",
+    .use = "hw_log('orders', 0, 2)",
+    .summary = "every record in one replica's log, with the reason why a consumer sees it or not",
+    .example = "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);",
+    EXT_COLUMNS(columns),
+    .key = "of_topic, of_partition, of_broker, \"offset\""};

@@ -5,7 +5,6 @@
 
 #include "ext/ext_schema.h"
 
-extern const sqlite3_module vtab_log_module;
 extern const struct ext_schema vtab_log_schema;
 
 #endif /* EXT_VTAB_LOG_H */

@@ -7,67 +7,31 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
+#include "ext/tables/tables.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
-/* What SQLite keeps for a registered module. */
-struct registration {
-    struct ext_session *session;
-    const struct ext_table *definition;
-};
-
-struct table {
-    sqlite3_vtab base; /* Must be first. */
-    struct ext_session *session;
-    const struct ext_table *definition;
-};
-
-struct cursor {
+struct table_cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
     struct ext_rows rows;
     size_t at;
     int64_t repeat; /* Of the row at that place. */
-    int64_t rowid;
 };
+
+static const struct ext_table *table_definition(const sqlite3_vtab *vtab)
+{
+    return (const struct ext_table *)((const struct ext_vtab *)vtab)->schema;
+}
 
 /* Bits of the plan: which equalities are passed to xFilter, in this order. */
 enum { PLAN_TOPIC = 1, PLAN_PARTITION = 2, PLAN_BROKER = 4 };
 
-static int table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
-                         sqlite3_vtab **vtab, char **message)
-{
-    const struct registration *registration = client;
-    struct table *table;
-    int code = ext_schema_declare(db, &registration->definition->schema);
-
-    (void)argc, (void)argv, (void)message;
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table =
-        (struct table){.session = registration->session, .definition = registration->definition};
-    ext_session_retain(table->session);
-    *vtab = &table->base;
-    return SQLITE_OK;
-}
-
-static int table_disconnect(sqlite3_vtab *vtab)
-{
-    ext_session_release(((struct table *)vtab)->session);
-    sqlite3_free(vtab);
-    return SQLITE_OK;
-}
-
 /* The usable equality on the column of that name, or -1. Text is compared byte by byte here, so a
  * constraint with another collation is none. */
-static int find_equality(sqlite3_index_info *info, const struct ext_schema *schema,
-                         const char *name)
+static int table_find_equality(sqlite3_index_info *info, const struct ext_schema *schema,
+                               const char *name)
 {
     int column = ext_schema_find(schema, name);
 
@@ -84,14 +48,14 @@ static int find_equality(sqlite3_index_info *info, const struct ext_schema *sche
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     static const char *const columns[] = {"topic", "partition", "broker"};
-    const struct ext_schema *schema = &((struct table *)vtab)->definition->schema;
+    const struct ext_schema *schema = ((const struct ext_vtab *)vtab)->schema;
     sqlite3_str *words = sqlite3_str_new(NULL);
     int argument_count = 0;
     int code;
 
     info->estimatedRows = 1000;
     for (int i = 0; i < 3; i++) {
-        int found = find_equality(info, schema, columns[i]);
+        int found = table_find_equality(info, schema, columns[i]);
         if (found >= 0) {
             /* SQLite checks it again: rows may come that do not match. */
             sqlite3_str_appendf(words, "%s%s=?", argument_count == 0 ? "" : " ", columns[i]);
@@ -108,41 +72,28 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return code;
 }
 
-static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
-{
-    struct cursor *made = sqlite3_malloc64(sizeof *made);
-
-    if (made == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *made = (struct cursor){.at = 0};
-    ext_rows_init(&made->rows, ((struct table *)vtab)->definition->schema.column_count,
-                  &(struct ext_rows_filter){.topic = NULL});
-    *cursor = &made->base;
-    return SQLITE_OK;
-}
-
 static int table_close(sqlite3_vtab_cursor *cursor)
 {
-    ext_rows_release(&((struct cursor *)cursor)->rows);
+    ext_rows_release(&((struct table_cursor *)cursor)->rows);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
 
-static enum hw_status fill(const struct table *table, struct ext_rows *rows)
+static enum hw_status table_fill(const sqlite3_vtab *vtab, struct ext_rows *rows)
 {
+    const struct ext_table *definition = table_definition(vtab);
     struct ext_cluster *cluster = NULL;
     enum hw_status status;
 
-    if (!table->definition->needs_cluster) {
-        table->definition->fill(NULL, rows);
+    if (!definition->needs_cluster) {
+        definition->fill(NULL, rows);
         return rows->status;
     }
-    status = ext_session_cluster(table->session, &cluster, &rows->error);
+    status = ext_session_cluster(((const struct ext_vtab *)vtab)->session, &cluster, &rows->error);
     if (status != HW_OK) {
         return status;
     }
-    table->definition->fill(ext_cluster_lock(cluster), rows);
+    definition->fill(ext_cluster_lock(cluster), rows);
     ext_cluster_unlock(cluster);
     return rows->status;
 }
@@ -150,8 +101,7 @@ static enum hw_status fill(const struct table *table, struct ext_rows *rows)
 static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                         sqlite3_value **argv)
 {
-    struct cursor *cursor = (struct cursor *)base;
-    const struct table *table = (const struct table *)base->pVtab;
+    struct table_cursor *cursor = (struct table_cursor *)base;
     struct ext_rows_filter filter = {.topic = NULL};
     int at = 0;
 
@@ -170,11 +120,11 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
         filter.has_broker = ext_value_integer(argv[at++], &filter.broker);
     }
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, table->definition->schema.column_count, &filter);
+    ext_rows_init(&cursor->rows, ((const struct ext_vtab *)base->pVtab)->schema->column_count,
+                  &filter);
     cursor->at = 0;
     cursor->repeat = 0;
-    cursor->rowid = 0;
-    if (fill(table, &cursor->rows) != HW_OK) {
+    if (table_fill(base->pVtab, &cursor->rows) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &cursor->rows.error);
     }
     cursor->rows.filter.topic = NULL; /* It belongs to the argument. */
@@ -183,9 +133,8 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 
 static int table_next(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct table_cursor *cursor = (struct table_cursor *)base;
 
-    cursor->rowid++;
     if (++cursor->repeat >= ext_rows_repeats(&cursor->rows, cursor->at)) {
         cursor->at++;
         cursor->repeat = 0;
@@ -195,56 +144,38 @@ static int table_next(sqlite3_vtab_cursor *base)
 
 static int table_eof(sqlite3_vtab_cursor *base)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
 
     return cursor->at >= ext_rows_count(&cursor->rows);
 }
 
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
 
     ext_rows_result_of(&cursor->rows, cursor->at, cursor->repeat, column, context);
     return SQLITE_OK;
 }
 
-static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    *rowid = ((struct cursor *)cursor)->rowid;
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
+
+    *rowid = (sqlite3_int64)ext_rows_hash(&cursor->rows, cursor->at, cursor->repeat,
+                                          table_definition(base->pVtab)->key_columns);
     return SQLITE_OK;
 }
 
-/* xCreate stays NULL: the tables are always there and cannot be created under another name. */
-static const sqlite3_module table_module = {.iVersion = 0,
-                                            .xConnect = table_connect,
-                                            .xBestIndex = table_best_index,
-                                            .xDisconnect = table_disconnect,
-                                            .xOpen = table_open,
-                                            .xClose = table_close,
-                                            .xFilter = table_filter,
-                                            .xNext = table_next,
-                                            .xEof = table_eof,
-                                            .xColumn = table_column,
-                                            .xRowid = table_rowid};
-
-static void registration_destroy(void *argument)
-{
-    struct registration *registration = argument;
-
-    ext_session_release(registration->session);
-    sqlite3_free(registration);
-}
-
-int vtab_table_register(struct ext_session *session, const struct ext_table *definition)
-{
-    struct registration *registration = sqlite3_malloc64(sizeof *registration);
-
-    if (registration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *registration = (struct registration){.session = session, .definition = definition};
-    /* SQLite calls the destructor also where registering fails. */
-    ext_session_retain(session);
-    return sqlite3_create_module_v2(session->db, definition->schema.name, &table_module,
-                                    registration, registration_destroy);
-}
+const struct ext_driver vtab_table_driver = {.methods = {.iVersion = 0,
+                                                         .xConnect = ext_vtab_connect,
+                                                         .xBestIndex = table_best_index,
+                                                         .xDisconnect = ext_vtab_disconnect,
+                                                         .xOpen = ext_vtab_open,
+                                                         .xClose = table_close,
+                                                         .xFilter = table_filter,
+                                                         .xNext = table_next,
+                                                         .xEof = table_eof,
+                                                         .xColumn = table_column,
+                                                         .xRowid = table_rowid},
+                                             .table_size = sizeof(struct ext_vtab),
+                                             .cursor_size = sizeof(struct table_cursor)};

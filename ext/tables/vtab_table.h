@@ -3,11 +3,9 @@
 #ifndef EXT_VTAB_TABLE_H
 #define EXT_VTAB_TABLE_H
 
-#include "ext/ext_session.h"
-#include "ext/tables/tables.h"
+#include "ext/ext_vtab.h"
 
-/* Register the table as an eponymous module. On success SQLite holds a reference to the session; on
- * an error nothing is registered. Returns a code of SQLite. */
-int vtab_table_register(struct ext_session *session, const struct ext_table *definition);
+/* Its schemas are those of struct ext_table. */
+extern const struct ext_driver vtab_table_driver;
 
 #endif /* EXT_VTAB_TABLE_H */

@@ -64,19 +64,14 @@ int record_cursor_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-void record_table_init(struct record_table *table, struct ext_session *session)
+int record_table_disconnect(sqlite3_vtab *vtab)
 {
-    *table = (struct record_table){.session = session};
-    ext_session_retain(session);
-}
+    struct record_table *table = (struct record_table *)vtab;
 
-void record_table_release(struct record_table *table)
-{
     if (table->spare != NULL) {
         cursor_free(table->spare);
-        table->spare = NULL;
     }
-    ext_session_release(table->session);
+    return ext_vtab_disconnect(vtab);
 }
 
 int record_cursor_eof(sqlite3_vtab_cursor *cursor)
@@ -341,7 +336,7 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
 
 int record_cursor_start(struct record_cursor *cursor, const struct record_source *source)
 {
-    const struct record_table *table = (const struct record_table *)cursor->base.pVtab;
+    struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
     struct ext_cluster *cluster = NULL;
     bool replan = false;
     struct hw_error error;
@@ -350,7 +345,7 @@ int record_cursor_start(struct record_cursor *cursor, const struct record_source
     if (cursor->scan.is_empty) {
         return SQLITE_OK;
     }
-    status = ext_session_cluster(table->session, &cluster, &error);
+    status = ext_session_cluster(session, &cluster, &error);
     if (status != HW_OK) {
         return ext_error_to_vtab(cursor->base.pVtab, &error);
     }

@@ -10,7 +10,7 @@
 #ifndef EXT_RECORD_CURSOR_H
 #define EXT_RECORD_CURSOR_H
 
-#include "ext/ext_session.h"
+#include "ext/ext_vtab.h"
 #include "ext/topics/record_plan.h"
 
 /* The offsets of one partition that the scan is to return. */
@@ -44,8 +44,7 @@ struct record_cursor {
 
 /* What the tables with such cursors begin with. */
 struct record_table {
-    sqlite3_vtab base; /* Must be first. */
-    struct ext_session *session;
+    struct ext_vtab vtab;        /* Must be first. */
     struct record_cursor *spare; /* A closed one for the next xOpen: look-ups open one each. */
 };
 
@@ -62,9 +61,7 @@ int record_cursor_close(sqlite3_vtab_cursor *cursor);
 int record_cursor_next(sqlite3_vtab_cursor *cursor);
 int record_cursor_eof(sqlite3_vtab_cursor *cursor);
 
-/* Begin and end what such a table holds: the session, and the spare cursor. */
-void record_table_init(struct record_table *table, struct ext_session *session);
-void record_table_release(struct record_table *table);
+int record_table_disconnect(sqlite3_vtab *vtab);
 
 /*
  * Start the scan that is in cursor->scan and step to its first row. Returns a code of SQLite, with

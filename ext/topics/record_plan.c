@@ -2,6 +2,8 @@
 /* Planning: which constraints, order and limits a scan takes over, and what that will cost. */
 #include "ext/topics/record_plan.h"
 
+#include "ext/ext_error.h"
+#include "ext/ext_vtab.h"
 #include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
@@ -36,7 +38,8 @@ struct planner {
     int limit_at; /* Index of the constraint; -1: none. */
     int skip_at;
     bool is_exact;          /* Every constraint so far is in the plan. */
-    bool sees_argument;     /* There is a "=" for an argument, usable or not. */
+    uint64_t arguments;     /* Bits of the columns for which there is a "=", usable or not. */
+    uint64_t chosen;        /* Those of them that are in the plan. */
     bool has_argument_list; /* An argument is given as a list, with IN. */
     bool has_partition_equality;
     bool has_offset_equality;
@@ -82,7 +85,11 @@ static bool is_argument_column(const struct planner *planner, int column)
 static enum record_term term_of(const struct planner *planner, int column, bool *is_argument)
 {
     *is_argument = is_argument_column(planner, column);
-    return column < 0 ? planner->shape->rowid : planner->shape->columns[column];
+    if (column >= 0) {
+        return planner->shape->columns[column];
+    }
+    /* Rowids of such rows are hashes, by which nothing is found. */
+    return planner->arguments != 0 ? TERM_NONE : planner->shape->rowid;
 }
 
 static bool is_argument_equality(const struct planner *planner, int index)
@@ -97,7 +104,7 @@ static void look_for_arguments(struct planner *planner)
 {
     for (int i = 0; i < planner->info->nConstraint; i++) {
         if (is_argument_equality(planner, i)) {
-            planner->sees_argument = true;
+            planner->arguments |= UINT64_C(1) << planner->info->aConstraint[i].iColumn;
             planner->has_argument_list |=
                 planner->info->aConstraint[i].usable && sqlite3_vtab_in(planner->info, i, -1) != 0;
         }
@@ -155,7 +162,12 @@ static int plan_constraint(struct planner *planner, int index)
     if (is_equality) {
         note_equality(planner, term);
     }
-    planner->rows /= 4;
+    /* An argument chooses what is scanned, so its "=" counts once. With the terms of an OR SQLite
+     * also shows those beside it, and would find the scans that an OR makes cheaper than one. */
+    if (!is_argument || (planner->chosen >> constraint->iColumn & 1) == 0) {
+        planner->rows /= 4;
+    }
+    planner->chosen |= is_argument ? UINT64_C(1) << constraint->iColumn : 0;
     return SQLITE_OK;
 }
 
@@ -213,6 +225,21 @@ static void plan_limit(struct planner *planner)
  * must not look cheap. */
 static const double hopeless_cost = 1e60;
 
+/* Whether an argument is used that has no "=": of those that a term of an OR may have, the replica
+ * says the most. */
+static bool lacks_argument(const struct planner *planner)
+{
+    uint64_t lacking =
+        planner->info->colUsed & planner->shape->argument_columns & ~planner->arguments;
+
+    for (int i = 0; lacking != 0 && planner->arguments != 0 && i < 64; i++) {
+        if ((lacking >> i & 1) != 0 && planner->shape->columns[i] == TERM_ISOLATION) {
+            lacking &= ~(UINT64_C(1) << i);
+        }
+    }
+    return lacking != 0;
+}
+
 static void plan_cost(struct planner *planner)
 {
     sqlite3_index_info *info = planner->info;
@@ -234,7 +261,7 @@ static void plan_cost(struct planner *planner)
     info->estimatedRows = (sqlite3_int64)planner->rows;
     /* A scan that does not decode records costs about a third. */
     info->estimatedCost = 10 + planner->rows * ((info->idxNum & PLAN_COUNT_ONLY) != 0 ? 0.3 : 1.0);
-    if (!planner->sees_argument && (info->colUsed & planner->shape->argument_columns) != 0) {
+    if (lacks_argument(planner)) {
         info->estimatedCost = hopeless_cost;
     }
 }
@@ -432,9 +459,41 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
     return status;
 }
 
+enum hw_status record_scan_check_replica(const struct record_scan *scan, const char *table,
+                                         struct hw_error *error)
+{
+    if (scan->topic == NULL || !scan->has_replica ||
+        scan->partitions.first != scan->partitions.last) {
+        return ext_error_invalid(error, "%s() takes 3 arguments: %s(topic, partition, broker)",
+                                 table, table);
+    }
+    if (scan->partitions.first < 0) {
+        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                               "%s(): partition must be 0 or more", table);
+    }
+    if (scan->replicas.first < 0) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "%s(): broker must be 0 or more", table);
+    }
+    return HW_OK;
+}
+
 int64_t record_rowid(int64_t partition, int64_t offset)
 {
     return (int64_t)(((uint64_t)partition << RECORD_ROWID_SHIFT) + (uint64_t)offset);
+}
+
+int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int64_t offset)
+{
+    int64_t rowid = record_rowid(partition, offset);
+    uint64_t hash;
+
+    if (!scan->has_replica && scan->mode == HW_READ_UNCOMMITTED) {
+        return rowid;
+    }
+    hash = ext_vtab_hash(ext_vtab_hash(0, (uint64_t)scan->mode),
+                         scan->has_replica ? (uint64_t)scan->replicas.first : UINT64_MAX);
+    return (int64_t)(ext_vtab_hash(hash, (uint64_t)rowid) | UINT64_C(1) << 63);
 }
 
 struct ext_range record_scan_offsets(const struct record_scan *scan, int64_t partition)

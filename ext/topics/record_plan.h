@@ -81,9 +81,21 @@ struct record_scan {
 enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *text, int argc,
                                 sqlite3_value **argv, struct hw_error *error);
 
+/*
+ * Whether all three arguments of a table that reads one replica are there, each one value that may
+ * be. Not asked of a scan that is empty. Errors: HW_REFUSED with INVALID_REQUEST,
+ * UNKNOWN_TOPIC_OR_PARTITION, BROKER_NOT_AVAILABLE; the words name the table.
+ */
+enum hw_status record_scan_check_replica(const struct record_scan *scan, const char *table,
+                                         struct hw_error *error);
+
 /* rowid = partition * 2^48 + offset. */
 enum { RECORD_ROWID_SHIFT = 48, RECORD_TABLE_PARTITIONS_MAX = 32768 };
 int64_t record_rowid(int64_t partition, int64_t offset);
+
+/* The same where the scan is that of a consumer. A row of another replica or isolation is another
+ * row of the table, and has a negative rowid of its own: a hash. */
+int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int64_t offset);
 
 /* The offsets of one partition, 0 <= partition < RECORD_TABLE_PARTITIONS_MAX, that the constraints
  * on offset and rowid leave. */

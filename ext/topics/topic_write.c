@@ -144,14 +144,14 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value *c
                                   &record->value_size, error)) != HW_OK) {
         return status;
     }
-    return read_headers(table->record.session, values, record, error);
+    return read_headers(table->record.vtab.session, values, record, error);
 }
 
 /* Stage the row. */
 static enum hw_status add_row(const struct topic_table *table, const struct hw_produce *produce,
                               struct hw_produced *produced, struct hw_error *error)
 {
-    struct ext_session *session = table->record.session;
+    struct ext_session *session = table->record.vtab.session;
     int32_t partitions;
     enum hw_status status = ext_transaction_add(session, produce, produced, error);
 

@@ -35,16 +35,6 @@ static const struct ext_column columns[] = {
     {"isolation", "TEXT HIDDEN", "an argument: 'read_uncommitted' (the default), 'read_committed'"},
 };
 
-const struct ext_schema vtab_topic_schema = {
-    .name = "highwater",
-    .is_module = true,
-    .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
-                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n])",
-    .use = "orders",
-    .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
-    .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",
-    EXT_COLUMNS(columns)};
-
 static const enum record_term terms[] = {
     [TOPIC_PARTITION] = TERM_PARTITION, [TOPIC_OFFSET] = TERM_OFFSET,
     [TOPIC_TIMESTAMP] = TERM_TIMESTAMP, [TOPIC_KEY] = TERM_NONE,
@@ -62,44 +52,39 @@ enum { ARGUMENT_SCHEMA = 1, ARGUMENT_TABLE = 2, ARGUMENTS_FIRST = 3 };
 
 static struct ext_session *session_of(sqlite3_vtab *vtab)
 {
-    return ((struct record_table *)vtab)->session;
+    return ((struct ext_vtab *)vtab)->session;
 }
 
-static void table_free(struct topic_table *table)
+static int topic_disconnect(sqlite3_vtab *vtab)
 {
-    record_table_release(&table->record);
-    sqlite3_free(table->topic);
-    sqlite3_free(table);
+    sqlite3_free(((struct topic_table *)vtab)->topic);
+    return record_table_disconnect(vtab);
 }
 
 /* A table object with these arguments, declared to SQLite. Returns a code of SQLite. */
-static int table_make(sqlite3 *db, struct ext_session *session, const char *const *argv,
+static int topic_make(sqlite3 *db, void *client, const char *const *argv,
                       const struct topic_arguments *arguments, struct topic_table **made)
 {
-    const char *topic = arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE];
     const char *schema = argv[ARGUMENT_SCHEMA];
+    struct ext_vtab *base = NULL;
     struct topic_table *table;
-    int code = ext_schema_declare(db, &vtab_topic_schema);
+    int code = ext_vtab_make(db, client, &base);
 
-    if (code == SQLITE_OK) {
-        code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
-    }
     if (code != SQLITE_OK) {
         return code;
     }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct topic_table){.topic = sqlite3_mprintf("%s", topic),
-                                  .partition = arguments->partition,
-                                  .owns_topic = arguments->topic == NULL,
-                                  .is_foreign = sqlite3_stricmp(schema, "main") != 0 &&
-                                                sqlite3_stricmp(schema, "temp") != 0};
-    record_table_init(&table->record, session);
-    if (table->topic == NULL) {
-        table_free(table);
-        return SQLITE_NOMEM;
+    table = (struct topic_table *)base;
+    table->topic =
+        sqlite3_mprintf("%s", arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE]);
+    table->partition = arguments->partition;
+    table->owns_topic = arguments->topic == NULL;
+    table->is_foreign =
+        sqlite3_stricmp(schema, "main") != 0 && sqlite3_stricmp(schema, "temp") != 0;
+    code = table->topic == NULL ? SQLITE_NOMEM
+                                : sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+    if (code != SQLITE_OK) {
+        (void)topic_disconnect(&base->base);
+        return code;
     }
     *made = table;
     return SQLITE_OK;
@@ -114,7 +99,7 @@ int topic_foreign_error(struct topic_table *table)
     struct hw_error error;
 
     (void)ext_error_invalid(&error, "%s", foreign_words);
-    return ext_error_to_vtab(&table->record.base, &error);
+    return ext_error_to_vtab(&table->record.vtab.base, &error);
 }
 
 static int topic_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -128,19 +113,13 @@ static int topic_connect(sqlite3 *db, void *client, int argc, const char *const 
     (void)message;
     if (topic_arguments_recall(&arguments, argc - ARGUMENTS_FIRST, argv + ARGUMENTS_FIRST,
                                &error) == HW_OK) {
-        code = table_make(db, client, argv, &arguments, &table);
+        code = topic_make(db, client, argv, &arguments, &table);
     }
     topic_arguments_release(&arguments);
     if (code == SQLITE_OK) {
-        *vtab = &table->record.base;
+        *vtab = &table->record.vtab.base;
     }
     return code;
-}
-
-static int topic_disconnect(sqlite3_vtab *vtab)
-{
-    table_free((struct topic_table *)vtab);
-    return SQLITE_OK;
 }
 
 /* ----------------------------------------------------------------------- creating and dropping */
@@ -236,10 +215,12 @@ static enum hw_status create_own(struct ext_session *session, const char *name,
     return status;
 }
 
-static enum hw_status create_or_open(struct ext_session *session, const char *const *argv,
+static enum hw_status create_or_open(const char *const *argv,
                                      const struct topic_arguments *arguments,
                                      const struct topic_table *table, struct hw_error *error)
 {
+    struct ext_session *session = table->record.vtab.session;
+
     if (table->is_foreign) {
         return ext_error_invalid(error,
                                  "a topic's table can be in main or temp, not in %.60s: open that "
@@ -262,19 +243,19 @@ static int topic_create(sqlite3 *db, void *client, int argc, const char *const *
 
     /* The topic last: nothing may fail behind it. */
     if (status == HW_OK) {
-        code = table_make(db, client, argv, &arguments, &table);
+        code = topic_make(db, client, argv, &arguments, &table);
     }
     if (status == HW_OK && code == SQLITE_OK) {
-        status = create_or_open(client, argv, &arguments, table, &error);
+        status = create_or_open(argv, &arguments, table, &error);
     }
     topic_arguments_release(&arguments);
     if (status != HW_OK) {
         code = ext_error_to_message(message, &error);
     }
     if (code != SQLITE_OK && table != NULL) {
-        table_free(table);
+        (void)topic_disconnect(&table->record.vtab.base);
     } else if (code == SQLITE_OK) {
-        *vtab = &table->record.base;
+        *vtab = &table->record.vtab.base;
     }
     return code;
 }
@@ -288,7 +269,7 @@ static bool is_gone(enum hw_status status, const struct hw_error *error)
 
 static enum hw_status delete_own(struct topic_table *table, struct hw_error *error)
 {
-    struct ext_session *session = table->record.session;
+    struct ext_session *session = table->record.vtab.session;
     struct ext_cluster *cluster = NULL;
     struct hw_stage *stage = NULL;
     struct ext_wait wait = {.timeout = NULL};
@@ -334,8 +315,7 @@ static int topic_destroy(sqlite3_vtab *vtab)
                                  error.message);
         }
     }
-    table_free(table);
-    return SQLITE_OK;
+    return topic_disconnect(vtab);
 }
 
 static int topic_rename(sqlite3_vtab *vtab, const char *name)
@@ -357,7 +337,7 @@ static bool has_one_partition(struct topic_table *table)
     struct ext_cluster *cluster = NULL;
     struct hw_error error;
 
-    return ext_session_cluster(table->record.session, &cluster, &error) == HW_OK &&
+    return ext_session_cluster(table->record.vtab.session, &cluster, &error) == HW_OK &&
            count_partitions(cluster, table->topic) == 1;
 }
 
@@ -447,7 +427,7 @@ static int topic_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct record_cursor *cursor = (const struct record_cursor *)base;
 
-    *rowid = record_rowid(cursor->row.partition, cursor->record->offset);
+    *rowid = record_scan_rowid(&cursor->scan, cursor->row.partition, cursor->record->offset);
     return SQLITE_OK;
 }
 
@@ -492,25 +472,37 @@ static int topic_rollback_to(sqlite3_vtab *vtab, int level)
     return ext_transaction_rollback_to(session_of(vtab), level);
 }
 
-const sqlite3_module vtab_topic_module = {.iVersion = 2,
-                                          .xCreate = topic_create,
-                                          .xConnect = topic_connect,
-                                          .xBestIndex = topic_best_index,
-                                          .xDisconnect = topic_disconnect,
-                                          .xDestroy = topic_destroy,
-                                          .xOpen = record_cursor_open,
-                                          .xClose = record_cursor_close,
-                                          .xFilter = topic_filter,
-                                          .xNext = record_cursor_next,
-                                          .xEof = record_cursor_eof,
-                                          .xColumn = topic_column,
-                                          .xRowid = topic_rowid,
-                                          .xUpdate = topic_update,
-                                          .xBegin = topic_begin,
-                                          .xSync = topic_sync,
-                                          .xCommit = topic_commit,
-                                          .xRollback = topic_rollback,
-                                          .xRename = topic_rename,
-                                          .xSavepoint = topic_savepoint,
-                                          .xRelease = topic_release,
-                                          .xRollbackTo = topic_rollback_to};
+static const struct ext_driver topic_driver = {.methods = {.iVersion = 2,
+                                                           .xCreate = topic_create,
+                                                           .xConnect = topic_connect,
+                                                           .xBestIndex = topic_best_index,
+                                                           .xDisconnect = topic_disconnect,
+                                                           .xDestroy = topic_destroy,
+                                                           .xOpen = record_cursor_open,
+                                                           .xClose = record_cursor_close,
+                                                           .xFilter = topic_filter,
+                                                           .xNext = record_cursor_next,
+                                                           .xEof = record_cursor_eof,
+                                                           .xColumn = topic_column,
+                                                           .xRowid = topic_rowid,
+                                                           .xUpdate = topic_update,
+                                                           .xBegin = topic_begin,
+                                                           .xSync = topic_sync,
+                                                           .xCommit = topic_commit,
+                                                           .xRollback = topic_rollback,
+                                                           .xRename = topic_rename,
+                                                           .xSavepoint = topic_savepoint,
+                                                           .xRelease = topic_release,
+                                                           .xRollbackTo = topic_rollback_to},
+                                               .table_size = sizeof(struct topic_table)};
+
+const struct ext_schema vtab_topic_schema = {
+    .name = "highwater",
+    .driver = &topic_driver,
+    .is_module = true,
+    .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
+                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n])",
+    .use = "orders",
+    .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
+    .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",
+    EXT_COLUMNS(columns)};

@@ -28,7 +28,6 @@ enum topic_column {
     TOPIC_ISOLATION
 };
 
-extern const sqlite3_module vtab_topic_module;
 extern const struct ext_schema vtab_topic_schema;
 
 /* topic_write.c: xUpdate. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the drivers of tables have in common: how a table is registered, connected and left, and how
+ * a cursor is made.
+ *
+ *     static const struct ext_driver ...   the methods of one driver, and how large its structs are
+ *     struct ext_schema                    one table: its columns, its help, its driver
+ *     ext_vtab_register()                  both to SQLite
+ */
+#ifndef EXT_VTAB_H
+#define EXT_VTAB_H
+
+#include "ext/ext_schema.h"
+#include "ext/ext_session.h"
+
+struct ext_driver {
+    /* xCreate stays NULL where the table is always there and cannot be created by another name. */
+    sqlite3_module methods;
+    size_t table_size;  /* Of a struct that begins with struct ext_vtab. */
+    size_t cursor_size; /* Of a struct that begins with sqlite3_vtab_cursor. */
+    bool is_directonly; /* A schema that somebody else made must not use it. */
+};
+
+/* What each table begins with. */
+struct ext_vtab {
+    sqlite3_vtab base; /* Must be first. */
+    struct ext_session *session;
+    const struct ext_schema *schema;
+};
+
+/* On success SQLite holds a reference to the session; on an error nothing is registered. Returns a
+ * code of SQLite. */
+int ext_vtab_register(struct ext_session *session, const struct ext_schema *schema);
+
+/* Removes what has the name; that nothing has it is fine. */
+void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema);
+
+/* A table declared to SQLite, all of its own fields zero. `client` is what xConnect and xCreate
+ * get. Returns a code of SQLite. */
+int ext_vtab_make(sqlite3 *db, void *client, struct ext_vtab **made);
+void ext_vtab_free(struct ext_vtab *table);
+
+/* xConnect and xDisconnect of a table that has nothing more, and xOpen of a cursor that begins as
+ * zeros. */
+int ext_vtab_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                     sqlite3_vtab **vtab, char **message);
+int ext_vtab_disconnect(sqlite3_vtab *vtab);
+int ext_vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
+
+/*
+ * Hashes for rowids. A rowid is one of the whole table: the same row has the same one in each scan,
+ * and two rows have two, whatever the arguments were, since SQLite joins the scans of an OR by it.
+ * Two equal hashes are as unlikely as any of 64 bits. A hash begins as 0, and each part is added to
+ * the hash of those before it.
+ */
+uint64_t ext_vtab_hash(uint64_t hash, uint64_t more);
+uint64_t ext_vtab_hash_text(uint64_t hash, const char *text, size_t size);
+
+#endif /* EXT_VTAB_H */

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who gets in, and how far: an SQLite that is too old, a connection that may only read, a database
+ * in memory that has a name, and the entry point for hosts that run other people's SQL.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "tests/support_directory.h"
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+/* Its functions are called by name here; the struct is what is wanted. */
+#define SQLITE_CORE 1
+#include <sqlite3ext.h>
+
+enum { DOORS_SQL_SIZE = 2000 };
+
+struct doors {
+    char directory[HW_PATH_MAX];
+    char path[HW_PATH_MAX + 10]; /* Of a database. */
+};
+
+static int set_up(void **state)
+{
+    struct doors *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    test_directory_make(f->directory);
+    (void)snprintf(f->path, sizeof f->path, "%s/exp.db", f->directory);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct doors *f = *state;
+
+    test_directory_remove(f->directory);
+    free(f);
+    return 0;
+}
+
+static sqlite3 *open_by(const char *path, int flags, const char *entry, int expected)
+{
+    sqlite3 *db = NULL;
+    char *message = NULL;
+    int code;
+
+    assert_int_equal(sqlite3_open_v2(path, &db, flags, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL),
+                     SQLITE_OK);
+    code = sqlite3_load_extension(db, HW_TEST_EXTENSION, entry, &message);
+    if (code != expected) {
+        print_error("%s\n", message == NULL ? "no message" : message);
+    }
+    assert_int_equal(code, expected);
+    sqlite3_free(message);
+    return db;
+}
+
+/* Text with the directory in it. */
+static const char *with_directory(const struct doors *f, const char *before, const char *after)
+{
+    static char sql[DOORS_SQL_SIZE];
+
+    (void)snprintf(sql, sizeof sql, "%s%s%s", before, f->directory, after);
+    return sql;
+}
+
+static bool has_entry(const struct doors *f, const char *name)
+{
+    char path[HW_PATH_MAX + 100];
+    struct stat look;
+
+    (void)snprintf(path, sizeof path, "%s/%s", f->directory, name);
+    return lstat(path, &look) == 0;
+}
+
+/* ------------------------------------------------------------------------------ an old SQLite */
+
+static int old_number(void)
+{
+    return 3037002;
+}
+
+static const char *old_name(void)
+{
+    return "3.37.2";
+}
+
+/* The rest of the table is NULL: a call through it would end the program. Case: F-02 */
+static void an_sqlite_that_is_too_old_is_told_so(void **state)
+{
+    static const char *const entries[] = {"sqlite3_highwater_init",
+                                          "sqlite3_highwater_readonly_init"};
+    static sqlite3_api_routines old;
+    void *library = dlopen(HW_TEST_EXTENSION, RTLD_NOW | RTLD_LOCAL);
+
+    (void)state;
+    if (library == NULL) {
+        char path[1000];
+
+        (void)snprintf(path, sizeof path, "./%s", HW_TEST_EXTENSION);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    assert_non_null(library);
+    old.libversion_number = old_number;
+    old.libversion = old_name;
+    old.mprintf = sqlite3_mprintf;
+    for (int i = 0; i < 2; i++) {
+        int (*init)(sqlite3 *, char **, const sqlite3_api_routines *) = NULL;
+        char *message = NULL;
+
+        *(void **)&init = dlsym(library, entries[i]);
+        assert_non_null(init);
+        assert_int_equal(init(NULL, &message, &old), SQLITE_ERROR);
+        assert_string_equal(message,
+                            "highwater needs SQLite 3.38.0 or later, this is SQLite 3.37.2");
+        sqlite3_free(message);
+    }
+    (void)dlclose(library);
+}
+
+/* ---------------------------------------------------------------------- databases with a name */
+
+/* Case: F-08 */
+static void a_database_in_memory_has_its_cluster_in_memory(void **state)
+{
+    struct doors *f = *state;
+    sqlite3 *db = open_by(with_directory(f, "file:", "/named?vfs=memdb"),
+                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                          "sqlite3_highwater_init", SQLITE_OK);
+    unsigned char *bytes;
+    sqlite3_int64 size = 0;
+
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+               "INSERT INTO t(value) VALUES ('a'); SELECT * FROM hw_brokers WHERE broker = 9",
+               "");
+    test_sql_close(db);
+    assert_false(has_entry(f, "named-highwater"));
+
+    /* A file that SQLite then reads from memory, as the shell's .open --deserialize does. */
+    db = test_sql_open(f->path);
+    expect_sql(db, "CREATE TABLE ordinary(a)", "");
+    bytes = sqlite3_serialize(db, "main", &size, 0);
+    assert_non_null(bytes);
+    assert_int_equal(
+        sqlite3_deserialize(db, "main", bytes, size, size,
+                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE),
+        SQLITE_OK);
+    expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(); INSERT INTO t(value) VALUES ('a')",
+               "");
+    test_sql_close(db);
+    assert_false(has_entry(f, "exp.db-highwater"));
+    assert_int_not_equal(access("x-highwater", F_OK), 0);
+}
+
+/* -------------------------------------------------------------------------- who may only read */
+
+/* Case: F-09 */
+static void who_may_only_read_makes_no_files_elsewhere(void **state)
+{
+    struct doors *f = *state;
+    sqlite3 *db = test_sql_open(f->path);
+
+    expect_sql(db, "CREATE TABLE ordinary(a)", "");
+    test_sql_close(db);
+    db = open_by(f->path, SQLITE_OPEN_READONLY, "sqlite3_highwater_init", SQLITE_OK);
+    expect_error(db,
+                 with_directory(f, "SELECT open_cluster('",
+                                "/x'), create_topic('x', 1, 1),"
+                                " produce('x', 0, 'k', zeroblob(900000))"),
+                 SQLITE_ERROR, "INVALID_REQUEST: the database is open for reading only");
+    test_sql_close(db);
+    assert_false(has_entry(f, "x"));
+}
+
+/* Case: F-09 */
+static void query_only_holds_for_functions_too(void **state)
+{
+    static const char *const effects[] = {"SELECT produce('t', 0, NULL, 'b')", "SELECT crash(1)",
+                                          "SELECT delete_topic('t')", "SELECT tick(1)",
+                                          "SELECT open_cluster('elsewhere')"};
+    struct doors *f = *state;
+    sqlite3 *db = test_sql_open(f->path);
+
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+               "INSERT INTO t(value) VALUES ('a'); PRAGMA query_only = ON",
+               "");
+    for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
+        expect_error(db, effects[i], SQLITE_ERROR, "INVALID_REQUEST: PRAGMA query_only is on");
+    }
+    expect_error(db, "INSERT INTO t(value) VALUES ('b')", SQLITE_READONLY,
+                 "attempt to write a readonly database");
+    expect_sql(db,
+               "SELECT value FROM t; SELECT state FROM hw_brokers WHERE broker = 1;"
+               "PRAGMA query_only = OFF; SELECT produce('t', 0, NULL, 'b')",
+               "a\nrunning\n1");
+    test_sql_close(db);
+}
+
+/* ----------------------------------------------------------------------- the restricted entry */
+
+/* Case: F-09, F-67 */
+static void the_restricted_entry_point_has_no_function_with_effects(void **state)
+{
+    static const char *const gone[] = {"open_cluster", "configure", "create_topic", "produce",
+                                       "crash",        "tick",      "delete_topic", "add_broker"};
+    struct doors *f = *state;
+    sqlite3 *db =
+        open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        char sql[100];
+        char beginning[100];
+
+        (void)snprintf(sql, sizeof sql, "SELECT %s()", gone[i]);
+        (void)snprintf(beginning, sizeof beginning, "no such function: %s", gone[i]);
+        expect_error(db, sql, SQLITE_ERROR, beginning);
+    }
+    expect_error(db, "CREATE VIRTUAL TABLE t USING highwater()", SQLITE_ERROR,
+                 "INVALID_REQUEST: the extension is loaded for reading only");
+    expect_sql(db,
+               "SELECT highwater_version() IS NOT NULL; SELECT count(*) > 0 FROM hw_help;"
+               "SELECT count(*) FROM hw_topics",
+               "1\n1\n0");
+    test_sql_close(db);
+    assert_false(has_entry(f, "x"));
+}
+
+static void no_function(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    (void)context, (void)argc, (void)argv;
+}
+
+/* What a database file says, views and CHECK constraints, has no way round it either. */
+static void a_restricted_connection_reads_a_database_and_writes_no_topic(void **state)
+{
+    struct doors *f = *state;
+    sqlite3 *db = test_sql_open(f->path);
+
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+               "INSERT INTO t(value) VALUES ('a')",
+               "");
+    test_sql_close(db);
+    /* Somebody whose own function has that name. */
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_create_function(db, "produce", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                             NULL, no_function, NULL, NULL),
+                     SQLITE_OK);
+    expect_sql(db, "CREATE TABLE trap(a CHECK (produce('t', 0, NULL, a) >= 0))", "");
+    test_sql_close(db);
+    db = open_by(f->path, SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+    expect_sql(db, "SELECT value FROM t", "a");
+    expect_error(db, "INSERT INTO t(value) VALUES ('b')", SQLITE_ERROR,
+                 "INVALID_REQUEST: the extension is loaded for reading only");
+    expect_error(db, "INSERT INTO trap VALUES ('b')", SQLITE_ERROR, "unknown function: produce()");
+    expect_sql(db, "SELECT value FROM t", "a");
+    test_sql_close(db);
+}
+
+/* Case: F-09 */
+static void files_are_read_below_the_named_folder_only(void **state)
+{
+    static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
+                                         "kafka_index",     "kafka_epochs",  "kafka_checkpoint",
+                                         "kafka_producers", "kafka_dirs"};
+    struct doors *f = *state;
+    sqlite3 *db = test_sql_open(f->path);
+    char root[HW_PATH_MAX + 100];
+    char sql[DOORS_SQL_SIZE];
+    char link[HW_PATH_MAX + 200];
+
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+               "INSERT INTO t(value) VALUES ('a')",
+               "");
+    test_sql_close(db);
+    (void)snprintf(root, sizeof root, "%s/exp.db-highwater/broker-1", f->directory);
+    for (int with_root = 0; with_root < 2; with_root++) {
+        assert_int_equal(with_root ? setenv("HIGHWATER_ROOT", root, 1) : unsetenv("HIGHWATER_ROOT"),
+                         0);
+        db = open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init",
+                     SQLITE_OK);
+        (void)snprintf(sql, sizeof sql, "SELECT value FROM kafka_log('%s/t-0')", root);
+        if (with_root) {
+            expect_sql(db, sql, "a");
+        } else {
+            expect_error(db, sql, SQLITE_ERROR, "INVALID_REQUEST: no files may be read");
+        }
+        for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+            (void)snprintf(sql, sizeof sql, "SELECT * FROM %s('/etc')", tables[i]);
+            expect_error(db, sql, SQLITE_ERROR, "INVALID_REQUEST: ");
+        }
+        test_sql_close(db);
+    }
+    /* Ways out of it: "..", a link, a folder whose name begins alike. */
+    (void)snprintf(link, sizeof link, "%s/out", root);
+    assert_int_equal(symlink("/etc", link), 0);
+    db = open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+    for (int i = 0; i < 4; i++) {
+        static const char *const ways[] = {"/..", "/out", "/missing/../../..", "0"};
+
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM kafka_dirs('%s%s')", root, ways[i]);
+        expect_error(db, sql, SQLITE_ERROR, "INVALID_REQUEST: ");
+    }
+    test_sql_close(db);
+    assert_int_equal(unsetenv("HIGHWATER_ROOT"), 0);
+}
+
+static void one_connection_has_one_of_the_two(void **state)
+{
+    sqlite3 *db =
+        open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+
+    (void)state;
+    assert_int_equal(
+        sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_readonly_init", NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_init", NULL),
+                     SQLITE_ERROR);
+    expect_error(db, "SELECT tick(1)", SQLITE_ERROR, "no such function: tick");
+    test_sql_close(db);
+    db = test_sql_open(":memory:");
+    assert_int_equal(
+        sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_readonly_init", NULL),
+        SQLITE_ERROR);
+    expect_sql(db, "SELECT tick(1)", "1");
+    test_sql_close(db);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(an_sqlite_that_is_too_old_is_told_so),
+        TEST(a_database_in_memory_has_its_cluster_in_memory),
+        TEST(who_may_only_read_makes_no_files_elsewhere),
+        TEST(query_only_holds_for_functions_too),
+        TEST(the_restricted_entry_point_has_no_function_with_effects),
+        TEST(a_restricted_connection_reads_a_database_and_writes_no_topic),
+        TEST(files_are_read_below_the_named_folder_only),
+        TEST(one_connection_has_one_of_the_two),
+    };
+#undef TEST
+
+    return cmocka_run_group_tests_name("sql_doors", tests, NULL, NULL);
+}
