@@ -251,16 +251,16 @@ const struct ext_table ext_tables[] = {
 
     {TABLE("hw_links", links, "one row a direction of a link that has times, or is used, or is cut",
            "SELECT * FROM hw_links;"),
-     fill_links, true},
+     FIRST(2), fill_links, true},
 
     {TABLE("hw_requests", requests,
            "messages that are under way between brokers, or wait at the leader",
            "SELECT kind, sender, receiver, state, due_ms FROM hw_requests;"),
-     fill_requests, true},
+     FIRST(4), fill_requests, true},
 
     {TABLE("hw_loads", loads, "one row a load(): what it does, and how long its producers waited",
            "SELECT id, sent, acknowledged, mean_latency_ms FROM hw_loads;"),
-     fill_loads, true},
+     FIRST(1), fill_loads, true},
 
     {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),
