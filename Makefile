@@ -109,6 +109,14 @@ $(BUILD)/generated/%.o: $(BUILD)/generated/%.c $(BUILD)/flags | $(BUILD)/librari
 # SQL tests, and benchmarks, load the extension that was built along with them.
 $(BUILD)/tests/%.o: private HW_CFLAGS += -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"'
 
+# highwater_build() names the commit; only its file is compiled again for another one.
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+$(BUILD)/ext/functions/functions_build.o: private HW_CFLAGS += -DHW_BUILD_COMMIT='"$(COMMIT)"'
+$(BUILD)/ext/functions/functions_build.o: $(BUILD)/commit
+$(BUILD)/commit: force
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+
 # Another compiler or other flags: everything is built again.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)

@@ -98,6 +98,7 @@ try:
     raise SystemExit("loading of extensions is still on")
 except driver.Error as error:
     assert "not authorized" in str(error) or "not enabled" in str(error), error
+assert "\"commit\":\"unknown\"" not in ask("SELECT highwater_build()")[0][0]
 assert sqlite_highwater.__version__ == ask("SELECT highwater_version()")[0][0]
 END
 python_session() { (cd "$scratch" && "$1/bin/python" session.py "$2"); }

@@ -53,6 +53,22 @@ bool hw_codec_from_name(const char *name, enum hw_codec *codec)
     return false;
 }
 
+const char *hw_codec_library_version(enum hw_codec codec)
+{
+    switch (codec) {
+    case HW_CODEC_GZIP:
+        return hw_gzip_version();
+    case HW_CODEC_LZ4:
+        return hw_lz4_version();
+    case HW_CODEC_ZSTD:
+        return hw_zstd_version();
+    case HW_CODEC_NONE:
+    case HW_CODEC_SNAPPY:
+        break;
+    }
+    return "";
+}
+
 int hw_codec_level_default(enum hw_codec codec)
 {
     return codecs[codec].level_default;

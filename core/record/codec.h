@@ -33,6 +33,9 @@ const char *hw_codec_name(int codec_id);
  * compression.type. Returns false, and leaves *codec, for every other name. */
 bool hw_codec_from_name(const char *name, enum hw_codec *codec);
 
+/* The version of the library that does a codec's work, "" where it does not tell. */
+const char *hw_codec_library_version(enum hw_codec codec);
+
 /*
  * Levels of a codec, of the topic configs compression.<codec>.level:
  * gzip 1..9 or -1 (zlib's default), lz4 1..17, zstd -131072..22. The others have none: 0.

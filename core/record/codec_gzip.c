@@ -12,6 +12,11 @@ enum {
     MEMBER_SIZE_MIN = 18 /* Header and trailer. */
 };
 
+const char *hw_gzip_version(void)
+{
+    return zlibVersion();
+}
+
 enum hw_status hw_gzip_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
                                 struct hw_error *error)
 {

@@ -31,6 +31,11 @@ enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct h
 /* HW_CORRUPT with the codec's name in front of `fault`. */
 enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error);
 
+/* Versions of the libraries; libsnappy's interface for C has none. */
+const char *hw_gzip_version(void);
+const char *hw_lz4_version(void);
+const char *hw_zstd_version(void);
+
 enum hw_status hw_gzip_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
                                 struct hw_error *error);
 enum hw_status hw_gzip_decompress(const uint8_t *bytes, size_t size, struct hw_codec_output *output,

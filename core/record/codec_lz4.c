@@ -17,6 +17,7 @@
  */
 #include "core/record/codec_library.h"
 
+#include <lz4.h>
 #include <lz4frame.h>
 #include <string.h>
 
@@ -42,6 +43,11 @@ enum {
 static bool is_out_of_memory(LZ4F_errorCode_t result)
 {
     return strcmp(LZ4F_getErrorName(result), "ERROR_allocation_failed") == 0;
+}
+
+const char *hw_lz4_version(void)
+{
+    return LZ4_versionString();
 }
 
 enum hw_status hw_lz4_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,

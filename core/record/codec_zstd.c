@@ -5,6 +5,11 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+const char *hw_zstd_version(void)
+{
+    return ZSTD_versionString();
+}
+
 enum hw_status hw_zstd_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
                                 struct hw_error *error)
 {

@@ -13,6 +13,9 @@ SQLITE_EXTENSION_INIT3
 const struct ext_function ext_functions[] = {
     {"highwater_version", 0, 0, PURE, fn_highwater_version, "highwater_version()",
      "the version of this extension", "SELECT highwater_version();"},
+    {"highwater_build", 0, 0, PURE, fn_highwater_build, "highwater_build()",
+     "what this library was built from, as JSON: version, commit, compiler, codecs, SQLite",
+     "SELECT highwater_build();"},
 
     {"open_cluster", 1, 2, EFFECT, fn_open_cluster, "open_cluster(path [, options_json])",
      "attach this connection to the cluster in a directory, or to a new one in ':memory:'; returns "

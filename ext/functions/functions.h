@@ -12,6 +12,7 @@ extern const struct ext_function ext_functions[];
 extern const size_t ext_function_count;
 
 /* functions_cluster.c */
+void fn_highwater_build(struct ext_call *call);
 void fn_highwater_version(struct ext_call *call);
 void fn_open_cluster(struct ext_call *call);
 void fn_configure(struct ext_call *call);
