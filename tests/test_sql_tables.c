@@ -208,7 +208,8 @@ static void lists_of_arguments_read_each_log_once(void **state)
 
     expect_sql(
         db,
-        "SELECT count(*) FROM hw_log WHERE of_topic = 'a' AND \"partition\" = 0 AND of_broker IN (1, 2);"
+        "SELECT count(*) FROM hw_log WHERE of_topic = 'a' AND \"partition\" = 0 AND of_broker IN "
+        "(1, 2);"
         "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker IN (1, 1);"
         "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker IN (SELECT broker FROM hw_brokers);"
         "SELECT count(*) FROM hw_log('a', 0) WHERE of_broker = 1 OR of_broker = 2;"

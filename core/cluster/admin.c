@@ -156,11 +156,10 @@ static enum hw_status admin_check_timed(const struct hw_cluster *cluster, const 
     if (!is_timed || variant->has_timeouts) {
         return HW_OK;
     }
-    return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG, "protocol %s has no fetch loops: %s",
-                           variant->name,
-                           variant == cluster->variant
-                               ? "it knows replication manual and auto"
-                               : "configure('replication', 'manual') first");
+    return hw_error_refuse(
+        error, HW_KAFKA_INVALID_CONFIG, "protocol %s has no fetch loops: %s", variant->name,
+        variant == cluster->variant ? "it knows replication manual and auto"
+                                    : "configure('replication', 'manual') first");
 }
 
 enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,

@@ -138,9 +138,9 @@ struct hw_produce {
     struct hw_record record; /* offset is ignored. */
     const uint8_t *batch;    /* The bytes of a whole batch instead; NULL: the record. */
     size_t batch_size;
-    int64_t acks;            /* 0, 1, HW_ACKS_ALL, or HW_ACKS_DEFAULT: the config `acks`. */
-    int64_t leader_epoch;    /* -1: not given. Otherwise the leader fences by it. */
-    bool has_broker;         /* Send it to `broker`, which has to take itself for the leader. */
+    int64_t acks;         /* 0, 1, HW_ACKS_ALL, or HW_ACKS_DEFAULT: the config `acks`. */
+    int64_t leader_epoch; /* -1: not given. Otherwise the leader fences by it. */
+    bool has_broker;      /* Send it to `broker`, which has to take itself for the leader. */
     int64_t broker;
 };
 
