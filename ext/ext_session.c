@@ -12,6 +12,9 @@ SQLITE_EXTENSION_INIT3
 
 static const char directory_suffix[] = "-highwater";
 
+static const char read_only_words[] =
+    "the database is open for reading only, and so is every cluster in a directory";
+
 /* The folder as the system names it; one that is not there has no files. */
 static char *copy_root(void)
 {
@@ -123,9 +126,8 @@ enum hw_status ext_session_check_writable(const struct ext_session *session, str
     if (session->is_restricted) {
         return ext_error_invalid(error, "the extension is loaded for reading only");
     }
-    if (!session->is_elsewhere_in_memory && session->is_read_only) {
-        return ext_error_invalid(error, "the database is open for reading only, and so is every "
-                                        "cluster in a directory");
+    if (session->is_read_only) {
+        return ext_error_invalid(error, "%s", read_only_words);
     }
     return HW_OK;
 }
@@ -237,6 +239,9 @@ enum hw_status ext_session_attach(struct ext_session *session,
         return ext_error_invalid(error, "the transaction has written to topics of the present "
                                         "cluster: COMMIT or ROLLBACK first");
     }
+    if (options->directory != NULL && sqlite3_db_readonly(session->db, "main") == 1) {
+        return ext_error_invalid(error, "%s", read_only_words);
+    }
     if (options->directory != NULL) {
         status = hw_posix_real_path(options->directory, path, error);
         wanted.directory = path;
@@ -253,6 +258,6 @@ enum hw_status ext_session_attach(struct ext_session *session,
     }
     detach(session);
     session->cluster = cluster;
-    session->is_elsewhere_in_memory = options->directory == NULL;
+    session->is_read_only &= options->directory != NULL;
     return HW_OK;
 }

@@ -27,12 +27,10 @@ struct ext_session {
     int references;
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
-    bool is_read_only;           /* So is the database. */
-    bool is_elsewhere_in_memory; /* By open_cluster(':memory:'): nothing of it outlives the process.
-                                  */
-    bool is_restricted;          /* Nothing has an effect, and files are read below `root` only. */
-    char *root;                  /* NULL: none are. */
-    struct hw_stage *stage;      /* NULL until it is needed. */
+    bool is_read_only;      /* As the database is, unless the cluster is another one in memory. */
+    bool is_restricted;     /* Nothing has an effect, and files are read below `root` only. */
+    char *root;             /* NULL: none are. */
+    struct hw_stage *stage; /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
     struct hw_buffer headers; /* Scratch of xUpdate. */

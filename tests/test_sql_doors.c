@@ -183,6 +183,10 @@ static void who_may_only_read_makes_no_files_elsewhere(void **state)
                                 "/x'), create_topic('x', 1, 1),"
                                 " produce('x', 0, 'k', zeroblob(900000))"),
                  SQLITE_ERROR, "INVALID_REQUEST: the database is open for reading only");
+    /* Nor on the way over a cluster in memory. */
+    expect_sql(db, "SELECT open_cluster(':memory:')", ":memory:");
+    expect_error(db, with_directory(f, "SELECT open_cluster('", "/x')"), SQLITE_ERROR,
+                 "INVALID_REQUEST: the database is open for reading only");
     test_sql_close(db);
     assert_false(has_entry(f, "x"));
 }

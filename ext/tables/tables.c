@@ -256,7 +256,7 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_requests", requests,
            "messages that are under way between brokers, or wait at the leader",
            "SELECT kind, sender, receiver, state, due_ms FROM hw_requests;"),
-     FIRST(4), fill_requests, true},
+     FIRST(6), fill_requests, true},
 
     {TABLE("hw_loads", loads, "one row a load(): what it does, and how long its producers waited",
            "SELECT id, sent, acknowledged, mean_latency_ms FROM hw_loads;"),
