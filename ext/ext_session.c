@@ -104,6 +104,63 @@ static enum hw_status options_of_database(sqlite3 *db, struct ext_cluster_option
     return hw_posix_real_path(beside, path, error);
 }
 
+/*
+ * Whether the database has a table of that name that makes its own topic. While SQLite creates or
+ * drops a table, its schema says so already: then what was before counts. False where the schema
+ * cannot be read now.
+ */
+static bool schema_tells(const struct ext_session *session, const char *topic, bool *has_table)
+{
+    sqlite3_stmt *statement;
+    int code;
+
+    if (session->changing != NULL && sqlite3_stricmp(session->changing, topic) == 0) {
+        *has_table = session->is_dropping;
+        return true;
+    }
+    if (sqlite3_prepare_v2(
+            session->db,
+            "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 AND "
+            "sql LIKE 'CREATE VIRTUAL TABLE%'",
+            -1, &statement, NULL) != SQLITE_OK) {
+        return false;
+    }
+    code = sqlite3_bind_text(statement, 1, topic, -1, SQLITE_STATIC);
+    code = code == SQLITE_OK ? sqlite3_step(statement) : code;
+    *has_table = code == SQLITE_ROW;
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+/*
+ * Topics that were being created or deleted when an earlier process was killed go the way that the
+ * database went. What cannot be done now is tried again by the next connection.
+ */
+static void decide_topics(struct ext_session *session)
+{
+    size_t position = 0;
+    const char *next = hw_cluster_next_undecided(ext_cluster_lock(session->cluster), &position);
+
+    while (next != NULL) {
+        char *topic = sqlite3_mprintf("%s", next);
+        struct hw_error unused;
+        bool has_table;
+
+        ext_cluster_unlock(session->cluster); /* Reading the schema may come back to it. */
+        if (topic != NULL && schema_tells(session, topic, &has_table)) {
+            position -= has_table ? 0 : 1;
+            if (hw_cluster_decide_topic(ext_cluster_lock(session->cluster), topic, has_table,
+                                        &unused) != HW_OK) {
+                position += has_table ? 0 : 1;
+            }
+            ext_cluster_unlock(session->cluster);
+        }
+        sqlite3_free(topic);
+        next = hw_cluster_next_undecided(ext_cluster_lock(session->cluster), &position);
+    }
+    ext_cluster_unlock(session->cluster);
+}
+
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error)
 {
@@ -115,6 +172,9 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
         status = options_of_database(session->db, &options, path, error);
         if (status == HW_OK) {
             status = ext_registry_open(&options, &session->cluster, error);
+        }
+        if (status == HW_OK && !session->is_read_only) {
+            decide_topics(session);
         }
     }
     *cluster = session->cluster;
@@ -259,5 +319,6 @@ enum hw_status ext_session_attach(struct ext_session *session,
     detach(session);
     session->cluster = cluster;
     session->is_read_only &= options->directory != NULL;
+    session->is_attached = true;
     return HW_OK;
 }

@@ -30,6 +30,9 @@ struct ext_session {
     bool is_read_only;      /* As the database is, unless the cluster is another one in memory. */
     bool is_restricted;     /* Nothing has an effect, and files are read below `root` only. */
     char *root;             /* NULL: none are. */
+    bool is_attached;       /* By open_cluster(): it is not the database's own. */
+    const char *changing;   /* The table that xCreate or xDestroy is about, while it runs; */
+    bool is_dropping;       /* which of them. */
     struct hw_stage *stage; /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */

@@ -19,6 +19,9 @@ static enum hw_status stage_open(struct ext_session *session, struct hw_error *e
     status = ext_session_cluster(session, &cluster, error);
     if (status == HW_OK && session->stage == NULL) {
         status = hw_stage_create(ext_cluster_lock(cluster), &session->stage, error);
+        if (status == HW_OK && !session->is_attached) {
+            hw_stage_of_own_database(session->stage);
+        }
         ext_cluster_unlock(cluster);
     }
     if (status == HW_OK && session->stage_state == EXT_STAGE_IDLE) {

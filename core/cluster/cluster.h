@@ -100,6 +100,7 @@ struct hw_topic_spec {
     int64_t replication_factor; /* 0: default.replication.factor. */
     const struct hw_config_pair *configs;
     size_t config_count;
+    bool is_staged; /* By a transaction of the database that may not commit. */
 };
 
 /*
@@ -109,6 +110,18 @@ struct hw_topic_spec {
  */
 enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct hw_topic_spec *spec,
                                        struct hw_uuid *topic_id, struct hw_error *error);
+
+/*
+ * The next topic that a transaction of the database was creating or deleting when the process
+ * ended; NULL: no more. Whether it has a table tells whether that was committed. The name is the
+ * topic's.
+ */
+const char *hw_cluster_next_undecided(const struct hw_cluster *cluster, size_t *position);
+
+/* Keep such a topic, or delete it. An unknown name, and a topic that is decided, are fine. Errors:
+ * HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_cluster_decide_topic(struct hw_cluster *cluster, const char *topic, bool is_kept,
+                                       struct hw_error *error);
 enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,
                                        struct hw_error *error);
 

@@ -55,6 +55,14 @@ struct hw_writer {
     bool is_prepared; /* COMMIT has begun: the rows are in the leaders' logs. */
 };
 
+/* Whether the database has committed the transaction that makes or deletes a topic. In
+ * cluster.state the last two are one: the process that writes STAGED may end. */
+enum hw_topic_decision {
+    HW_TOPIC_DECIDED,
+    HW_TOPIC_STAGED,   /* A stage of this process will know. */
+    HW_TOPIC_UNDECIDED /* Of a process that has ended: the database's schema tells. */
+};
+
 struct hw_topic {
     char name[HW_TOPIC_NAME_MAX + 1];
     struct hw_uuid id;
@@ -71,6 +79,7 @@ struct hw_topic {
     int32_t sticky_partition; /* Next for records without a key. */
     bool is_throttled;        /* One of its two lists names a replica. */
     bool is_hidden;           /* Deleted by a stage that has not committed. */
+    enum hw_topic_decision decision;
 };
 
 /* What every step looks at of the cluster's configuration. */

@@ -353,6 +353,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     if (status != HW_OK) {
         return status;
     }
+    (*topic)->decision = spec->is_staged ? HW_TOPIC_STAGED : HW_TOPIC_DECIDED;
     /* An earlier topic of that name may have been deleted where they could not be written. */
     status = topic_clear_checkpoints(cluster, spec->name, error);
     for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
@@ -411,6 +412,34 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
     topic_remove_files(cluster, topic);
     topic_destroy(cluster, topic);
     return HW_OK;
+}
+
+const char *hw_cluster_next_undecided(const struct hw_cluster *cluster, size_t *position)
+{
+    while (*position < cluster->topic_count) {
+        const struct hw_topic *topic = cluster->topics[(*position)++];
+
+        if (topic->decision == HW_TOPIC_UNDECIDED) {
+            return topic->name;
+        }
+    }
+    return NULL;
+}
+
+enum hw_status hw_cluster_decide_topic(struct hw_cluster *cluster, const char *name, bool is_kept,
+                                       struct hw_error *error)
+{
+    struct hw_topic *topic = hw_cluster_topic(cluster, name);
+
+    if (topic == NULL || topic->decision != HW_TOPIC_UNDECIDED) {
+        return HW_OK;
+    }
+    if (!is_kept) {
+        return hw_cluster_do_delete_topic(cluster, topic, error);
+    }
+    topic->decision = HW_TOPIC_DECIDED;
+    cluster->is_state_dirty = true;
+    return hw_cluster_finish_step(cluster, HW_OK, error);
 }
 
 enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,

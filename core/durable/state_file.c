@@ -186,6 +186,9 @@ static enum hw_status append_topic(struct hw_buffer *out, const struct hw_topic 
     status = hw_buffer_append_format(
         out, error, "topic %s %s %" PRId32 " %" PRId32 " %" PRId32 "\n", topic->name, id,
         topic->partition_count, topic->replication_factor, topic->sticky_partition);
+    if (status == HW_OK && topic->decision != HW_TOPIC_DECIDED) {
+        status = hw_buffer_append_format(out, error, "undecided\n");
+    }
     if (status == HW_OK) {
         status = append_configs(out, "topic-config", &topic->configs, error);
     }

@@ -14,6 +14,8 @@
  *     cut 2 controller                      for each link that is cut: its ends
  *     topic orders 22_characters_of_an_id 1 2 0        name, id, partitions, replication factor,
  *                                                      sticky partition; for each in order of name
+ *     undecided                                        where a transaction that may not have been
+ *                                                      committed makes or deletes it
  *     topic-config min.insync.replicas 2               for each that is set
  *     partition 0 1 3 5 recovered [1,2] [1] [2] [] [] [] [1,2]    for each: number, leader, leader
  *                                                      epoch, partition epoch, recovered or

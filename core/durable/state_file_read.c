@@ -328,6 +328,7 @@ static enum hw_status read_topic(struct hw_cluster *cluster, struct hw_state_rea
     struct hw_config_values configs;
     struct hw_topic *topic = NULL;
     struct topic_line line;
+    bool is_undecided = false;
     enum hw_status status = hw_state_expect(reader, "topic", 6);
 
     if (status != HW_OK) {
@@ -342,6 +343,11 @@ static enum hw_status read_topic(struct hw_cluster *cluster, struct hw_state_rea
     }
     hw_config_values_init(&configs, cluster->allocator);
     status = hw_state_next_line(reader);
+    if (status == HW_OK && hw_state_is_at(reader, "undecided")) {
+        is_undecided = true;
+        status = hw_state_expect(reader, "undecided", 1);
+        status = status == HW_OK ? hw_state_next_line(reader) : status;
+    }
     if (status == HW_OK) {
         status = read_configs(reader, "topic-config", HW_CONFIG_TOPIC, &configs);
     }
@@ -352,6 +358,7 @@ static enum hw_status read_topic(struct hw_cluster *cluster, struct hw_state_rea
     hw_config_values_release(&configs);
     if (status == HW_OK) {
         topic->sticky_partition = line.sticky_partition;
+        topic->decision = is_undecided ? HW_TOPIC_UNDECIDED : HW_TOPIC_DECIDED;
     }
     for (int32_t p = 0; status == HW_OK && p < line.partitions; p++) {
         status = read_partition(cluster, reader, topic, p);

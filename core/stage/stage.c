@@ -28,6 +28,11 @@ enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **sta
     return HW_OK;
 }
 
+void hw_stage_of_own_database(struct hw_stage *stage)
+{
+    stage->is_of_own_database = true;
+}
+
 void hw_stage_destroy(struct hw_stage *stage)
 {
     const struct hw_allocator *allocator;
@@ -386,14 +391,16 @@ bool hw_stage_has_offset(const struct hw_stage *stage, const char *topic, int64_
 enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_topic_spec *spec,
                                      struct hw_error *error)
 {
+    struct hw_topic_spec staged = *spec;
     struct hw_topic *topic;
     enum hw_status status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->created,
                                              &stage->created_capacity, stage->created_count + 1,
                                              sizeof *stage->created, error);
 
     HW_ASSERT(!stage->writer.is_prepared);
+    staged.is_staged = stage->is_of_own_database;
     if (status == HW_OK) {
-        status = hw_cluster_do_create_topic(stage->cluster, spec, &topic, error);
+        status = hw_cluster_do_create_topic(stage->cluster, &staged, &topic, error);
     }
     if (status != HW_OK) {
         return status;

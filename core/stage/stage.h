@@ -27,6 +27,10 @@ struct hw_stage;
 enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
                                struct hw_error *error);
 
+/* The database is the one that the cluster lies beside: after a kill the next opening asks its
+ * schema whether the transaction was committed that creates or deletes topics. */
+void hw_stage_of_own_database(struct hw_stage *stage);
+
 /* Rolls back what was not committed. NULL is allowed. */
 void hw_stage_destroy(struct hw_stage *stage);
 

@@ -214,6 +214,43 @@ static void undo_appends(struct hw_stage *stage)
     }
 }
 
+static void decide(struct hw_stage *stage, struct hw_topic *topic, enum hw_topic_decision decision)
+{
+    stage->cluster->is_state_dirty |= topic->decision != decision;
+    topic->decision = decision;
+}
+
+static bool is_created(const struct hw_stage *stage, const struct hw_topic *topic)
+{
+    for (size_t i = 0; i < stage->created_count; i++) {
+        if (stage->created[i] == topic) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Topics that the transaction deletes go once it is committed: an opening between the two has to
+ * ask the database. */
+static void decide_deleted(struct hw_stage *stage, enum hw_topic_decision decision)
+{
+    for (size_t i = 0; stage->is_of_own_database && i < stage->deleted_count; i++) {
+        if (!is_created(stage, stage->deleted[i])) {
+            decide(stage, stage->deleted[i], decision);
+        }
+    }
+}
+
+/* Take all of a preparation back. What cannot be written down now is so by the next step. */
+static void unprepare(struct hw_stage *stage)
+{
+    struct hw_error unused;
+
+    undo_appends(stage);
+    decide_deleted(stage, HW_TOPIC_DECIDED);
+    (void)hw_cluster_write_state(stage->cluster, &unused);
+}
+
 /* One batch is there whole or not at all, wherever the process ends. */
 static bool needs_note(const struct hw_stage *stage)
 {
@@ -257,7 +294,8 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         return HW_OK;
     }
     status = check_partitions(stage, error);
-    if (status == HW_OK && stage->partition_count > 0) {
+    if (status == HW_OK && stage->partition_count + stage->deleted_count > 0) {
+        decide_deleted(stage, HW_TOPIC_STAGED);
         status = hw_cluster_write_state(stage->cluster, error);
     }
     if (status == HW_OK && needs_note(stage)) {
@@ -270,10 +308,7 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         status = hw_stage_file_clear(&stage->cluster->stage_file, error);
     }
     if (status != HW_OK) {
-        struct hw_error unused;
-
-        undo_appends(stage);
-        (void)hw_stage_file_clear(&stage->cluster->stage_file, &unused);
+        unprepare(stage);
         return status;
     }
     stage->writer.is_prepared = true;
@@ -283,7 +318,7 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 void hw_stage_reopen(struct hw_stage *stage)
 {
     if (stage->writer.is_prepared) {
-        undo_appends(stage);
+        unprepare(stage);
         stage->writer.is_prepared = false;
     }
 }
@@ -343,6 +378,7 @@ static void commit_topics(struct hw_stage *stage)
         for (int32_t p = 0; p < stage->created[i]->partition_count; p++) {
             stage->created[i]->writers[p] = NULL;
         }
+        decide(stage, stage->created[i], HW_TOPIC_DECIDED);
     }
     stage->created_count = 0;
     while (stage->deleted_count > 0) {

@@ -220,6 +220,7 @@ static enum hw_status create_or_open(const char *const *argv,
                                      const struct topic_table *table, struct hw_error *error)
 {
     struct ext_session *session = table->record.vtab.session;
+    enum hw_status status;
 
     if (table->is_foreign) {
         return ext_error_invalid(error,
@@ -227,8 +228,14 @@ static enum hw_status create_or_open(const char *const *argv,
                                  "database itself",
                                  argv[ARGUMENT_SCHEMA]);
     }
-    return arguments->topic != NULL ? open_existing(session, arguments, error)
-                                    : create_own(session, argv[ARGUMENT_TABLE], arguments, error);
+    if (arguments->topic != NULL) {
+        return open_existing(session, arguments, error);
+    }
+    session->changing = argv[ARGUMENT_TABLE];
+    session->is_dropping = false;
+    status = create_own(session, argv[ARGUMENT_TABLE], arguments, error);
+    session->changing = NULL;
+    return status;
 }
 
 static int topic_create(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -309,7 +316,10 @@ static int topic_destroy(sqlite3_vtab *vtab)
         return destroy_error(SQLITE_READONLY, foreign_words);
     }
     if (table->owns_topic) {
+        table->record.vtab.session->changing = table->topic;
+        table->record.vtab.session->is_dropping = true;
         status = delete_own(table, &error);
+        table->record.vtab.session->changing = NULL;
         if (status != HW_OK && !is_gone(status, &error)) {
             return destroy_error(status == HW_IO ? SQLITE_CANTOPEN : ext_error_code(&error),
                                  error.message);
