@@ -30,6 +30,7 @@
 #include "core/inspect/index_check.h"
 #include "core/inspect/kafka_scan.h"
 #include "core/inspect/partition_summary.h"
+#include "core/inspect/path_pattern.h"
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
 #include "core/io/memory_store.h"

@@ -41,12 +41,15 @@ int test_kafka_teardown(void **state)
 
 const char *with_directory(const struct kafka_fixture *f, const char *text)
 {
-    static char out[SQL_SIZE];
+    static char outs[2][SQL_SIZE];
+    static int next;
+    char *out = outs[next];
     size_t at = 0;
 
-    while (*text != '\0' && at < sizeof out - HW_PATH_MAX) {
+    next = 1 - next;
+    while (*text != '\0' && at < SQL_SIZE - HW_PATH_MAX) {
         if (text[0] == '$' && text[1] == 'D') {
-            at += (size_t)snprintf(out + at, sizeof out - at, "%s", f->directory);
+            at += (size_t)snprintf(out + at, SQL_SIZE - at, "%s", f->directory);
             text += 2;
         } else {
             out[at++] = *text++;

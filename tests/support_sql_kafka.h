@@ -29,7 +29,7 @@ struct kafka_fixture {
 int test_kafka_setup(void **state);
 int test_kafka_teardown(void **state);
 
-/* `text` with $D replaced by the directory of the test. Valid until the next call. */
+/* `text` with $D replaced by the directory of the test. Valid until the call after the next. */
 const char *with_directory(const struct kafka_fixture *f, const char *text);
 
 /* expect_sql() with $D replaced. */

@@ -85,6 +85,26 @@ static void put(struct fixture *t, hw_offset_t base_offset, int count)
     test_put_batch(&t->log, &(struct test_batch){.base_offset = base_offset, .count = count});
 }
 
+/* A list of one path, until the next call. */
+static const struct hw_name_list *path_list(const char *path)
+{
+    static char text[HW_PATH_MAX];
+    static char *name = text;
+    static const struct hw_name_list list = {.names = &name, .count = 1};
+
+    (void)snprintf(text, sizeof text, "%s", path);
+    return &list;
+}
+
+static enum hw_status open_directory(struct hw_kafka_directory *directory,
+                                     const struct hw_allocator *allocator, struct hw_store *store,
+                                     const char *path, bool only_live, struct hw_error *error)
+{
+    struct hw_kafka_directory_options options = {.only_live = only_live};
+
+    return hw_kafka_directory_open(directory, allocator, store, path_list(path), &options, error);
+}
+
 /* ---------------------------------------------------------------------------------- directories */
 
 static void names_of_partition_directories_are_taken_apart(void **state)
@@ -147,7 +167,7 @@ static void a_path_is_what_is_in_it(void **state)
         {"logs/b-0/", HW_KAFKA_PARTITION, 1, "b"},
         {"logs/b-0/00000000000000000000.log", HW_KAFKA_FILE, 1, "b"},
         {"odd", HW_KAFKA_PARTITION, 1, NULL},
-        {"empty", HW_KAFKA_LOG_DIRECTORY, 0, NULL},
+        {"empty", HW_KAFKA_LOG_DIRECTORY, 0, NULL}, /* A broker without partitions. */
         {"file", HW_KAFKA_FILE, 1, NULL},
     };
     struct fixture *t = *state;
@@ -158,13 +178,13 @@ static void a_path_is_what_is_in_it(void **state)
     save(t, "logs/a-9/x");
     save(t, "logs/a-9.u-delete/x");
     save(t, "odd/00000000000000000007.log");
-    save(t, "empty/x");
+    save(t, "empty/meta.properties");
     save(t, "file");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(hw_kafka_directory_open(&directory, &t->heap.allocator, t->store,
-                                                 cases[i].path, true, &t->error),
+        assert_int_equal(open_directory(&directory, &t->heap.allocator, t->store, cases[i].path,
+                                        true, &t->error),
                          HW_OK);
-        assert_int_equal(directory.kind, cases[i].kind);
+        assert_int_equal(directory.roots[0].kind, cases[i].kind);
         assert_int_equal(directory.count, cases[i].count);
         if (cases[i].topic != NULL) {
             assert_string_equal(directory.partitions[0].topic, cases[i].topic);
@@ -174,14 +194,13 @@ static void a_path_is_what_is_in_it(void **state)
         hw_kafka_directory_release(&directory);
     }
     assert_int_equal(
-        hw_kafka_directory_open(&directory, &t->heap.allocator, t->store, "logs", false, &t->error),
-        HW_OK);
+        open_directory(&directory, &t->heap.allocator, t->store, "logs", false, &t->error), HW_OK);
     assert_int_equal(directory.count, 4);
     assert_int_equal(directory.partitions[0].partition, 9); /* By number, not by name. */
     assert_int_equal(directory.partitions[2].partition, 10);
     hw_kafka_directory_release(&directory);
     assert_int_equal(
-        hw_kafka_directory_open(&directory, &t->heap.allocator, t->store, "none", true, &t->error),
+        open_directory(&directory, &t->heap.allocator, t->store, "none", true, &t->error),
         HW_NOT_FOUND);
     hw_kafka_directory_release(&directory);
 }
@@ -215,7 +234,7 @@ static const char *scan_text(struct fixture *t, const struct hw_kafka_scan_optio
 
 static struct hw_kafka_scan_options options_of(bool is_merged, bool is_backwards)
 {
-    return (struct hw_kafka_scan_options){.path = "logs",
+    return (struct hw_kafka_scan_options){.paths = path_list("logs"),
                                           .scan = {.range = {.last_offset = INT64_MAX,
                                                              .timestamp_min = INT64_MIN,
                                                              .is_backwards = is_backwards},
@@ -268,7 +287,7 @@ static void a_segment_that_is_deleted_meanwhile_is_left_out(void **state)
     struct hw_kafka_scan *scan;
 
     put_partitions(t);
-    options.path = "logs/a-0";
+    options.paths = path_list("logs/a-0");
     assert_int_equal(hw_kafka_scan_open(&t->heap.allocator, t->store, &options, &scan, &t->error),
                      HW_OK);
     assert_int_equal(hw_kafka_scan_next(scan, &row, &t->error), HW_OK);
@@ -280,7 +299,7 @@ static void a_segment_that_is_deleted_meanwhile_is_left_out(void **state)
     assert_int_equal(hw_kafka_scan_next(scan, &row, &t->error), HW_OK);
     assert_null(row);
     hw_kafka_scan_close(scan);
-    options.path = "logs/a-0/00000000000000000004.log.deleted";
+    options.paths = path_list("logs/a-0/00000000000000000004.log.deleted");
     assert_string_equal(scan_text(t, &options), "a0:4");
 }
 
@@ -294,7 +313,7 @@ static const char *visibilities(struct fixture *t, const char *path)
     struct hw_kafka_scan *scan;
     size_t at = 0;
 
-    options.path = path;
+    options.paths = path_list(path);
     t->text[0] = '\0';
     assert_int_equal(hw_kafka_scan_open(&t->heap.allocator, t->store, &options, &scan, &t->error),
                      HW_OK);
@@ -428,8 +447,7 @@ static void a_partition_is_summed_up(void **state)
     save_text(t, "logs/meta.properties",
               "#\n#Sat Nov 14\ncluster.id=abc\nversion = 1\nnode.id: 7\nx\n!y=1\n");
     assert_int_equal(
-        hw_kafka_directory_open(&directory, &t->heap.allocator, t->store, "logs", true, &t->error),
-        HW_OK);
+        open_directory(&directory, &t->heap.allocator, t->store, "logs", true, &t->error), HW_OK);
     assert_int_equal(hw_partition_summary_read(&summary, &t->heap.allocator, t->store,
                                                &directory.partitions[0], true, &t->error),
                      HW_OK);
@@ -581,7 +599,7 @@ static enum hw_status run_story(struct hw_store *store, const struct hw_allocato
     STEP(hw_checkpoint_scan_open(&checkpoint, store, "logs/replication-offset-checkpoint",
                                  HW_CHECKPOINT_OFFSETS, error));
     hw_checkpoint_scan_release(&checkpoint);
-    STEP(hw_kafka_directory_open(&directory, allocator, store, "logs", false, error));
+    STEP(open_directory(&directory, allocator, store, "logs", false, error));
     for (size_t i = 0; i < directory.count; i++) {
         STEP(hw_partition_summary_read(&partition, allocator, store, &directory.partitions[i], true,
                                        error));

@@ -251,8 +251,9 @@ static void a_file_of_something_else_is_no_unfinished_batch(void **state)
 
     put_text(f, "This is a file that somebody has put here.");
     save(f, "notes.txt");
-    expect(f, "SELECT position, crc_ok, error FROM kafka_log('$D/notes.txt')",
-           "0|0|no batch at byte 0: the magic is unknown; nothing good up to the end at byte 42");
+    /* Case: F-47 */
+    expect_error(f->db, with_directory(f, "SELECT * FROM kafka_log('$D/notes.txt')"), SQLITE_ERROR,
+                 "INVALID_REQUEST: /");
     put(f, 0, 2);
     put_text(f, "This is what somebody has put behind it.");
     save(f, "t-0/" SEGMENT_0 ".log");

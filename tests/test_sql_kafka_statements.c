@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static void the_path_may_come_from_another_table_in_any_order(void **state)
     save(f, "a/t-0/" SEGMENT_0 ".log");
     put(f, 0, 1);
     save(f, "b/t-0/" SEGMENT_0 ".log");
-    save(f, "empty/x");
+    save(f, "empty/meta.properties");
     expect(f,
            "CREATE TABLE dirs(name, path); INSERT INTO dirs VALUES ('a', '$D/a'), ('b', '$D/b'),"
            " ('n', NULL), ('e', '$D/empty')",
@@ -73,7 +74,7 @@ static void constraints_that_cannot_be_used_are_left_to_sqlite(void **state)
     expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE \"offset\" <> 5", "9");
     expect(f, "SELECT value FROM kafka_log('$D') WHERE value LIKE 'v%' LIMIT 2", "v0\nv1");
     expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE \"offset\" IS NOT NULL", "10");
-    expect(f, "SELECT count(*) FROM kafka_log WHERE path LIKE '%' AND path = '$D'", "10");
+    expect(f, "SELECT count(*) FROM kafka_log WHERE of_path LIKE '%' AND of_path = '$D'", "10");
     expect(f, "SELECT count(*) FROM kafka_log('$D') WHERE \"offset\" IS 5", "1");
 }
 
@@ -105,8 +106,10 @@ static void records_that_are_only_counted_are_the_same_rows(void **state)
     expect(f, "SELECT count(*), count(\"offset\") FROM kafka_log('$D')", "14|14");
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         (void)snprintf(sql, sizeof sql,
-                       "WITH counted(id) AS (SELECT rowid FROM kafka_log('$D')%s),"
-                       " read(id, v) AS (SELECT rowid, value FROM kafka_log('$D')%s)"
+                       "WITH counted(id) AS (SELECT file || position || '#' || row_number FROM "
+                       "kafka_log('$D')%s),"
+                       " read(id, v) AS (SELECT file || position || '#' || row_number, value FROM "
+                       "kafka_log('$D')%s)"
                        " SELECT (SELECT count(*) FROM (SELECT 1 FROM kafka_log('$D')%s))"
                        " = (SELECT count(*) FROM read),"
                        " (SELECT group_concat(id) FROM counted) ="
@@ -149,12 +152,12 @@ static void lists_and_alternatives_return_each_row_once(void **state)
     save(f, "a/t-0/" SEGMENT_0 ".log");
     put(f, 0, 2);
     save(f, "b/t-0/" SEGMENT_0 ".log");
-    expect(f, "SELECT count(*) FROM kafka_log WHERE path IN ('$D/a', '$D/b')", "12");
-    expect(f, "SELECT count(*) FROM kafka_log WHERE path IN ('$D/a', '$D/a')", "10");
-    expect(f, "SELECT count(*) FROM kafka_log WHERE path = '$D/a' OR path = '$D/b'", "12");
+    expect(f, "SELECT count(*) FROM kafka_log WHERE of_path IN ('$D/a', '$D/b')", "12");
+    expect(f, "SELECT count(*) FROM kafka_log WHERE of_path IN ('$D/a', '$D/a')", "10");
+    expect(f, "SELECT count(*) FROM kafka_log WHERE of_path = '$D/a' OR of_path = '$D/b'", "12");
     expect(f,
-           "SELECT count(*) FROM kafka_log WHERE (path = '$D/a' AND \"offset\" < 2)"
-           " OR (path = '$D/b' AND \"offset\" < 2)",
+           "SELECT count(*) FROM kafka_log WHERE (of_path = '$D/a' AND \"offset\" < 2)"
+           " OR (of_path = '$D/b' AND \"offset\" < 2)",
            "4");
     expect(f,
            "SELECT group_concat(\"offset\") FROM kafka_log('$D/a')"
@@ -177,7 +180,116 @@ static void lists_and_alternatives_return_each_row_once(void **state)
            "SELECT group_concat(\"offset\") FROM kafka_log('$D/a') WHERE \"offset\" < 3"
            " OR \"offset\" < 5",
            "0,1,2,3,4");
-    expect(f, "SELECT count(DISTINCT rowid) FROM kafka_log WHERE path IN ('$D/a', '$D/b')", "12");
+    /* Case: F-01 The same record is another row of another path, also where SQLite joins the two
+     * scans of an OR by what tells rows apart. */
+    expect(f, "SELECT count(*) FROM kafka_log WHERE of_path = '$D/a' OR of_path = '$D/a/t-0'",
+           "20");
+    expect(f, "SELECT count(*) FROM kafka_batches WHERE of_path = '$D/a' OR of_path = '$D/a/t-0'",
+           "2");
+    expect(f, "SELECT count(*) FROM kafka_segments WHERE of_path = '$D/a' OR of_path = '$D/a/t-0'",
+           "2");
+    expect(f,
+           "SELECT count(*) FROM kafka_log('$D/a') WHERE topic = 't' AND (\"offset\" = 2"
+           " OR \"offset\" = 3 OR timestamp = 1003)",
+           "2");
+}
+
+/* Case: F-46, F-48 */
+static void the_argument_is_one_and_has_a_name_of_its_own(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 3);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f, "CREATE TABLE dirs(path, file, bytes); INSERT INTO dirs VALUES ('$D', 'a', 1)", "");
+    expect(f, "SELECT path = of_path, count(*) FROM dirs, kafka_log(path)", "1|3");
+    expect(f, "SELECT count(*) FROM dirs, kafka_dirs(path)", "1");
+    expect(f, "SELECT (SELECT count(*) FROM kafka_batches(path)) FROM dirs", "1");
+    expect_error(f->db, "SELECT * FROM kafka_log('a', 'b')", SQLITE_ERROR,
+                 "INVALID_REQUEST: too many arguments: it is kafka_log(path)");
+    expect_error(f->db, "SELECT * FROM kafka_batches('a', 'b')", SQLITE_ERROR,
+                 "INVALID_REQUEST: too many arguments");
+    expect_error(f->db, "SELECT * FROM kafka_dirs('a', 'b')", SQLITE_ERROR,
+                 "INVALID_REQUEST: too many arguments");
+}
+
+/* Case: F-45, F-47 */
+static void a_path_without_a_partition_is_told_of(void **state)
+{
+    static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
+                                         "kafka_index",     "kafka_epochs",  "kafka_dirs",
+                                         "kafka_checkpoint"};
+    struct kafka_fixture *f = *state;
+    char sql[256];
+
+    put(f, 0, 1);
+    save(f, "disks/1/logs/t-0/" SEGMENT_0 ".log");
+    put_text(f, "node.id=1\n");
+    save(f, "disks/2/logs/meta.properties");
+    save(f, "etc/hosts");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM %s('$D/etc')", tables[i]);
+        expect(f, sql,
+               with_directory(f, "error: KAFKA_STORAGE_ERROR: there is no partition in $D/etc, and "
+                                 "no log directory of Kafka near below it"));
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM %s('$D/disks')", tables[i]);
+        expect(f, sql,
+               with_directory(f, "error: KAFKA_STORAGE_ERROR: there is no partition in $D/disks; "
+                                 "log directories below it: $D/disks/1/logs, $D/disks/2/logs"));
+    }
+    expect(f, "SELECT count(*) FROM kafka_log('$D/disks/2/logs')", "0");
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM %s('$D/disks/2/logs/meta.properties')",
+                       tables[i]);
+        expect(f, sql,
+               with_directory(f, "error: INVALID_REQUEST: $D/disks/2/logs/meta.properties is no "
+                                 "segment: there is no batch in it"));
+    }
+    put_index_entry(&f->log, 0, 0);
+    save(f, "disks/1/logs/t-0/" SEGMENT_0 ".index");
+    expect(f, "SELECT * FROM kafka_log('$D/disks/1/logs/t-0/" SEGMENT_0 ".index')",
+           with_directory(f, "error: INVALID_REQUEST: $D/disks/1/logs/t-0/" SEGMENT_0
+                             ".index is an offset index: kafka_index() reads it"));
+}
+
+static void lists_and_patterns_of_paths_are_read_one_after_the_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 1);
+    save(f, "1/logs/a-0/" SEGMENT_0 ".log");
+    put(f, 0, 2);
+    save(f, "2/logs/b-0/" SEGMENT_0 ".log");
+    put(f, 0, 4);
+    save(f, "2/logs/odd*name-0/" SEGMENT_0 ".log");
+    put_text(f, "x");
+    save(f, "notes");
+    expect(f, "SELECT topic, count(*) FROM kafka_log('$D/?/logs/*') GROUP BY 1",
+           "NULL|4\na|1\nb|2");
+    expect(f, "SELECT count(*) FROM kafka_log('$D/*/logs/b*')", "2");
+    expect(f, "SELECT count(*) FROM kafka_log('$D/2/logs/odd*name-0')", "4");
+    expect(f, "SELECT count(*) FROM kafka_log('[\"$D/1/logs\",\"$D/?/logs/b-0\"]')", "3");
+    /* What is there twice is read once. */
+    expect(f, "SELECT count(*) FROM kafka_log('[\"$D/1/logs\",\"$D/1/logs/a-0\",\"$D/1/logs\"]')",
+           "1");
+    expect(f, "SELECT \"offset\" FROM kafka_log('$D/?/logs/?-0') ORDER BY \"offset\" DESC",
+           "1\n0\n0");
+    expect(f,
+           "SELECT file LIKE '%none', crc_ok, error LIKE 'cannot open %' FROM"
+           " kafka_log('[\"$D/none\",\"$D/1/logs\"]')",
+           "1|0|1\n0|1|NULL");
+    expect(f,
+           "SELECT count(*), count(error) FROM kafka_segments('[\"$D/none\",\"$D/1/logs\"]')"
+           " UNION ALL SELECT count(*), count(error) FROM"
+           " kafka_dirs('[\"$D/none\",\"$D/1/logs\"]')",
+           "2|1\n2|1");
+    expect(f, "SELECT * FROM kafka_log('$D/?/none')",
+           with_directory(f, "error: KAFKA_STORAGE_ERROR: no path fits $D/?/none"));
+    expect_error(f->db, "SELECT * FROM kafka_log('[1]')", SQLITE_ERROR,
+                 "INVALID_REQUEST: a list of paths has texts");
+    expect_error(f->db, "SELECT * FROM kafka_log('[')", SQLITE_ERROR, "INVALID_REQUEST: ");
+    assert_int_equal(setenv("HOME", f->directory, 1), 0);
+    expect(f, "SELECT count(*) FROM kafka_log('~/1/logs')", "1");
 }
 
 /* Several segments in several partitions, indexed as a leader does it. */
@@ -454,6 +566,9 @@ int main(void)
         kafka_test(a_header_that_counts_too_many_is_not_believed),
         kafka_test(constraints_that_cannot_be_used_are_left_to_sqlite),
         kafka_test(lists_and_alternatives_return_each_row_once),
+        kafka_test(the_argument_is_one_and_has_a_name_of_its_own),
+        kafka_test(a_path_without_a_partition_is_told_of),
+        kafka_test(lists_and_patterns_of_paths_are_read_one_after_the_other),
         kafka_test(every_condition_and_order_gives_what_a_table_would_give),
         kafka_test(little_is_read_of_a_large_segment),
         kafka_test(a_broker_may_append_while_a_statement_reads),

@@ -2,124 +2,17 @@
 #include "core/inspect/kafka_directory.h"
 
 #include "core/format/segment_name.h"
-#include "core/format/topic_name.h"
+#include "core/inspect/kafka_nearby.h"
+#include "core/inspect/segment_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------- names */
-
-static const struct {
-    const char *suffix;
-    enum hw_kafka_partition_state state;
-} suffixes[] = {
-    {"-delete", HW_KAFKA_DELETE}, {"-stray", HW_KAFKA_STRAY}, {"-future", HW_KAFKA_FUTURE}};
-
-const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state)
-{
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (suffixes[i].state == state) {
-            return suffixes[i].suffix + 1;
-        }
-    }
-    return "live";
-}
-
-/* The last character `c` among the first `size`, or NULL. */
-static const char *find_last(const char *text, size_t size, char c)
-{
-    while (size > 0) {
-        if (text[--size] == c) {
-            return text + size;
-        }
-    }
-    return NULL;
-}
-
-/* Take "-delete" and what is before it, down to the last dot, away from *size. */
-static enum hw_kafka_partition_state take_suffix(const char *name, size_t *size)
-{
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        size_t suffix_size = strlen(suffixes[i].suffix);
-
-        if (*size > suffix_size &&
-            memcmp(name + *size - suffix_size, suffixes[i].suffix, suffix_size) == 0) {
-            const char *dot = find_last(name, *size, '.');
-
-            if (dot != NULL && dot > name) {
-                *size = (size_t)(dot - name);
-                return suffixes[i].state;
-            }
-        }
-    }
-    return HW_KAFKA_LIVE;
-}
-
-/* A decimal number as Kafka writes a partition: 0, or digits that do not begin with 0. */
-static bool parse_partition(const char *text, size_t size, int32_t *partition)
-{
-    int32_t value = 0;
-
-    if (size == 0 || (size > 1 && text[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < size; i++) {
-        int digit = text[i] - '0';
-
-        if (digit < 0 || digit > 9 || value > (INT32_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    *partition = value;
-    return true;
-}
-
-bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
-                                   enum hw_kafka_partition_state *state)
-{
-    size_t size = strlen(name);
-    const char *dash;
-
-    *state = take_suffix(name, &size);
-    dash = find_last(name, size, '-');
-    if (dash == NULL || !hw_is_topic_name(name, (size_t)(dash - name)) ||
-        !parse_partition(dash + 1, (size_t)(name + size - dash - 1), partition)) {
-        return false;
-    }
-    *topic_size = (size_t)(dash - name);
-    return true;
-}
-
-/* Characters of the path without the slashes at its end. */
-static size_t trimmed_size(const char *path)
-{
-    size_t size = strlen(path);
-
-    while (size > 1 && path[size - 1] == '/') {
-        size--;
-    }
-    return size;
-}
-
-size_t hw_kafka_parent_size(const char *path)
-{
-    const char *slash = find_last(path, trimmed_size(path), '/');
-
-    return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-}
-
-const char *hw_kafka_base_name(const char *path)
-{
-    const char *slash = find_last(path, trimmed_size(path), '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 /* ---------------------------------------------------------------------------------- partitions */
 
 /* The first `size` characters as a text of their own. */
-static char *copy_part(const struct hw_allocator *allocator, const char *text, size_t size)
+static char *kafka_directory_copy(const struct hw_allocator *allocator, const char *text,
+                                  size_t size)
 {
     char *copy = hw_alloc(allocator, size + 1);
 
@@ -130,19 +23,44 @@ static char *copy_part(const struct hw_allocator *allocator, const char *text, s
     return copy;
 }
 
-static void partition_release(const struct hw_allocator *allocator,
-                              struct hw_kafka_partition *partition)
+static void kafka_directory_drop(const struct hw_allocator *allocator,
+                                 struct hw_kafka_partition *partition)
 {
     hw_text_free(allocator, partition->path);
+    hw_text_free(allocator, partition->file);
+    hw_text_free(allocator, partition->fault);
     hw_text_free(allocator, partition->topic);
 }
 
-/* Add the partition whose directory is the first `path_size` characters of `path`. */
-static enum hw_status add_partition(struct hw_kafka_directory *directory, const char *path,
-                                    size_t path_size, struct hw_error *error)
+/* Fill the texts of a partition. Returns false if there is no memory for one. */
+static bool kafka_directory_fill(const struct hw_allocator *allocator, const char *path,
+                                 size_t path_size, const char *file, const char *fault,
+                                 struct hw_kafka_partition *made)
 {
-    struct hw_kafka_partition made = {.partition = -1};
     size_t topic_size = 0;
+    bool is_whole;
+
+    made->path = kafka_directory_copy(allocator, path, path_size);
+    made->file = file == NULL ? NULL : hw_text_copy(allocator, file);
+    made->fault = fault == NULL ? NULL : hw_text_copy(allocator, fault);
+    is_whole = made->path != NULL && (made->file != NULL) == (file != NULL) &&
+               (made->fault != NULL) == (fault != NULL);
+    if (is_whole && fault == NULL &&
+        hw_kafka_partition_name_parse(hw_kafka_base_name(made->path), &topic_size, &made->partition,
+                                      &made->state)) {
+        made->topic = kafka_directory_copy(allocator, hw_kafka_base_name(made->path), topic_size);
+        is_whole = made->topic != NULL;
+    }
+    return is_whole;
+}
+
+/* Add the partition whose directory is the first `path_size` characters of `path`, under the last
+ * root. `file` and `fault` may be NULL. */
+static enum hw_status kafka_directory_add(struct hw_kafka_directory *directory, const char *path,
+                                          size_t path_size, const char *file, const char *fault,
+                                          struct hw_error *error)
+{
+    struct hw_kafka_partition made = {.partition = -1, .root = directory->root_count - 1};
     enum hw_status status =
         hw_array_reserve(directory->allocator, (void **)&directory->partitions,
                          &directory->capacity, directory->count + 1, sizeof made, error);
@@ -150,60 +68,128 @@ static enum hw_status add_partition(struct hw_kafka_directory *directory, const 
     if (status != HW_OK) {
         return status;
     }
-    made.path = copy_part(directory->allocator, path, path_size);
-    if (made.path == NULL) {
+    if (!kafka_directory_fill(directory->allocator, path, path_size, file, fault, &made)) {
+        kafka_directory_drop(directory->allocator, &made);
         return hw_error_no_memory(error, "a partition's path");
-    }
-    if (hw_kafka_partition_name_parse(hw_kafka_base_name(made.path), &topic_size, &made.partition,
-                                      &made.state)) {
-        made.topic = copy_part(directory->allocator, hw_kafka_base_name(made.path), topic_size);
-        if (made.topic == NULL) {
-            partition_release(directory->allocator, &made);
-            return hw_error_no_memory(error, "a topic's name");
-        }
     }
     directory->partitions[directory->count++] = made;
     return HW_OK;
 }
 
-static int compare_partitions(const void *a, const void *b)
+static int kafka_directory_compare_texts(const char *left, const char *right)
+{
+    return left == NULL || right == NULL ? (left != NULL) - (right != NULL) : strcmp(left, right);
+}
+
+static int kafka_directory_compare(const void *a, const void *b)
 {
     const struct hw_kafka_partition *left = a;
     const struct hw_kafka_partition *right = b;
-    int order = strcmp(left->topic, right->topic);
+    int order = kafka_directory_compare_texts(left->topic, right->topic);
 
     if (order == 0) {
         order = (left->partition > right->partition) - (left->partition < right->partition);
     }
-    return order != 0 ? order : strcmp(left->path, right->path);
+    if (order == 0) {
+        order = strcmp(left->path, right->path);
+    }
+    return order != 0 ? order : kafka_directory_compare_texts(left->file, right->file);
 }
 
-/* Whether a file of this name is found in partition directories only. */
-static bool is_partition_file(const char *name)
+/* Whether the second one, next in order, is the same or in the first one. */
+static bool kafka_directory_covers(const struct hw_kafka_partition *one,
+                                   const struct hw_kafka_partition *other)
+{
+    return strcmp(one->path, other->path) == 0 &&
+           (one->file == NULL || (other->file != NULL && strcmp(one->file, other->file) == 0));
+}
+
+static void kafka_directory_sort(struct hw_kafka_directory *directory)
+{
+    size_t kept = 0;
+
+    if (directory->count > 0) {
+        qsort(directory->partitions, directory->count, sizeof *directory->partitions,
+              kafka_directory_compare);
+    }
+    for (size_t i = 0; i < directory->count; i++) {
+        if (kept > 0 &&
+            kafka_directory_covers(&directory->partitions[kept - 1], &directory->partitions[i])) {
+            kafka_directory_drop(directory->allocator, &directory->partitions[i]);
+        } else {
+            directory->partitions[kept++] = directory->partitions[i];
+        }
+    }
+    directory->count = kept;
+}
+
+/* --------------------------------------------------------------------------------------- paths */
+
+static const struct {
+    const char *suffix;
+    const char *text;
+} kafka_directory_kinds[] = {
+    {".index", "an offset index: kafka_index() reads it"},
+    {".timeindex", "a time index: kafka_timeindex() reads it"},
+    {".txnindex", "a transaction index: kafka_aborted() reads it"},
+    {".snapshot", "a producer snapshot: kafka_producers() reads it"},
+};
+
+/* Whether the bytes of a file without a segment's name have a batch among them. */
+static enum hw_status kafka_directory_check_bytes(const struct hw_allocator *allocator,
+                                                  struct hw_store *store, const char *path,
+                                                  struct hw_error *error)
+{
+    struct hw_segment_file *file = NULL;
+    struct hw_segment_entry entry;
+    bool found = false;
+    enum hw_status status = hw_segment_file_open(allocator, store, path, false, 0, &file, error);
+
+    if (status == HW_OK) {
+        status = hw_segment_file_next(file, NULL, &entry, &found, error);
+    }
+    if (status == HW_OK && hw_segment_file_size_bytes(file) > 0 &&
+        (!found || (entry.fault == HW_FAULT_NO_BATCH && entry.is_last))) {
+        status = hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                                 "%.300s is no segment: there is no batch in it", path);
+    }
+    hw_segment_file_close(file);
+    return status;
+}
+
+/* Whether the file is a .log: by its name, or else by what is in it. */
+static enum hw_status kafka_directory_check_file(const struct hw_allocator *allocator,
+                                                 struct hw_store *store, const char *path,
+                                                 struct hw_error *error)
 {
     hw_offset_t base_offset;
     const char *suffix;
 
-    return strcmp(name, "partition.metadata") == 0 ||
-           strcmp(name, "leader-epoch-checkpoint") == 0 ||
-           hw_segment_name_split(name, &base_offset, &suffix);
-}
+    if (!hw_segment_name_split(hw_kafka_base_name(path), &base_offset, &suffix)) {
+        return kafka_directory_check_bytes(allocator, store, path, error);
+    }
+    for (size_t i = 0; i < sizeof kafka_directory_kinds / sizeof kafka_directory_kinds[0]; i++) {
+        size_t size = strlen(kafka_directory_kinds[i].suffix);
 
-/* Fill the list from the names in the directory `path`. */
-static enum hw_status take_names(struct hw_kafka_directory *directory, const char *path,
-                                 const struct hw_name_list *names, bool only_live,
-                                 struct hw_error *error)
-{
-    size_t size = trimmed_size(path);
-    enum hw_status status = HW_OK;
-
-    directory->kind = HW_KAFKA_LOG_DIRECTORY;
-    for (size_t i = 0; i < names->count; i++) {
-        if (is_partition_file(names->names[i])) {
-            directory->kind = HW_KAFKA_PARTITION;
-            return add_partition(directory, path, size, error);
+        if (strncmp(suffix, kafka_directory_kinds[i].suffix, size) == 0 &&
+            (suffix[size] == '\0' || suffix[size] == '.')) {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%.300s is %s", path,
+                                   kafka_directory_kinds[i].text);
         }
     }
+    return HW_OK;
+}
+
+/* Add the partitions of a log directory by its names. */
+static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directory *directory,
+                                                         struct hw_store *store, const char *path,
+                                                         const struct hw_name_list *names,
+                                                         bool only_live, struct hw_error *error)
+{
+    size_t size = hw_kafka_trimmed_size(path);
+    enum hw_status status =
+        hw_kafka_expect_log_directory(directory->allocator, store, path, names, error);
+
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         enum hw_kafka_partition_state state;
         char full[HW_PATH_MAX];
@@ -215,42 +201,80 @@ static enum hw_status take_names(struct hw_kafka_directory *directory, const cha
             status = hw_path_format(full, error, "%.*s%s%s", (int)size, path,
                                     path[size - 1] == '/' ? "" : "/", names->names[i]);
             if (status == HW_OK) {
-                status = add_partition(directory, full, strlen(full), error);
+                status = kafka_directory_add(directory, full, strlen(full), NULL, NULL, error);
             }
         }
-    }
-    if (status == HW_OK && directory->count > 0) {
-        qsort(directory->partitions, directory->count, sizeof *directory->partitions,
-              compare_partitions);
     }
     return status;
 }
 
-enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
-                                       const struct hw_allocator *allocator, struct hw_store *store,
-                                       const char *path, bool only_live, struct hw_error *error)
+/* Add what is in the directory `path`. */
+static enum hw_status kafka_directory_take_names(struct hw_kafka_directory *directory,
+                                                 struct hw_store *store, const char *path,
+                                                 const struct hw_name_list *names, bool only_live,
+                                                 struct hw_error *error)
 {
-    struct hw_name_list names = {.allocator = allocator};
+    struct hw_kafka_root *root = &directory->roots[directory->root_count - 1];
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (hw_kafka_is_partition_file(names->names[i])) {
+            root->kind = HW_KAFKA_PARTITION;
+            return kafka_directory_add(directory, path, hw_kafka_trimmed_size(path), NULL, NULL,
+                                       error);
+        }
+    }
+    root->kind = HW_KAFKA_LOG_DIRECTORY;
+    return kafka_directory_take_log_directory(directory, store, path, names, only_live, error);
+}
+
+static enum hw_status kafka_directory_add_root(struct hw_kafka_directory *directory,
+                                               const char *path, struct hw_error *error)
+{
+    enum hw_status status = hw_array_reserve(directory->allocator, (void **)&directory->roots,
+                                             &directory->root_capacity, directory->root_count + 1,
+                                             sizeof *directory->roots, error);
+    struct hw_kafka_root root = {.path = NULL};
+
+    if (status == HW_OK) {
+        root.path = hw_text_copy(directory->allocator, path);
+        status = root.path == NULL ? hw_error_no_memory(error, path) : HW_OK;
+    }
+    if (status == HW_OK) {
+        directory->roots[directory->root_count++] = root;
+    }
+    return status;
+}
+
+static enum hw_status kafka_directory_take_path(struct hw_kafka_directory *directory,
+                                                struct hw_store *store, const char *path,
+                                                const struct hw_kafka_directory_options *options,
+                                                struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = directory->allocator};
     struct hw_error list_error;
     struct hw_file *file;
     enum hw_status status;
 
-    *directory = (struct hw_kafka_directory){.allocator = allocator};
     if (path[0] == '\0') {
         return hw_error_set(error, HW_NOT_FOUND, "the path is empty");
     }
     status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
     if (status == HW_OK) {
         hw_file_close(file);
-        directory->kind = HW_KAFKA_FILE;
-        return add_partition(directory, path, hw_kafka_parent_size(path), error);
+        if (options->wants_segments) {
+            status = kafka_directory_check_file(directory->allocator, store, path, error);
+        }
+        return status == HW_OK ? kafka_directory_add(directory, path, hw_kafka_parent_size(path),
+                                                     path, NULL, error)
+                               : status;
     }
     if (status != HW_IO) {
         return status;
     }
     /* A directory cannot be opened as a file; what is neither is told of as a file. */
     if (hw_store_list(store, path, &names, &list_error) == HW_OK) {
-        status = take_names(directory, path, &names, only_live, error);
+        status =
+            kafka_directory_take_names(directory, store, path, &names, options->only_live, error);
     } else if (list_error.status == HW_NO_MEMORY) {
         *error = list_error;
         status = HW_NO_MEMORY;
@@ -259,24 +283,71 @@ enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
     return status;
 }
 
+enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
+                                       const struct hw_allocator *allocator, struct hw_store *store,
+                                       const struct hw_name_list *paths,
+                                       const struct hw_kafka_directory_options *options,
+                                       struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *directory = (struct hw_kafka_directory){.allocator = allocator};
+    for (size_t i = 0; status == HW_OK && i < paths->count; i++) {
+        const char *path = paths->names[i];
+
+        status = kafka_directory_add_root(directory, path, error);
+        if (status == HW_OK) {
+            status = kafka_directory_take_path(directory, store, path, options, error);
+        }
+        if (status != HW_OK && status != HW_NO_MEMORY && options->is_list) {
+            char fault[HW_ERROR_MESSAGE_SIZE_BYTES];
+
+            memcpy(fault, error->message, sizeof fault);
+            directory->roots[directory->root_count - 1].has_fault = true;
+            status = kafka_directory_add(directory, path, hw_kafka_trimmed_size(path), NULL, fault,
+                                         error);
+        }
+    }
+    kafka_directory_sort(directory);
+    return status;
+}
+
+const char *hw_kafka_root_fault(const struct hw_kafka_directory *directory, size_t number)
+{
+    for (size_t i = 0; i < directory->count; i++) {
+        if (directory->partitions[i].root == number && directory->partitions[i].fault != NULL) {
+            return directory->partitions[i].fault;
+        }
+    }
+    return NULL;
+}
+
 void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count)
 {
     while (directory->count > count) {
-        partition_release(directory->allocator, &directory->partitions[--directory->count]);
+        kafka_directory_drop(directory->allocator, &directory->partitions[--directory->count]);
     }
 }
 
 void hw_kafka_directory_release(struct hw_kafka_directory *directory)
 {
     hw_kafka_directory_cut(directory, 0);
+    for (size_t i = 0; i < directory->root_count; i++) {
+        hw_text_free(directory->allocator, directory->roots[i].path);
+    }
+    hw_free(directory->allocator, directory->roots,
+            directory->root_capacity * sizeof *directory->roots);
     hw_free(directory->allocator, directory->partitions,
             directory->capacity * sizeof *directory->partitions);
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 
+/* ----------------------------------------------------------------------------------------- order
+ */
+
 /* Whether an offset index stands beside the file. */
-static enum hw_status has_index(struct hw_store *store, const char *file, bool *has,
-                                struct hw_error *error)
+static enum hw_status kafka_directory_has_index(struct hw_store *store, const char *file, bool *has,
+                                                struct hw_error *error)
 {
     char path[HW_PATH_MAX];
     hw_offset_t base_offset;
@@ -293,18 +364,23 @@ static enum hw_status has_index(struct hw_store *store, const char *file, bool *
     return hw_store_exists(store, path, has, error);
 }
 
-/* Whether any name in the directory ends with one of the two. */
-static enum hw_status has_name(const struct hw_allocator *allocator, struct hw_store *store,
-                               const char *path, const char *one, const char *other, bool *has,
-                               struct hw_error *error)
+static bool kafka_directory_is_index(const char *name)
+{
+    return hw_name_ends_with(name, ".index");
+}
+
+/* Whether any name in the directory is one of those. */
+static enum hw_status kafka_directory_has_name(const struct hw_allocator *allocator,
+                                               struct hw_store *store, const char *path,
+                                               bool (*is_one)(const char *name), bool *has,
+                                               struct hw_error *error)
 {
     struct hw_name_list names = {.allocator = allocator};
     enum hw_status status = hw_store_list(store, path, &names, error);
 
     *has = false;
-    for (size_t i = 0; status == HW_OK && i < names.count; i++) {
-        *has = *has || hw_name_ends_with(names.names[i], one) ||
-               hw_name_ends_with(names.names[i], other);
+    for (size_t i = 0; status == HW_OK && !*has && i < names.count; i++) {
+        *has = is_one(names.names[i]);
     }
     hw_name_list_release(&names);
     return status;
@@ -314,28 +390,40 @@ enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
                                         struct hw_store *store, const char *path, bool *is_orderly,
                                         struct hw_error *error)
 {
+    struct hw_kafka_directory_options options = {.only_live = true};
+    struct hw_name_list paths = {.allocator = allocator};
     struct hw_kafka_directory directory;
-    enum hw_status status =
-        hw_kafka_directory_open(&directory, allocator, store, path, true, error);
+    enum hw_kafka_path_kind kind = HW_KAFKA_FILE;
+    enum hw_status status = hw_name_list_add(&paths, path, error);
 
     *is_orderly = false;
-    if (status == HW_OK && directory.kind == HW_KAFKA_FILE) {
-        status = has_index(store, path, is_orderly, error);
-    } else if (status == HW_OK && directory.kind == HW_KAFKA_LOG_DIRECTORY) {
-        status = has_name(allocator, store, path, "-offset-checkpoint", "meta.properties",
-                          is_orderly, error);
+    directory = (struct hw_kafka_directory){.allocator = allocator};
+    if (status == HW_OK) {
+        status = hw_kafka_directory_open(&directory, allocator, store, &paths, &options, error);
     }
-    if (status == HW_OK && !*is_orderly && directory.kind != HW_KAFKA_FILE) {
+    if (status == HW_OK) {
+        kind = directory.roots[0].kind;
+    }
+    if (status == HW_OK && kind == HW_KAFKA_FILE) {
+        status = kafka_directory_has_index(store, path, is_orderly, error);
+    } else if (status == HW_OK && kind == HW_KAFKA_LOG_DIRECTORY) {
+        status = kafka_directory_has_name(allocator, store, path, hw_kafka_is_log_directory_file,
+                                          is_orderly, error);
+    }
+    if (status == HW_OK && !*is_orderly && kind != HW_KAFKA_FILE) {
         *is_orderly = directory.count > 0;
         for (size_t i = 0; status == HW_OK && *is_orderly && i < directory.count; i++) {
-            status = has_name(allocator, store, directory.partitions[i].path, ".index", ".index",
-                              is_orderly, error);
+            status = kafka_directory_has_name(allocator, store, directory.partitions[i].path,
+                                              kafka_directory_is_index, is_orderly, error);
         }
     }
     hw_kafka_directory_release(&directory);
+    hw_name_list_release(&paths);
     *is_orderly = *is_orderly && status == HW_OK;
     return status == HW_NO_MEMORY ? HW_NO_MEMORY : HW_OK;
 }
+
+/* ------------------------------------------------------------------------------------- listing */
 
 bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store)
 {

@@ -1,57 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a path of real Kafka data is: one file, the directory of a partition, or a log directory
- * with many of those.
+ * What paths of real Kafka data are: files, directories of partitions, or log directories with many
+ * of those.
  *
  *     /data/kafka-logs                                    log directory: all live partitions
  *     /data/kafka-logs/orders-0                           one partition
  *     /data/kafka-logs/orders-0/00000000000000000000.log  one file
  *
- * Names are all that counts; nothing is written, locked or kept open. Where a broker is at work,
- * things come and go while they are listed: what is gone when its turn comes is left out.
- *
- * Source: LocalLog.parseTopicPartitionName, LogFileUtils (kafka formats 4.1, 5.4).
+ * Nothing is written, locked or kept open. Where a broker is at work, things come and go while they
+ * are listed: what is gone when its turn comes is left out.
  */
 #ifndef HW_INSPECT_KAFKA_DIRECTORY_H
 #define HW_INSPECT_KAFKA_DIRECTORY_H
 
+#include "core/inspect/kafka_name.h"
 #include "core/io/store.h"
 
 enum hw_kafka_path_kind { HW_KAFKA_FILE, HW_KAFKA_PARTITION, HW_KAFKA_LOG_DIRECTORY };
 
-/* What a partition's directory is for, as its name says. */
-enum hw_kafka_partition_state {
-    HW_KAFKA_LIVE,
-    HW_KAFKA_DELETE, /* orders-0.<id>-delete: waits for its files to be deleted. */
-    HW_KAFKA_STRAY,  /* ...-stray: the controller knows nothing of it. */
-    HW_KAFKA_FUTURE  /* ...-future: being copied from another disk. */
-};
-
 struct hw_kafka_partition {
-    char *path;
+    char *path;        /* Its directory. */
+    char *file;        /* The one file of it that is meant; NULL: all of them. */
+    char *fault;       /* Why nothing below the path can be read; NULL. */
     char *topic;       /* NULL: the name is no partition's. */
     int32_t partition; /* -1 with topic NULL. */
     enum hw_kafka_partition_state state;
+    size_t root; /* The path that it was found by. */
+};
+
+/* One of the paths. */
+struct hw_kafka_root {
+    char *path;
+    enum hw_kafka_path_kind kind;
+    bool has_fault; /* It could not be read, or has no partition. */
 };
 
 struct hw_kafka_directory {
     const struct hw_allocator *allocator;
-    enum hw_kafka_path_kind kind;
-    /* Sorted by topic and partition. One, if the path is no log directory; for a file, the
-     * directory that it is in. */
+    struct hw_kafka_root *roots; /* In the order of the paths. */
+    size_t root_count;
+    size_t root_capacity;
+    /* Sorted by topic and partition, those without a topic first; none is there twice. */
     struct hw_kafka_partition *partitions;
     size_t count;
     size_t capacity;
 };
 
+struct hw_kafka_directory_options {
+    bool only_live;      /* Of a log directory only the partitions whose names have no suffix. */
+    bool wants_segments; /* A file that is no .log is an error. */
+    bool is_list;        /* What is wrong with one path hides no other: it is a fault. */
+};
+
 /*
- * Find out what `path` is. With `only_live` a log directory has only the partitions whose names
- * have no suffix. Release in any case. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND.
+ * Find out what the paths are. Release in any case. Errors: HW_NO_MEMORY; unless it is a list,
+ * HW_IO, HW_NOT_FOUND where there is nothing, or a directory without any partition: the message
+ * names log directories below it; HW_REFUSED with INVALID_REQUEST.
  */
 enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
                                        const struct hw_allocator *allocator, struct hw_store *store,
-                                       const char *path, bool only_live, struct hw_error *error);
+                                       const struct hw_name_list *paths,
+                                       const struct hw_kafka_directory_options *options,
+                                       struct hw_error *error);
 void hw_kafka_directory_release(struct hw_kafka_directory *directory);
+
+/* Why a path, by its number, could not be read; NULL: it could. */
+const char *hw_kafka_root_fault(const struct hw_kafka_directory *directory, size_t number);
 
 /*
  * Whether what the path names looks as a broker left it, so that offsets can be relied on to grow:
@@ -67,16 +81,6 @@ enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
 void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count);
 
 /*
- * Take a partition directory's name apart. Returns false if it is none. *topic_size characters of
- * the name are the topic; of a directory that is -delete or -stray they may be cut short.
- */
-bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
-                                   enum hw_kafka_partition_state *state);
-
-/* "live", "delete", "stray" or "future". */
-const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state);
-
-/*
  * List what is in a partition's directory. *names is set to an empty list first; release it in any
  * case. A directory that is gone, or is a file, is empty. Errors: HW_NO_MEMORY, HW_IO.
  */
@@ -86,9 +90,5 @@ enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partitio
 
 /* Whether what has a partition directory's name is a file. */
 bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store);
-
-/* What follows the last slash of a path, and the size of what stands before it (0: nothing). */
-const char *hw_kafka_base_name(const char *path);
-size_t hw_kafka_parent_size(const char *path);
 
 #endif /* HW_INSPECT_KAFKA_DIRECTORY_H */

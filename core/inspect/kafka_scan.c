@@ -13,7 +13,6 @@ struct hw_kafka_scan {
     struct hw_store *store;
     struct hw_partition_scan_options options;
     bool is_merged;
-    char *file; /* The path, if it is a file. */
     struct hw_kafka_directory directory;
     size_t first; /* Partitions not opened yet. */
     size_t end;
@@ -59,19 +58,16 @@ enum hw_status hw_kafka_scan_open(const struct hw_allocator *allocator, struct h
     enum hw_status status;
 
     if (made == NULL) {
-        return hw_error_no_memory(error, options->path);
+        return hw_error_no_memory(error, "a scan");
     }
     made->allocator = allocator;
     made->store = store;
     made->options = options->scan;
-    status =
-        hw_kafka_directory_open(&made->directory, allocator, store, options->path, true, error);
-    if (status == HW_OK && made->directory.kind == HW_KAFKA_FILE) {
-        made->file = hw_text_copy(allocator, options->path);
-        if (made->file == NULL) {
-            status = hw_error_no_memory(error, options->path);
-        }
-    }
+    status = hw_kafka_directory_open(
+        &made->directory, allocator, store, options->paths,
+        &(struct hw_kafka_directory_options){
+            .only_live = true, .wants_segments = true, .is_list = options->is_list},
+        error);
     if (status != HW_OK) {
         hw_kafka_scan_close(made);
         return status;
@@ -109,7 +105,6 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan)
     hw_free(scan->allocator, scan->views, scan->directory.count * sizeof *scan->views);
     hw_free(scan->allocator, scan->open, scan->open_capacity * sizeof *scan->open);
     hw_kafka_directory_release(&scan->directory);
-    hw_text_free(scan->allocator, scan->file);
     hw_free(scan->allocator, scan, sizeof *scan);
 }
 
@@ -123,8 +118,8 @@ static enum hw_status open_partition(struct hw_kafka_scan *scan, struct hw_error
 
     if (status == HW_OK) {
         status = hw_partition_scan_open(scan->allocator, scan->store,
-                                        &scan->directory.partitions[number], scan->file,
-                                        &scan->options, &scan->open[scan->open_count], error);
+                                        &scan->directory.partitions[number], &scan->options,
+                                        &scan->open[scan->open_count], error);
     }
     if (status == HW_OK) {
         scan->open_count++;
@@ -259,11 +254,6 @@ enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_pa
     return status;
 }
 
-enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error *error)
-{
-    return hw_partition_scan_settle(scan->open[0], error);
-}
-
 enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
                                      bool *found, struct hw_error *error)
 {
@@ -293,8 +283,7 @@ enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char *
     }
     view = &scan->views[row->partition - scan->directory.partitions];
     if (view->partition == NULL) {
-        status = hw_visibility_open(view, scan->allocator, scan->store, row->partition, scan->file,
-                                    error);
+        status = hw_visibility_open(view, scan->allocator, scan->store, row->partition, error);
         if (status != HW_OK) {
             hw_visibility_release(view);
             *view = (struct hw_visibility){.partition = NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The batches or records of everything that a path of real Kafka data holds (kafka_directory.h).
+ * The batches or records of everything that paths of real Kafka data hold (kafka_directory.h).
  *
  *     one after the other    orders-0 0 1 2 ..., orders-1 0 1 2 ...     topic, partition, offset
  *     merged                 orders-0 0, orders-1 0, orders-0 1 ...     offset
@@ -16,7 +16,8 @@
 struct hw_kafka_scan; /* Opaque. */
 
 struct hw_kafka_scan_options {
-    const char *path;
+    const struct hw_name_list *paths;
+    bool is_list; /* As in struct hw_kafka_directory_options. */
     struct hw_partition_scan_options scan;
     bool is_merged;
     const char *topic;  /* Only partitions of it. NULL: any. */
@@ -39,9 +40,6 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan);
  * Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_partition_row **row,
                                   struct hw_error *error);
-
-/* hw_partition_scan_settle() for the present row. */
-enum hw_status hw_kafka_scan_settle(struct hw_kafka_scan *scan, struct hw_error *error);
 
 /*
  * Why a consumer sees the record of the present row or not: see hw_visibility_of(). The

@@ -116,7 +116,7 @@ static enum hw_status open_file(struct hw_partition_scan *scan, const char *file
 }
 
 enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
-                                      const struct hw_kafka_partition *partition, const char *file,
+                                      const struct hw_kafka_partition *partition,
                                       const struct hw_partition_scan_options *options,
                                       struct hw_partition_scan **scan, struct hw_error *error)
 {
@@ -136,10 +136,14 @@ enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, stru
     made->resume_last = INT64_MAX;
     made->lists_left = LISTS_MAX;
     hw_segment_records_init(&made->records, allocator);
-    status = file == NULL
-                 ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
-                 : open_file(made, file, error);
-    if (status == HW_IO && file == NULL) {
+    if (partition->fault != NULL) {
+        status = hw_error_set(error, HW_IO, "%s", partition->fault);
+    } else {
+        status = partition->file == NULL
+                     ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
+                     : open_file(made, partition->file, error);
+    }
+    if (status == HW_IO && partition->file == NULL) {
         made->is_unlisted = true;
         made->row.file = partition->path;
         set_error(made, error->message);
@@ -348,26 +352,6 @@ static enum hw_status open_records(struct hw_partition_scan *scan, struct hw_err
     scan->is_counted = false;
     return hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
                                    &scan->row.entry, scan->options.range.is_backwards, error);
-}
-
-enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error)
-{
-    struct hw_partition_row *row = &scan->row;
-    int32_t number = row->record_number;
-    enum hw_status status = HW_OK;
-
-    if (!scan->is_in_batch || !scan->is_counted) {
-        return HW_OK;
-    }
-    status = open_records(scan, error);
-    row->record_number = -1;
-    while (status == HW_OK && row->record_number < number) {
-        if (!next_record(scan)) {
-            row->has_record = false;
-            row->record_number = number;
-        }
-    }
-    return status;
 }
 
 /* Make what stands at the entry ready: a row, or the records of which each will be one. */

@@ -34,7 +34,7 @@ struct hw_partition_row {
     const char *file; /* Path of the .log. */
     struct hw_segment_entry entry;
     bool has_record;         /* Unless batches are wanted, or the row is about damage. */
-    struct hw_record record; /* With is_counting: after hw_partition_scan_settle(). */
+    struct hw_record record; /* Not with is_counting. */
     int32_t record_number;   /* Of the row within the entry, in the order of the scan. */
     /* What the row is ordered by: the record's offset, or the first one of the batch or that the
      * damage may have taken. Of a compressed batch of magic 0 or 1 that cannot be decompressed only
@@ -46,12 +46,12 @@ struct hw_partition_row {
 };
 
 /*
- * Start a scan. `partition` is one of a hw_kafka_directory, which must outlive the scan; `file` is
- * NULL for all of its segments, or the path of one file. The caller owns *scan:
- * hw_partition_scan_close(). Errors: HW_NO_MEMORY, HW_IO; HW_NOT_FOUND for a `file` only.
+ * Start a scan. `partition` is one of a hw_kafka_directory, which must outlive the scan; of one
+ * with a fault there is one row. The caller owns *scan: hw_partition_scan_close(). Errors:
+ * HW_NO_MEMORY, HW_IO; HW_NOT_FOUND where it is one file.
  */
 enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
-                                      const struct hw_kafka_partition *partition, const char *file,
+                                      const struct hw_kafka_partition *partition,
                                       const struct hw_partition_scan_options *options,
                                       struct hw_partition_scan **scan, struct hw_error *error);
 
@@ -65,10 +65,6 @@ void hw_partition_scan_close(struct hw_partition_scan *scan);
 enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
                                       struct hw_error *error);
 const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan);
-
-/* Read the record of the present row after all, where it was only counted; that of a header which
- * counts too many is damage. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_partition_scan_settle(struct hw_partition_scan *scan, struct hw_error *error);
 
 /* The first record of the present row, a good control batch, borrowed until the next call; *found
  * is false if it has none. Not where records are wanted. Errors: HW_NO_MEMORY, HW_IO. */

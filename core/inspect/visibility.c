@@ -65,7 +65,7 @@ static enum hw_status is_partition(const struct hw_visibility *view, bool *is,
 
 enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
                                   struct hw_store *store,
-                                  const struct hw_kafka_partition *partition, const char *file,
+                                  const struct hw_kafka_partition *partition,
                                   struct hw_error *error)
 {
     bool has_more;
@@ -74,7 +74,7 @@ enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_al
     *view = (struct hw_visibility){.allocator = allocator,
                                    .store = store,
                                    .partition = partition,
-                                   .file = file,
+                                   .scope = *partition,
                                    .last_stable_offset = INT64_MAX};
     status = hw_partition_checkpoint(allocator, store, partition, "log-start-offset-checkpoint", 0,
                                      &view->log_start, error);
@@ -83,9 +83,9 @@ enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_al
             hw_partition_checkpoint(allocator, store, partition, "replication-offset-checkpoint",
                                     INT64_MAX, &view->high_watermark, error);
     }
-    if (status == HW_OK && file != NULL) {
+    if (status == HW_OK && partition->file != NULL) {
         status = is_partition(view, &has_more, error);
-        view->file = status == HW_OK && has_more ? NULL : file;
+        view->scope.file = status == HW_OK && has_more ? NULL : partition->file;
     }
     hw_transaction_state_init(&view->transactions, allocator, view->high_watermark);
     return status;
@@ -206,8 +206,8 @@ static enum hw_status take_batches(struct hw_visibility *view, hw_offset_t first
         .range = {.first_offset = first, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN}};
     struct hw_partition_scan *scan;
     bool found = true;
-    enum hw_status status = hw_partition_scan_open(view->allocator, view->store, view->partition,
-                                                   view->file, &options, &scan, error);
+    enum hw_status status =
+        hw_partition_scan_open(view->allocator, view->store, &view->scope, &options, &scan, error);
 
     if (status != HW_OK) {
         return status;
@@ -240,7 +240,7 @@ static enum hw_status take_batches(struct hw_visibility *view, hw_offset_t first
 static enum hw_status fill_transactions(struct hw_visibility *view, struct hw_error *error)
 {
     hw_offset_t first = 0;
-    enum hw_status status = view->file == NULL ? take_files(view, &first, error) : HW_OK;
+    enum hw_status status = view->scope.file == NULL ? take_files(view, &first, error) : HW_OK;
 
     if (status == HW_OK) {
         status = take_batches(view, first, error);
@@ -263,8 +263,8 @@ static enum hw_status look_for_signs(struct hw_visibility *view, bool *is_worth,
     int64_t log_bytes = 0;
     bool has_index = false;
     enum hw_status status =
-        view->file != NULL
-            ? hw_store_add_file_size(view->store, view->file, &log_bytes, error)
+        view->scope.file != NULL
+            ? hw_store_add_file_size(view->store, view->scope.file, &log_bytes, error)
             : hw_kafka_partition_list(view->partition, view->allocator, view->store, &names, error);
 
     for (size_t i = 0; status == HW_OK && log_bytes <= SMALL_BYTES && i < names.count; i++) {
@@ -307,7 +307,7 @@ enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batc
     } else if (offset >= view->high_watermark) {
         *visibility = "above_hw";
     } else if (offset >= view->last_stable_offset) {
-        *visibility = view->file == NULL ? "above_lso" : NULL;
+        *visibility = view->scope.file == NULL ? "above_lso" : NULL;
     } else if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
         *visibility = "control";
     } else if (is_transactional &&

@@ -23,8 +23,8 @@
 struct hw_visibility {
     const struct hw_allocator *allocator;
     struct hw_store *store;
-    const struct hw_kafka_partition *partition;
-    const char *file; /* NULL: the whole directory. */
+    const struct hw_kafka_partition *partition; /* NULL: not opened. */
+    struct hw_kafka_partition scope; /* With the file taken away where the directory tells more. */
     hw_offset_t log_start;
     hw_offset_t high_watermark; /* INT64_MAX: not known. */
     bool has_looked;            /* For signs of transactions. */
@@ -35,14 +35,13 @@ struct hw_visibility {
 };
 
 /*
- * Read the checkpoints. `partition` and `file` (NULL, or the path of the one .log that is read)
- * must outlive the view. A file in a partition's directory, or beside other segments, is seen with
- * all of them: a transaction may begin in one and end in the next. Release it in any case. Errors:
- * HW_NO_MEMORY, HW_IO.
+ * Read the checkpoints. `partition` must outlive the view. A file in a partition's directory, or
+ * beside other segments, is seen with all of them: a transaction may begin in one and end in the
+ * next. Release it in any case. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_visibility_open(struct hw_visibility *view, const struct hw_allocator *allocator,
                                   struct hw_store *store,
-                                  const struct hw_kafka_partition *partition, const char *file,
+                                  const struct hw_kafka_partition *partition,
                                   struct hw_error *error);
 void hw_visibility_release(struct hw_visibility *view);
 

@@ -8,7 +8,10 @@ enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *t
                                        const struct hw_segment_range *range,
                                        struct hw_kafka_scan **scan, struct hw_error *error)
 {
-    struct hw_kafka_scan_options options = {.scan = {.range = *range}};
+    char path[HW_PATH_MAX];
+    char *name = path;
+    struct hw_name_list paths = {.names = &name, .count = 1};
+    struct hw_kafka_scan_options options = {.paths = &paths, .scan = {.range = *range}};
     struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *replica;
@@ -20,6 +23,8 @@ enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *t
     if (status != HW_OK) {
         return status;
     }
-    options.path = hw_log_directory(replica->log);
-    return hw_kafka_scan_open(cluster->allocator, cluster->store, &options, scan, error);
+    status = hw_path_format(path, error, "%s", hw_log_directory(replica->log));
+    return status == HW_OK
+               ? hw_kafka_scan_open(cluster->allocator, cluster->store, &options, scan, error)
+               : status;
 }

@@ -4,6 +4,7 @@
 
 #include "ext/ext_registry.h"
 #include "ext/ext_value.h"
+#include "ext/files/kafka_paths.h"
 #include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
@@ -15,7 +16,7 @@ SQLITE_EXTENSION_INIT3
 enum { PLAN_MERGED = 1, PLAN_DESCENDING = 2, PLAN_COUNTING = 4 };
 
 static const char *const term_names[] = {[KAFKA_TERM_NONE] = "",
-                                         [KAFKA_TERM_PATH] = "path",
+                                         [KAFKA_TERM_PATH] = "of_path",
                                          [KAFKA_TERM_TOPIC] = "topic",
                                          [KAFKA_TERM_PARTITION] = "partition",
                                          [KAFKA_TERM_OFFSET] = "offset",
@@ -145,6 +146,10 @@ static int path_is_orderly(const struct planner *planner, bool *is_orderly)
         return SQLITE_OK;
     }
     path = (const char *)sqlite3_value_text(value);
+    if (path != NULL && kafka_paths_are_many(path)) {
+        *is_orderly = false;
+        return SQLITE_OK;
+    }
     status = path == NULL ? HW_NO_MEMORY : hw_posix_store_create(&ext_allocator, 1, &store, &error);
     if (status == HW_OK) {
         status = hw_kafka_path_is_orderly(&ext_allocator, store, path, is_orderly, &error);

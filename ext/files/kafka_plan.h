@@ -2,8 +2,8 @@
 /*
  * How a statement's constraints become a scan over real files, for kafka_log and kafka_batches.
  *
- *     WHERE path = '/data/orders-0' AND "offset" >= 100 ORDER BY "offset" DESC LIMIT 10
- *     plan: "path= offset>= merged descending"
+ *     WHERE of_path = '/data/orders-0' AND "offset" >= 100 ORDER BY "offset" DESC LIMIT 10
+ *     plan: "of_path= offset>= merged descending"
  *
  * Everything but the path is a hint that spares reading: SQLite compares each row again. LIMIT is
  * not in the plan, since the scan reads little more than what is asked of it. The plan's text is

@@ -5,6 +5,9 @@
 
 #include "ext/ext_schema.h"
 
+#include <sqlite3ext.h>
+#include <stdbool.h>
+
 /* Columns that these tables have. */
 #define KAFKA_COLUMN_FILE                                                                          \
     {                                                                                              \
@@ -16,7 +19,19 @@
     }
 #define KAFKA_COLUMN_PATH                                                                          \
     {                                                                                              \
-        "path", "HIDDEN", "the argument"                                                           \
+        "of_path", "HIDDEN", "the argument"                                                        \
     }
+#define KAFKA_COLUMN_ROW_NUMBER                                                                    \
+    {                                                                                              \
+        "row_number", "INTEGER HIDDEN", "what tells rows of one place apart, from 0"               \
+    }
+
+/*
+ * Whether the constraint is for a hidden column that is no argument, being behind the last of them:
+ * SQLite hands a call with too many arguments on so. The table's message then says it, and the
+ * caller returns SQLITE_ERROR.
+ */
+bool vtab_kafka_refuses(sqlite3_vtab *vtab, const struct ext_schema *schema,
+                        const struct sqlite3_index_constraint *constraint, int first_no_argument);
 
 #endif /* EXT_KAFKA_TABLES_H */

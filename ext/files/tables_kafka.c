@@ -27,7 +27,7 @@ static const struct ext_column segments[] = {
     {"damaged", "INTEGER", "stretches that are no good batch"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column indexes[] = {
@@ -40,7 +40,7 @@ static const struct ext_column indexes[] = {
     COLUMN_OK,
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column time_indexes[] = {
@@ -54,7 +54,7 @@ static const struct ext_column time_indexes[] = {
     COLUMN_OK,
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column aborted[] = {
@@ -67,7 +67,7 @@ static const struct ext_column aborted[] = {
     {"last_stable_offset", "INTEGER", "the last stable offset when it was aborted"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column epochs[] = {
@@ -78,7 +78,7 @@ static const struct ext_column epochs[] = {
     {"end_offset", "INTEGER", "the first offset behind it; of the last one the log end"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column producers[] = {
@@ -96,7 +96,7 @@ static const struct ext_column producers[] = {
     {"crc_ok", "INTEGER", "1 if the snapshot's checksum is right"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column checkpoints[] = {
@@ -107,7 +107,7 @@ static const struct ext_column checkpoints[] = {
     {"line", "INTEGER", "the number of the line, from 1"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column dirs[] = {
@@ -127,14 +127,15 @@ static const struct ext_column dirs[] = {
     {"directory_id", "TEXT", "the log directory's id, of meta.properties"},
     {"clean_shutdown", "INTEGER", "1 if the broker said that it stopped cleanly"},
     {"error", "TEXT", "what is wrong with it; else NULL"},
-    KAFKA_COLUMN_PATH,
+    KAFKA_TABLE_HIDDEN,
 };
 
 #define TABLE(table, array, path, line, columns)                                                   \
     {                                                                                              \
         .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
         .use = table "('" path "')", .summary = (line),                                            \
-        .example = "SELECT " columns " FROM " table "('" path "');", EXT_COLUMNS(array)            \
+        .example = "SELECT " columns " FROM " table "('" path "');", EXT_COLUMNS(array),           \
+        .key = KAFKA_TABLE_KEY                                                                     \
     }
 
 #define DIRECTORY "/data/kafka-logs"
@@ -144,29 +145,29 @@ const struct kafka_table kafka_tables[] = {
     {TABLE("kafka_segments", segments, DIRECTORY,
            "segment files in numbers: offsets, batches, records, damage, what trails behind",
            "base_offset, next_offset, trailing_bytes"),
-     KAFKA_EACH_SEGMENT, fill_kafka_segments},
+     KAFKA_EACH_SEGMENT, true, fill_kafka_segments},
     {TABLE("kafka_index", indexes, DIRECTORY, "what offset indexes say against what the log says",
            "file, entry, error"),
-     KAFKA_EACH_SEGMENT, fill_kafka_index},
+     KAFKA_EACH_SEGMENT, false, fill_kafka_index},
     {TABLE("kafka_timeindex", time_indexes, DIRECTORY,
            "what time indexes say against what the log says", "file, entry, error"),
-     KAFKA_EACH_SEGMENT, fill_kafka_timeindex},
+     KAFKA_EACH_SEGMENT, false, fill_kafka_timeindex},
     {TABLE("kafka_aborted", aborted, PARTITION, "aborted transactions, by the indexes",
            "producer_id, first_offset, last_offset"),
-     KAFKA_EACH_SEGMENT, fill_kafka_aborted},
+     KAFKA_EACH_SEGMENT, false, fill_kafka_aborted},
     {TABLE("kafka_epochs", epochs, PARTITION, "the leader epochs of partitions",
            "epoch, start_offset"),
-     KAFKA_EACH_PARTITION, fill_kafka_epochs},
+     KAFKA_EACH_PARTITION, false, fill_kafka_epochs},
     {TABLE("kafka_producers", producers, PARTITION,
            "producer snapshots: sequences and open transactions", "producer_id, txn_first_offset"),
-     KAFKA_EACH_PARTITION, fill_kafka_producers},
+     KAFKA_EACH_PARTITION, false, fill_kafka_producers},
     {TABLE("kafka_checkpoint", checkpoints, DIRECTORY,
            "offset checkpoints of a log directory, line by line",
            "checkpoint, topic, \"partition\", \"offset\""),
-     KAFKA_WHOLE, fill_kafka_checkpoint},
+     KAFKA_EACH_PATH, false, fill_kafka_checkpoint},
     {TABLE("kafka_dirs", dirs, DIRECTORY, "the partitions in a log directory",
            "dir, state, leo, hw"),
-     KAFKA_WHOLE, fill_kafka_dirs},
+     KAFKA_EACH_PATH, false, fill_kafka_dirs},
 };
 
 const size_t kafka_table_count = sizeof kafka_tables / sizeof kafka_tables[0];

@@ -49,7 +49,7 @@ static enum hw_status add_checkpoint(struct kafka_fill *fill, const char *path,
         ext_rows_text(rows, is_entry ? NULL : row.fault);
     }
     hw_checkpoint_scan_release(&scan);
-    if (status == HW_IO && fill->file == NULL) {
+    if ((status == HW_IO && fill->file == NULL) || status == HW_CORRUPT) {
         add_unreadable_checkpoint(path, error->message, rows);
         return HW_OK;
     }
@@ -67,7 +67,7 @@ enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *r
     for (int i = 0; status == HW_OK && i < CHECKPOINT_COUNT; i++) {
         char path[HW_PATH_MAX];
 
-        status = hw_path_join(path, fill->path, checkpoints[i], error);
+        status = hw_path_join(path, fill->root->path, checkpoints[i], error);
         if (status == HW_OK) {
             status = add_checkpoint(fill, path, rows, error);
         }
@@ -92,17 +92,16 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
 {
     char root[HW_PATH_MAX];
     char path[HW_PATH_MAX];
-    const struct hw_kafka_partition *partition = fill->directory.partitions;
     size_t size;
     enum hw_status status = HW_OK;
 
     *directory = (struct log_directory){.is_clean = false};
-    if (fill->directory.kind == HW_KAFKA_PARTITION) {
-        size = hw_kafka_parent_size(partition->path);
+    if (fill->root->kind == HW_KAFKA_PARTITION) {
+        size = hw_kafka_parent_size(fill->root->path);
         status = size == 0 ? hw_path_format(root, error, ".")
-                           : hw_path_format(root, error, "%.*s", (int)size, partition->path);
+                           : hw_path_format(root, error, "%.*s", (int)size, fill->root->path);
     } else {
-        status = hw_path_format(root, error, "%s", fill->path);
+        status = hw_path_format(root, error, "%s", fill->root->path);
     }
     if (status == HW_OK) {
         status = hw_meta_properties_read(&directory->properties, &ext_allocator, fill->store, root,
@@ -192,6 +191,9 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
     for (size_t i = 0; status == HW_OK && i < fill->directory.count; i++) {
         const struct hw_kafka_partition *partition = &fill->directory.partitions[i];
 
+        if (partition->root != fill->number) {
+            continue;
+        }
         status = add_dir(fill, partition, &directory, rows, error);
         if (status == HW_IO) {
             if (!hw_kafka_partition_is_file(partition, fill->store)) {

@@ -85,6 +85,7 @@ enum log_column {
     LOG_ATTRIBUTES,
     LOG_DELETE_HORIZON,
     LOG_PATH, /* Hidden from here on. */
+    LOG_ROW_NUMBER,
     LOG_BYTES_READ,
     LOG_COLUMN_COUNT
 };
@@ -95,7 +96,7 @@ enum {
                          1 << LOG_PRODUCER_EPOCH | 1 << LOG_BATCH_BASE_OFFSET | 1 << LOG_TOPIC |
                          1 << LOG_TIMESTAMP_TYPE | 1 << LOG_CODEC | 1 << LOG_FILE |
                          1 << LOG_POSITION | 1 << LOG_CRC_OK | 1 << LOG_ATTRIBUTES |
-                         1 << LOG_DELETE_HORIZON | 1 << LOG_PATH
+                         1 << LOG_DELETE_HORIZON | 1 << LOG_PATH | 1 << LOG_ROW_NUMBER
 };
 
 static const enum kafka_term log_terms[LOG_COLUMN_COUNT] = {[LOG_PARTITION] = KAFKA_TERM_PARTITION,
@@ -235,6 +236,9 @@ static void log_column(const struct kafka_scan_row *row, int column, sqlite3_con
     case LOG_PATH:
         sqlite3_result_value(context, row->path);
         break;
+    case LOG_ROW_NUMBER:
+        sqlite3_result_int(context, row->row->record_number);
+        break;
     case LOG_BYTES_READ:
         sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
         break;
@@ -298,6 +302,7 @@ enum batches_column {
     BATCHES_ATTRIBUTES,
     BATCHES_DELETE_HORIZON,
     BATCHES_PATH, /* Hidden from here on. */
+    BATCHES_ROW_NUMBER,
     BATCHES_BYTES_READ,
     BATCHES_BYTES,
     BATCHES_COLUMN_COUNT
@@ -436,6 +441,9 @@ static void batches_column(const struct kafka_scan_row *row, int column, sqlite3
     case BATCHES_PATH:
         sqlite3_result_value(context, row->path);
         break;
+    case BATCHES_ROW_NUMBER:
+        sqlite3_result_int(context, row->row->record_number);
+        break;
     case BATCHES_BYTES_READ:
         sqlite3_result_int64(context, hw_kafka_scan_bytes_read(row->scan));
         break;
@@ -501,6 +509,7 @@ static const struct ext_column log_columns[] = {
     KAFKA_COLUMN_ATTRIBUTES,
     KAFKA_COLUMN_DELETE_HORIZON,
     KAFKA_COLUMN_PATH,
+    KAFKA_COLUMN_ROW_NUMBER,
     {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
 };
 
@@ -516,6 +525,7 @@ static const struct ext_column batches_columns[] = {
     KAFKA_COLUMN_ATTRIBUTES,
     KAFKA_COLUMN_DELETE_HORIZON,
     KAFKA_COLUMN_PATH,
+    KAFKA_COLUMN_ROW_NUMBER,
     {"bytes_read", "INTEGER HIDDEN", "what the scan has read so far"},
     EXT_COLUMN_BYTES_OF_BATCH,
 };
@@ -523,6 +533,9 @@ static const struct ext_column batches_columns[] = {
 static_assert(sizeof log_columns / sizeof log_columns[0] == LOG_COLUMN_COUNT, "of kafka_log");
 static_assert(sizeof batches_columns / sizeof batches_columns[0] == BATCHES_COLUMN_COUNT,
               "of kafka_batches");
+
+/* A row is told from others by its place, and within a batch by its number. */
+#define KAFKA_SCAN_KEY "of_path, file, position, row_number"
 
 const struct kafka_scan_table kafka_scan_tables[] = {
     {.schema = {.name = "kafka_log",
@@ -533,8 +546,10 @@ const struct kafka_scan_table kafka_scan_tables[] = {
                     "every record in the files of any Kafka broker, and where they are damaged",
                 .example =
                     "SELECT \"offset\", key, value FROM kafka_log('/data/kafka-logs/orders-0');",
-                EXT_COLUMNS(log_columns)},
+                EXT_COLUMNS(log_columns),
+                .key = KAFKA_SCAN_KEY},
      .terms = log_terms,
+     .first_no_argument = LOG_ROW_NUMBER,
      .wants_records = true,
      .header_columns = LOG_HEADER_COLUMNS,
      .column = log_column},
@@ -545,8 +560,10 @@ const struct kafka_scan_table kafka_scan_tables[] = {
                 .summary = "every batch in such files: its header, its checksum, where it stands",
                 .example = "SELECT position, error FROM kafka_batches('/data/kafka-logs')"
                            " WHERE crc_ok = 0;",
-                EXT_COLUMNS(batches_columns)},
+                EXT_COLUMNS(batches_columns),
+                .key = KAFKA_SCAN_KEY},
      .terms = batches_terms,
+     .first_no_argument = BATCHES_ROW_NUMBER,
      .column = batches_column},
 };
 

@@ -44,7 +44,8 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
         error);
 
     if (status == HW_NOT_FOUND && fill->file == NULL) {
-        return HW_OK; /* Deleted since it was listed. */
+        fill->is_gone = true; /* Deleted, or cleaned, since it was listed. */
+        return HW_OK;
     }
     if (status == HW_IO && fill->file == NULL) {
         add_unreadable(fill, error->message, rows);
@@ -69,6 +70,32 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
     return HW_OK;
 }
 
+static enum hw_status expect_named(const struct kafka_fill *fill, struct hw_error *error)
+{
+    return fill->paths.is_named
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                                 "%.300s is no file of a segment: its name does not begin with 20 "
+                                 "digits and a dot",
+                                 fill->file);
+}
+
+/* A broker may have been at work since the files were opened: judge the entry by what is there now
+ * before it is called wrong. */
+static enum hw_status look_again(struct kafka_fill *fill, struct hw_index_row *row, bool *found,
+                                 struct hw_error *error)
+{
+    enum { LOOKS_MAX = 10 };
+    bool changed = true;
+    enum hw_status status = HW_OK;
+
+    for (int i = 0; status == HW_OK && changed && *found && row->fault[0] != '\0' && i < LOOKS_MAX;
+         i++) {
+        status = hw_index_check_again(&fill->check, row, &changed, found, error);
+    }
+    return status;
+}
+
 /* The next entries of an index, each through `add`. */
 static enum hw_status fill_index(struct kafka_fill *fill, struct ext_rows *rows,
                                  enum hw_index_kind kind,
@@ -76,15 +103,9 @@ static enum hw_status fill_index(struct kafka_fill *fill, struct ext_rows *rows,
                                              const struct hw_index_row *row, struct ext_rows *rows),
                                  struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    enum hw_status status = expect_named(fill, error);
 
-    if (!fill->paths.is_named) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
-                               "%.300s is no file of a segment: its name does not begin with 20 "
-                               "digits and a dot",
-                               fill->file);
-    }
-    if (!fill->has_check) {
+    if (status == HW_OK && !fill->has_check) {
         fill->has_check = true;
         status = hw_index_check_open(&fill->check, &ext_allocator, fill->store, &fill->paths, kind,
                                      error);
@@ -98,6 +119,9 @@ static enum hw_status fill_index(struct kafka_fill *fill, struct ext_rows *rows,
             return HW_OK;
         }
         status = hw_index_check_next(&fill->check, &row, &found, error);
+        if (status == HW_OK && found && row.fault[0] != '\0') {
+            status = look_again(fill, &row, &found, error);
+        }
         if (status != HW_OK || !found) {
             break;
         }
@@ -164,12 +188,15 @@ static void add_aborted(const struct kafka_fill *fill, const char *path, int64_t
 enum hw_status fill_kafka_aborted(struct kafka_fill *fill, struct ext_rows *rows,
                                   struct hw_error *error)
 {
-    const char *path = fill->paths.is_named ? fill->paths.transactions : fill->file;
+    const char *path = fill->paths.transactions;
     struct hw_aborted_transaction previous;
     struct hw_buffer content;
-    enum hw_status status;
+    enum hw_status status = expect_named(fill, error);
     size_t at;
 
+    if (status != HW_OK) {
+        return status;
+    }
     hw_buffer_init(&content, &ext_allocator);
     status = hw_transaction_index_read(fill->store, path, &content, error);
     for (at = 0; status == HW_OK && at + HW_ABORTED_TRANSACTION_SIZE <= content.size;

@@ -3,10 +3,14 @@
 #include "ext/ext_registry.h"
 #include "ext/files/vtab_kafka_table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { EPOCHS_END_OFFSET = 4 };
+SQLITE_EXTENSION_INIT3
+
+/* Columns that cost reading the log end. */
+enum { EPOCHS_END_OFFSET = 4, EPOCHS_ERROR = 6 };
 
 /* --------------------------------------------------------------------------------- kafka_epochs */
 
@@ -35,9 +39,24 @@ static void add_epoch(const struct kafka_fill *fill, const char *file,
     ext_rows_text(rows, is_entry ? fault : row->fault);
 }
 
-/* Rows of the scan, each held back until the next one tells where its epoch ends. */
+/* An entry that was held back until the next one, if there is one, told where its epoch ends. */
+static void add_held(const struct kafka_fill *fill, const char *file,
+                     const struct hw_checkpoint_row *held, hw_offset_t end, hw_offset_t log_end,
+                     const char *fault, struct ext_rows *rows)
+{
+    char text[96];
+
+    if (log_end != HW_OFFSET_NONE && held->offset > log_end) {
+        (void)snprintf(text, sizeof text,
+                       "the log ends at offset %" PRId64 ", before the epoch begins", log_end);
+        end = HW_OFFSET_NONE;
+        fault = fault == NULL ? text : fault;
+    }
+    add_epoch(fill, file, held, end, fault, rows);
+}
+
 static void add_epochs(const struct kafka_fill *fill, const char *file,
-                       struct hw_checkpoint_scan *scan, hw_offset_t end, struct ext_rows *rows)
+                       struct hw_checkpoint_scan *scan, hw_offset_t log_end, struct ext_rows *rows)
 {
     struct hw_checkpoint_row held;
     struct hw_checkpoint_row row;
@@ -49,7 +68,8 @@ static void add_epochs(const struct kafka_fill *fill, const char *file,
         bool is_ordered = !has_held || (row.number > held.number && row.offset > held.offset);
 
         if (has_held && is_entry) {
-            add_epoch(fill, file, &held, is_ordered ? row.offset : HW_OFFSET_NONE, fault, rows);
+            add_held(fill, file, &held, is_ordered ? row.offset : HW_OFFSET_NONE, log_end, fault,
+                     rows);
         }
         if (is_entry) {
             fault = is_ordered ? NULL : "epoch and start offset are not above those before";
@@ -60,7 +80,7 @@ static void add_epochs(const struct kafka_fill *fill, const char *file,
         }
     }
     if (has_held) {
-        add_epoch(fill, file, &held, end, fault, rows);
+        add_held(fill, file, &held, log_end, log_end, fault, rows);
     }
 }
 
@@ -81,7 +101,8 @@ enum hw_status fill_kafka_epochs(struct kafka_fill *fill, struct ext_rows *rows,
             return HW_OK; /* Topics of old formats have none. */
         }
     }
-    if (status == HW_OK && fill->file == NULL && kafka_fill_wants(fill, EPOCHS_END_OFFSET)) {
+    if (status == HW_OK && fill->file == NULL &&
+        (kafka_fill_wants(fill, EPOCHS_END_OFFSET) || kafka_fill_wants(fill, EPOCHS_ERROR))) {
         status = log_end(fill, &end, error);
     }
     if (status == HW_OK) {
@@ -92,6 +113,8 @@ enum hw_status fill_kafka_epochs(struct kafka_fill *fill, struct ext_rows *rows,
 }
 
 /* ------------------------------------------------------------------------------ kafka_producers */
+
+enum { SNAPSHOT_WRITE_MS = 10 }; /* What writing one takes at most, mostly. */
 
 /* Cells from snapshot_offset on; `producer` is NULL for a row about the file. */
 static void add_producer(const struct kafka_fill *fill, const char *path, hw_offset_t offset,
@@ -127,6 +150,11 @@ static enum hw_status add_snapshot(struct kafka_fill *fill, const char *path, hw
 
     hw_snapshot_file_init(&snapshot, &ext_allocator);
     status = hw_snapshot_file_read(&snapshot, fill->store, path, error);
+    if (status == HW_OK && snapshot.has_fault) {
+        /* A broker may be writing it just now. */
+        (void)sqlite3_sleep(SNAPSHOT_WRITE_MS);
+        status = hw_snapshot_file_read(&snapshot, fill->store, path, error);
+    }
     if (status == HW_IO && fill->file == NULL) {
         snapshot.has_fault = true;
         (void)snprintf(snapshot.fault, sizeof snapshot.fault, "%.*s",

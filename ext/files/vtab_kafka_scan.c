@@ -7,8 +7,8 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
-
-#include <string.h>
+#include "ext/files/kafka_paths.h"
+#include "ext/files/kafka_tables.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -31,6 +31,12 @@ static int scan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct kafka_scan_table *definition = scan_definition(vtab);
 
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (vtab_kafka_refuses(vtab, &definition->schema, &info->aConstraint[i],
+                               definition->first_no_argument)) {
+            return SQLITE_ERROR;
+        }
+    }
     return kafka_plan(info, definition->terms, definition->header_columns);
 }
 
@@ -57,7 +63,9 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
                             struct hw_error *error)
 {
     const struct kafka_scan_table *definition = scan_definition(cursor->base.pVtab);
-    struct hw_kafka_scan_options options = {.path = (const char *)sqlite3_value_text(plan->path),
+    struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
+    struct kafka_paths paths = {.names = {.allocator = &ext_allocator}};
+    struct hw_kafka_scan_options options = {.paths = &paths.names,
                                             .scan = {.range = plan->range,
                                                      .wants_records = definition->wants_records,
                                                      .is_counting = plan->is_counting},
@@ -68,18 +76,18 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
     enum hw_status status = HW_OK;
 
     cursor->path = sqlite3_value_dup(plan->path);
-    if (cursor->path == NULL || options.path == NULL) {
+    if (cursor->path == NULL) {
         return hw_error_no_memory(error, definition->schema.name);
-    }
-    status = ext_session_check_readable(((const struct ext_vtab *)cursor->base.pVtab)->session,
-                                        options.path, error);
-    if (status != HW_OK) {
-        return status;
     }
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &cursor->store, error);
     if (status == HW_OK) {
+        status = kafka_paths_open(&paths, session, cursor->store, plan->path, error);
+    }
+    if (status == HW_OK) {
+        options.is_list = paths.is_list;
         status = hw_kafka_scan_open(&ext_allocator, cursor->store, &options, &cursor->scan, error);
     }
+    kafka_paths_release(&paths);
     return status == HW_OK ? hw_kafka_scan_next(cursor->scan, &cursor->row, error) : status;
 }
 
@@ -131,27 +139,6 @@ static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     return SQLITE_OK;
 }
 
-/* Whatever the path and the plan. */
-static int scan_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-    const struct scan_cursor *cursor = (const struct scan_cursor *)base;
-    const struct hw_partition_row *row = cursor->row;
-    struct hw_error error;
-    uint64_t hash;
-
-    if (hw_kafka_scan_settle(cursor->scan, &error) != HW_OK) {
-        return ext_error_to_vtab(base->pVtab, &error);
-    }
-    hash = ext_vtab_hash(ext_vtab_hash_text(0, row->file, strlen(row->file)),
-                         (uint64_t)row->entry.position);
-
-    hash = ext_vtab_hash(hash, row->has_record ? 2 * (uint64_t)row->record.offset
-                               : row->crc_ok   ? 1
-                                               : 3);
-    *rowid = (sqlite3_int64)hash;
-    return SQLITE_OK;
-}
-
 const struct ext_driver vtab_kafka_scan_driver = {.methods = {.iVersion = 0,
                                                               .xConnect = ext_vtab_connect,
                                                               .xBestIndex = scan_best_index,
@@ -161,8 +148,7 @@ const struct ext_driver vtab_kafka_scan_driver = {.methods = {.iVersion = 0,
                                                               .xFilter = scan_filter,
                                                               .xNext = scan_next,
                                                               .xEof = scan_eof,
-                                                              .xColumn = scan_column,
-                                                              .xRowid = scan_rowid},
+                                                              .xColumn = scan_column},
                                                   .table_size = sizeof(struct ext_vtab),
                                                   .cursor_size = sizeof(struct scan_cursor),
                                                   .is_directonly = true};

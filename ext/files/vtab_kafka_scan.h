@@ -21,6 +21,7 @@ struct kafka_scan_row {
 struct kafka_scan_table {
     struct ext_schema schema; /* Must be first. */
     const enum kafka_term *terms;
+    int first_no_argument; /* Of the hidden columns. */
     bool wants_records;
     uint64_t header_columns; /* A bit for each that needs no record to be read. */
     void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);

@@ -7,8 +7,8 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
-
-#include <string.h>
+#include "ext/files/kafka_paths.h"
+#include "ext/files/kafka_tables.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -19,16 +19,18 @@ struct cursor {
     sqlite3_value *path;
     struct kafka_fill fill;
     struct ext_rows rows;
-    size_t at;           /* In the rows. */
-    sqlite3_int64 rowid; /* Rows before. */
-    bool is_open;        /* fill.directory and fill.segments are set. */
-    bool has_item;       /* fill stands at an item. */
+    size_t at;                 /* In the rows. */
+    sqlite3_int64 rows_before; /* Of the items before. */
+    hw_offset_t next_base;     /* No segment below it comes any more. */
+    bool is_list;              /* What is wrong with one path hides no other. */
+    bool is_open;              /* fill.directory and fill.segments are set. */
+    bool has_item;             /* fill stands at an item. */
 };
 
 /* It is behind those that are filled. */
 static int path_column(const sqlite3_vtab *vtab)
 {
-    return ((const struct ext_vtab *)vtab)->schema->column_count - 1;
+    return ((const struct ext_vtab *)vtab)->schema->column_count - KAFKA_TABLE_HIDDEN_COUNT;
 }
 
 bool kafka_fill_wants(const struct kafka_fill *fill, int column)
@@ -49,7 +51,7 @@ static const struct kafka_table *definition_of(const struct cursor *cursor)
     return (const struct kafka_table *)((const struct ext_vtab *)cursor->base.pVtab)->schema;
 }
 
-/* Stand at the next partition; false behind the last one. */
+/* Stand at the next partition, or path; false behind the last one. */
 static bool next_partition(struct cursor *cursor)
 {
     struct kafka_fill *fill = &cursor->fill;
@@ -57,31 +59,67 @@ static bool next_partition(struct cursor *cursor)
     fill->number = cursor->has_item ? fill->number + 1 : 0;
     cursor->has_item = fill->number < fill->directory.count;
     fill->partition = cursor->has_item ? &fill->directory.partitions[fill->number] : NULL;
+    fill->file = cursor->has_item ? fill->partition->file : NULL;
+    cursor->next_base = 0;
     return cursor->has_item;
+}
+
+static void next_path(struct cursor *cursor)
+{
+    struct kafka_fill *fill = &cursor->fill;
+
+    fill->number = cursor->has_item ? fill->number + 1 : 0;
+    cursor->has_item = fill->number < fill->directory.root_count;
+    fill->root = cursor->has_item ? &fill->directory.roots[fill->number] : NULL;
+    fill->file = cursor->has_item && fill->root->kind == HW_KAFKA_FILE && !fill->root->has_fault
+                     ? fill->root->path
+                     : NULL;
+}
+
+/* Stand at the next segment of the partition; false behind the last one. */
+static bool next_of_partition(struct cursor *cursor)
+{
+    struct kafka_fill *fill = &cursor->fill;
+
+    for (fill->segment = 0; fill->segment < fill->segments.count; fill->segment++) {
+        hw_offset_t base = fill->segments.items[fill->segment].base_offset;
+
+        if (base >= cursor->next_base) {
+            cursor->next_base = base + 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum hw_status next_segment(struct cursor *cursor, struct hw_error *error)
 {
     struct kafka_fill *fill = &cursor->fill;
+    bool lists = fill->is_gone; /* A cleaner may have put others in the place of some. */
     enum hw_status status = HW_OK;
 
-    if (fill->file != NULL) {
-        return next_partition(cursor) ? hw_segment_paths_of_file(&fill->paths, fill->file, error)
-                                      : HW_OK;
-    }
-    fill->segment = cursor->has_item ? fill->segment + 1 : 0;
-    while (status == HW_OK && fill->segment >= fill->segments.count) {
-        if (!next_partition(cursor)) {
+    fill->is_gone = false;
+    while (status == HW_OK) {
+        if (lists) {
+            hw_segment_list_release(&fill->segments);
+            status = hw_segment_list_open(&fill->segments, &ext_allocator, fill->store,
+                                          fill->partition, error);
+        }
+        if (status == HW_OK && cursor->has_item && fill->file == NULL &&
+            next_of_partition(cursor)) {
+            return hw_segment_paths_format(&fill->paths, fill->partition->path,
+                                           fill->segments.items[fill->segment], error);
+        }
+        if (status != HW_OK || !next_partition(cursor)) {
+            return status;
+        }
+        if (fill->partition->fault != NULL) {
             return HW_OK;
         }
-        hw_segment_list_release(&fill->segments);
-        fill->segment = 0;
-        status = hw_segment_list_open(&fill->segments, &ext_allocator, fill->store, fill->partition,
-                                      error);
-    }
-    if (status == HW_OK) {
-        status = hw_segment_paths_format(&fill->paths, fill->partition->path,
-                                         fill->segments.items[fill->segment], error);
+        if (fill->file != NULL) {
+            return hw_segment_paths_of_file(&fill->paths, fill->file, error);
+        }
+        lists = true;
     }
     return status;
 }
@@ -94,34 +132,53 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
     case KAFKA_EACH_PARTITION:
         (void)next_partition(cursor);
         break;
-    case KAFKA_WHOLE:
-        cursor->has_item = !cursor->has_item;
+    case KAFKA_EACH_PATH:
+        next_path(cursor);
         break;
     }
     return HW_OK;
 }
 
-/* A row about a partition or a file of it that cannot be read: others may follow. None if what has
- * the name of a partition is a file. All tables of such items begin with topic and partition and
- * end with the error. */
+/* A row about a partition, a file of it or a path that cannot be read: others may follow. None if
+ * what has the name of a partition is a file. All tables end with the error, and those of
+ * partitions begin with topic and partition. */
 static void add_unreadable(struct cursor *cursor, const char *reason)
 {
-    if (hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
-        return;
+    struct ext_rows *rows = &cursor->rows;
+
+    if (definition_of(cursor)->item != KAFKA_EACH_PATH) {
+        if (cursor->fill.partition->fault == NULL &&
+            hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
+            return;
+        }
+        kafka_rows_partition(rows, cursor->fill.partition);
     }
-    kafka_rows_partition(&cursor->rows, cursor->fill.partition);
-    while (cursor->rows.status == HW_OK &&
-           (cursor->rows.cell_count + 1) % (size_t)cursor->rows.column_count != 0) {
-        ext_rows_null(&cursor->rows);
-    }
-    ext_rows_text(&cursor->rows, reason);
+    do {
+        ext_rows_null(rows);
+    } while (rows->status == HW_OK && (rows->cell_count + 1) % (size_t)rows->column_count != 0);
+    ext_rows_text(rows, reason);
 }
 
 /* Whether the rows so far are all there is of the item, and the next one may be read. */
 static bool is_of_one_item(const struct cursor *cursor, enum hw_status status)
 {
-    return status == HW_IO && cursor->has_item && cursor->fill.file == NULL &&
-           definition_of(cursor)->item != KAFKA_WHOLE;
+    return (status == HW_IO || status == HW_CORRUPT) && cursor->has_item &&
+           (cursor->fill.file == NULL || cursor->is_list) &&
+           (definition_of(cursor)->item != KAFKA_EACH_PATH || cursor->is_list);
+}
+
+/* Why the item cannot be read, if that is known; else NULL. */
+static const char *item_fault(const struct cursor *cursor)
+{
+    const struct kafka_fill *fill = &cursor->fill;
+
+    if (!cursor->has_item) {
+        return NULL;
+    }
+    return definition_of(cursor)->item == KAFKA_EACH_PATH
+               ? (fill->root->has_fault ? hw_kafka_root_fault(&fill->directory, fill->number)
+                                        : NULL)
+               : fill->partition->fault;
 }
 
 /* Fill the rows of the next item that has any. */
@@ -130,7 +187,7 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
     enum hw_status status = HW_OK;
 
     do {
-        cursor->rowid += (sqlite3_int64)ext_rows_count(&cursor->rows);
+        cursor->rows_before += (sqlite3_int64)ext_rows_count(&cursor->rows);
         cursor->rows.cell_count = 0;
         cursor->rows.texts.size = 0;
         cursor->at = 0;
@@ -138,7 +195,9 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
             status = next_item(cursor, error);
         }
         cursor->fill.again = false;
-        if (status == HW_OK && cursor->has_item) {
+        if (status == HW_OK && item_fault(cursor) != NULL) {
+            add_unreadable(cursor, item_fault(cursor));
+        } else if (status == HW_OK && cursor->has_item) {
             status = definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error);
         }
         if (is_of_one_item(cursor, status)) {
@@ -167,6 +226,10 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
 
+        if (vtab_kafka_refuses(vtab, ((const struct ext_vtab *)vtab)->schema, constraint,
+                               path + 1)) {
+            return SQLITE_ERROR;
+        }
         if (constraint->iColumn != path || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
             continue;
         }
@@ -198,7 +261,8 @@ static void reset(struct cursor *cursor)
     cursor->path = NULL;
     cursor->fill = (struct kafka_fill){.store = NULL};
     cursor->is_open = cursor->has_item = false;
-    cursor->rowid = 0;
+    cursor->rows_before = 0;
+    cursor->is_list = false;
     ext_rows_release(&cursor->rows);
     ext_rows_init(&cursor->rows, path_column(cursor->base.pVtab),
                   &(struct ext_rows_filter){.topic = NULL});
@@ -218,34 +282,33 @@ static int table_close(sqlite3_vtab_cursor *base)
 static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int columns,
                             struct hw_error *error)
 {
+    const struct kafka_table *definition = definition_of(cursor);
+    struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
     struct kafka_fill *fill = &cursor->fill;
+    struct kafka_paths paths = {.names = {.allocator = &ext_allocator}};
+    struct hw_kafka_directory_options options = {.only_live = definition->item != KAFKA_EACH_PATH,
+                                                 .wants_segments = definition->wants_segments};
     enum hw_status status;
 
-    /* The copy stays, and with it its text. */
     cursor->path = sqlite3_value_dup(path);
-    fill->path = cursor->path == NULL ? NULL : (const char *)sqlite3_value_text(cursor->path);
-    if (fill->path == NULL) {
+    if (cursor->path == NULL) {
         return hw_error_no_memory(error, "a path");
     }
     fill->columns = (uint32_t)columns;
-    status = ext_session_check_readable(((const struct ext_vtab *)cursor->base.pVtab)->session,
-                                        fill->path, error);
-    if (status != HW_OK) {
-        return status;
-    }
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &fill->store, error);
     if (status != HW_OK) {
         return status;
     }
-    fill->segments.allocator = &ext_allocator;
-    cursor->is_open = true;
-    status = hw_kafka_directory_open(&fill->directory, &ext_allocator, fill->store, fill->path,
-                                     definition_of(cursor)->item != KAFKA_WHOLE, error);
+    status = kafka_paths_open(&paths, session, fill->store, cursor->path, error);
     if (status == HW_OK) {
-        fill->file = fill->directory.kind == HW_KAFKA_FILE ? fill->path : NULL;
-        status = fill_rows(cursor, error);
+        fill->segments.allocator = &ext_allocator;
+        cursor->is_open = true;
+        cursor->is_list = options.is_list = paths.is_list;
+        status = hw_kafka_directory_open(&fill->directory, &ext_allocator, fill->store,
+                                         &paths.names, &options, error);
     }
-    return status;
+    kafka_paths_release(&paths);
+    return status == HW_OK ? fill_rows(cursor, error) : status;
 }
 
 static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text, int argc,
@@ -290,23 +353,15 @@ static int table_eof(sqlite3_vtab_cursor *base)
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct cursor *cursor = (const struct cursor *)base;
+    int path = path_column(cursor->base.pVtab);
 
-    if (column == path_column(cursor->base.pVtab)) {
+    if (column == path) {
         sqlite3_result_value(context, cursor->path);
+    } else if (column > path) {
+        sqlite3_result_int64(context, cursor->rows_before + (sqlite3_int64)cursor->at);
     } else {
         ext_rows_result(&cursor->rows, cursor->at, column, context);
     }
-    return SQLITE_OK;
-}
-
-/* The rows of a path have numbers. */
-static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-    const struct cursor *cursor = (const struct cursor *)base;
-    const char *path = cursor->fill.path;
-
-    *rowid = (sqlite3_int64)ext_vtab_hash(ext_vtab_hash_text(0, path, strlen(path)),
-                                          (uint64_t)cursor->rowid + cursor->at);
     return SQLITE_OK;
 }
 
@@ -319,8 +374,7 @@ const struct ext_driver vtab_kafka_table_driver = {.methods = {.iVersion = 0,
                                                                .xFilter = table_filter,
                                                                .xNext = table_next,
                                                                .xEof = table_eof,
-                                                               .xColumn = table_column,
-                                                               .xRowid = table_rowid},
+                                                               .xColumn = table_column},
                                                    .table_size = sizeof(struct ext_vtab),
                                                    .cursor_size = sizeof(struct cursor),
                                                    .is_directonly = true};

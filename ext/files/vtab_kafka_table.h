@@ -9,20 +9,21 @@
 
 #include "ext/ext_rows.h"
 #include "ext/ext_vtab.h"
+#include "ext/files/kafka_tables.h"
 
 #include "core/highwater.h"
 
 /* What one call fills in the rows of. */
-enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_WHOLE };
+enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH };
 
 /* The item that is due. */
 struct kafka_fill {
     struct hw_store *store;
-    const char *path; /* As it was given. */
     struct hw_kafka_directory directory;
-    size_t number; /* Of the partition, in the directory. */
+    size_t number; /* Of the partition, or of the path, in the directory. */
     const struct hw_kafka_partition *partition;
-    const char *file; /* The path, if it is a file; then there is one item. */
+    const struct hw_kafka_root *root; /* Of a path. */
+    const char *file;                 /* The one file that is meant, if there is one. */
     /* Of a segment. */
     struct hw_segment_list segments;
     size_t segment;
@@ -32,12 +33,14 @@ struct kafka_fill {
     bool again;
     bool has_check;
     struct hw_index_check check;
+    bool is_gone; /* Set by a filler: the segment is not there any more. */
 };
 
 struct kafka_table {
     struct ext_schema
-        schema; /* Must be first. Its last column is the path, which no filler fills. */
+        schema; /* Must be first. Its last columns are KAFKA_TABLE_HIDDEN, which no filler fills. */
     enum kafka_item item;
+    bool wants_segments; /* A file that is no .log is an error. */
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
 };
 
@@ -45,6 +48,10 @@ extern const struct kafka_table kafka_tables[];
 extern const size_t kafka_table_count;
 
 extern const struct ext_driver vtab_kafka_table_driver;
+/* The hidden columns of each, and what tells its rows apart. */
+enum { KAFKA_TABLE_HIDDEN_COUNT = 2 };
+#define KAFKA_TABLE_HIDDEN KAFKA_COLUMN_PATH, KAFKA_COLUMN_ROW_NUMBER
+#define KAFKA_TABLE_KEY    "of_path, row_number"
 
 /* Whether a column is wanted. */
 bool kafka_fill_wants(const struct kafka_fill *fill, int column);

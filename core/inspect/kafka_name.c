@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/inspect/kafka_name.h"
+
+#include "core/format/segment_name.h"
+#include "core/format/topic_name.h"
+
+#include <string.h>
+
+static const struct {
+    const char *suffix;
+    enum hw_kafka_partition_state state;
+} kafka_name_suffixes[] = {
+    {"-delete", HW_KAFKA_DELETE}, {"-stray", HW_KAFKA_STRAY}, {"-future", HW_KAFKA_FUTURE}};
+
+const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state)
+{
+    for (size_t i = 0; i < sizeof kafka_name_suffixes / sizeof kafka_name_suffixes[0]; i++) {
+        if (kafka_name_suffixes[i].state == state) {
+            return kafka_name_suffixes[i].suffix + 1;
+        }
+    }
+    return "live";
+}
+
+/* The last character `c` among the first `size`, or NULL. */
+static const char *kafka_name_find_last(const char *text, size_t size, char c)
+{
+    while (size > 0) {
+        if (text[--size] == c) {
+            return text + size;
+        }
+    }
+    return NULL;
+}
+
+/* Take "-delete" and what is before it, down to the last dot, away from *size. */
+static enum hw_kafka_partition_state kafka_name_take_suffix(const char *name, size_t *size)
+{
+    for (size_t i = 0; i < sizeof kafka_name_suffixes / sizeof kafka_name_suffixes[0]; i++) {
+        size_t suffix_size = strlen(kafka_name_suffixes[i].suffix);
+
+        if (*size > suffix_size &&
+            memcmp(name + *size - suffix_size, kafka_name_suffixes[i].suffix, suffix_size) == 0) {
+            const char *dot = kafka_name_find_last(name, *size, '.');
+
+            if (dot != NULL && dot > name) {
+                *size = (size_t)(dot - name);
+                return kafka_name_suffixes[i].state;
+            }
+        }
+    }
+    return HW_KAFKA_LIVE;
+}
+
+/* A decimal number as Kafka writes a partition: 0, or digits that do not begin with 0. */
+static bool kafka_name_parse_number(const char *text, size_t size, int32_t *partition)
+{
+    int32_t value = 0;
+
+    if (size == 0 || (size > 1 && text[0] == '0')) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        int digit = text[i] - '0';
+
+        if (digit < 0 || digit > 9 || value > (INT32_MAX - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    *partition = value;
+    return true;
+}
+
+bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
+                                   enum hw_kafka_partition_state *state)
+{
+    size_t size = strlen(name);
+    const char *dash;
+
+    *state = kafka_name_take_suffix(name, &size);
+    dash = kafka_name_find_last(name, size, '-');
+    if (dash == NULL || !hw_is_topic_name(name, (size_t)(dash - name)) ||
+        !kafka_name_parse_number(dash + 1, (size_t)(name + size - dash - 1), partition)) {
+        return false;
+    }
+    *topic_size = (size_t)(dash - name);
+    return true;
+}
+
+size_t hw_kafka_trimmed_size(const char *path)
+{
+    size_t size = strlen(path);
+
+    while (size > 1 && path[size - 1] == '/') {
+        size--;
+    }
+    return size;
+}
+
+size_t hw_kafka_parent_size(const char *path)
+{
+    const char *slash = kafka_name_find_last(path, hw_kafka_trimmed_size(path), '/');
+
+    return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+}
+
+const char *hw_kafka_base_name(const char *path)
+{
+    const char *slash = kafka_name_find_last(path, hw_kafka_trimmed_size(path), '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+bool hw_kafka_is_partition_file(const char *name)
+{
+    hw_offset_t base_offset;
+    const char *suffix;
+
+    return strcmp(name, "partition.metadata") == 0 ||
+           strcmp(name, "leader-epoch-checkpoint") == 0 ||
+           hw_segment_name_split(name, &base_offset, &suffix);
+}
+
+bool hw_kafka_is_log_directory_file(const char *name)
+{
+    return strcmp(name, "meta.properties") == 0 || hw_name_ends_with(name, "-offset-checkpoint");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of directories and files of a broker.
+ *
+ *     orders-0    orders-0.<id>-delete    orders-0.<id>-stray    orders-0.<id>-future
+ *
+ * Source: LocalLog.parseTopicPartitionName, LogFileUtils (kafka formats 4.1, 5.4).
+ */
+#ifndef HW_INSPECT_KAFKA_NAME_H
+#define HW_INSPECT_KAFKA_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a partition's directory is for, as its name says. */
+enum hw_kafka_partition_state {
+    HW_KAFKA_LIVE,
+    HW_KAFKA_DELETE, /* orders-0.<id>-delete: waits for its files to be deleted. */
+    HW_KAFKA_STRAY,  /* ...-stray: the controller knows nothing of it. */
+    HW_KAFKA_FUTURE  /* ...-future: being copied from another disk. */
+};
+
+/*
+ * Take a partition directory's name apart. Returns false if it is none. *topic_size characters of
+ * the name are the topic; of a directory that is -delete or -stray they may be cut short.
+ */
+bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
+                                   enum hw_kafka_partition_state *state);
+
+/* "live", "delete", "stray" or "future". */
+const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state);
+
+/* Whether a file of this name is found in the directories of partitions only. */
+bool hw_kafka_is_partition_file(const char *name);
+
+/* Whether a file of this name is found in log directories only. */
+bool hw_kafka_is_log_directory_file(const char *name);
+
+/* What follows the last slash of a path, the size of what stands before it (0: nothing), and the
+ * size of the path without the slashes at its end. */
+const char *hw_kafka_base_name(const char *path);
+size_t hw_kafka_parent_size(const char *path);
+size_t hw_kafka_trimmed_size(const char *path);
+
+#endif /* HW_INSPECT_KAFKA_NAME_H */
