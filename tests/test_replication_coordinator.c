@@ -65,6 +65,8 @@ static struct hw_transaction_entry *have(struct fixture *t, int epoch,
                                           &entry->capacity, 4, sizeof *entry->partitions, &error),
                          HW_OK);
     }
+    t->coordinator.ending =
+        status == HW_TRANSACTION_PREPARE_COMMIT || status == HW_TRANSACTION_PREPARE_ABORT;
     entry->producer_id = entry->previous_id = P;
     entry->next_id = HW_PRODUCER_ID_NONE;
     entry->epoch = (int16_t)epoch;
@@ -170,7 +172,7 @@ static const char *end(struct fixture *t, int64_t producer_id, int epoch, bool c
 /* All markers are there. */
 static void complete(struct fixture *t)
 {
-    hw_transaction_entry_complete(hw_coordinator_find(&t->coordinator, "t"), t->now_ms);
+    hw_coordinator_complete(&t->coordinator, hw_coordinator_find(&t->coordinator, "t"), t->now_ms);
     hw_coordinator_check(&t->coordinator);
 }
 

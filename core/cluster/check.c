@@ -8,6 +8,7 @@ void hw_cluster_check(const struct hw_cluster *cluster)
     for (size_t i = 0; i < cluster->broker_count; i++) {
         HW_ASSERT(HW_IMPLIES(i > 0, cluster->brokers[i - 1]->id < cluster->brokers[i]->id));
     }
+    hw_coordinator_check(&cluster->coordinator);
     for (size_t t = 0; t < cluster->topic_count; t++) {
         const struct hw_topic *topic = cluster->topics[t];
 

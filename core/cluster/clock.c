@@ -228,8 +228,9 @@ static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_e
 /* What falls due besides checkpoints. */
 static hw_time_ms_t clock_next_event(const struct hw_cluster *cluster)
 {
-    return earlier(clock_next_isr_check(cluster),
-                   earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
+    return earlier(
+        earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster)),
+        earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
 }
 
 static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
@@ -267,6 +268,9 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     }
     if (status == HW_OK && clock_next_deadline(cluster) <= cluster->now_ms) {
         status = clock_expire(cluster, error);
+    }
+    if (status == HW_OK && hw_cluster_next_transaction_event(cluster) <= cluster->now_ms) {
+        status = hw_cluster_run_transaction_clock(cluster, error);
     }
     return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }

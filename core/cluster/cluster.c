@@ -61,6 +61,8 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_config_values_init(&made->configs, made->allocator);
     hw_timed_init(&made->timed, made->allocator, &made->random);
     hw_cluster_resolve(made);
+    hw_coordinator_init(&made->coordinator, made->allocator);
+    hw_clients_init(&made->clients, made->allocator);
     hw_acks_init(&made->acks, made->allocator);
     hw_losses_init(&made->losses, made->allocator);
     hw_journal_init(&made->journal, made->allocator, &made->now_ms);
@@ -233,6 +235,8 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_free(allocator, cluster->topics, cluster->topic_capacity * sizeof *cluster->topics);
     hw_free(allocator, cluster->brokers, cluster->broker_capacity * sizeof *cluster->brokers);
     hw_config_values_release(&cluster->configs);
+    hw_coordinator_release(&cluster->coordinator);
+    hw_clients_release(&cluster->clients);
     hw_acks_release(&cluster->acks);
     hw_losses_release(&cluster->losses);
     hw_file_close(cluster->loss_file.file);
@@ -434,11 +438,15 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     enum hw_status status = HW_OK;
     enum hw_status written;
 
+    status = hw_cluster_pump_markers(cluster, first == HW_OK ? error : &later);
     hw_cluster_follow(cluster);
+    if (status == HW_OK) {
+        status = hw_cluster_pump_markers(cluster, first == HW_OK ? error : &later);
+    }
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
     }
-    if (cluster->is_on_disk) {
+    if (status == HW_OK && cluster->is_on_disk) {
         status = hw_loss_file_write(cluster, first == HW_OK ? error : &later);
     }
     written = hw_cluster_write_state(cluster, first == HW_OK && status == HW_OK ? error : &later);

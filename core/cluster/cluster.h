@@ -29,6 +29,7 @@
 #include "core/base/types.h"
 #include "core/io/store.h"
 #include "core/record/batch.h"
+#include "core/replication/coordinator.h"
 
 struct hw_cluster;
 
@@ -145,7 +146,16 @@ enum { HW_ACKS_ALL = -1, HW_ACKS_DEFAULT = -100 };
 /* Timestamp HW_TIMESTAMP_CLOCK in a record means: the cluster's clock. */
 #define HW_TIMESTAMP_CLOCK INT64_MIN
 
+/* Who a batch is from: what its client remembers, or what a script says instead. */
+struct hw_produce_producer {
+    int64_t producer_id;
+    int64_t epoch; /* -1, also below: the client's own. */
+    int64_t sequence;
+    int transactional; /* 0, 1 */
+};
+
 struct hw_produce {
+    const struct hw_produce_producer *producer; /* NULL: nobody who has an id. */
     const char *topic;
     int64_t partition;       /* -1: the partitioner chooses. */
     struct hw_record record; /* offset is ignored. */
@@ -176,6 +186,61 @@ struct hw_produced {
  */
 enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
                                   struct hw_produced *produced, struct hw_error *error);
+
+/* ------------------------------------------------------------------ producers and transactions */
+
+struct hw_init_producer {
+    const char *transactional_id; /* NULL: an idempotent producer. */
+    bool has_timeout;             /* Else transaction.timeout.ms. */
+    int64_t timeout_ms;
+    int64_t producer_id; /* -1, also below: not given. */
+    int64_t producer_epoch;
+    int64_t version;
+};
+
+/*
+ * Who the producer is from now on (InitProducerId). Where a transaction is open, it is aborted
+ * first; where that takes longer, the call is refused with CONCURRENT_TRANSACTIONS, to be made
+ * again. Errors: HW_REFUSED as hw_coordinator_init_producer(); UNSUPPORTED_VERSION.
+ */
+enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
+                                        const struct hw_init_producer *init,
+                                        struct hw_producer_identity *answer,
+                                        struct hw_error *error);
+
+struct hw_transaction_call {
+    int64_t producer_id;
+    int64_t producer_epoch; /* -1: the client's own. */
+    int64_t version;        /* -1: the cluster's transaction.version. */
+};
+
+/* What the client does by itself: nobody is asked before it sends something. */
+enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
+                                            const struct hw_transaction_call *call,
+                                            struct hw_error *error);
+
+/*
+ * Decide how the transaction ends, and send the markers unless they are held back. *answer is who
+ * the producer is for its next one, *left how many markers are not committed yet. Errors:
+ * HW_REFUSED as hw_coordinator_end(); UNSUPPORTED_VERSION.
+ */
+enum hw_status hw_cluster_end_transaction(struct hw_cluster *cluster,
+                                          const struct hw_transaction_call *call, bool commits,
+                                          bool holds_markers, struct hw_producer_identity *answer,
+                                          int64_t *left, struct hw_error *error);
+
+/* Send the markers that were held back or refused, to one partition (-1: all of the topic) or to
+ * all (NULL). Errors: HW_REFUSED with INVALID_PRODUCER_ID_MAPPING, UNKNOWN_TOPIC_OR_PARTITION. */
+enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t producer_id,
+                                        const char *topic, int64_t partition, int64_t *left,
+                                        struct hw_error *error);
+
+/* Abort what is open in one partition from that offset on, without the coordinator, as Kafka's
+ * kafka-transactions.sh does. *offset is the marker's. Errors: HW_REFUSED with INVALID_TXN_STATE if
+ * nothing is, LEADER_NOT_AVAILABLE, NOT_ENOUGH_REPLICAS; HW_BUSY. */
+enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *topic,
+                                        int64_t partition, hw_offset_t start_offset,
+                                        hw_offset_t *offset, struct hw_error *error);
 
 /* ------------------------------------------------------------------ the pump (design, section 3.4)
  */
@@ -493,6 +558,39 @@ struct hw_epoch_view {
 };
 bool hw_cluster_next_epoch(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_epoch_view *view);
+
+struct hw_producer_view {
+    const char *topic;
+    int32_t partition;
+    hw_broker_id_t broker;
+    int64_t producer_id;
+    int16_t producer_epoch;
+    int32_t first_sequence; /* Of the last batch, as the next two; -1: none is known. */
+    int32_t last_sequence;
+    hw_offset_t last_offset;
+    int32_t coordinator_epoch;     /* -1: no marker came yet. */
+    hw_offset_t transaction_start; /* HW_OFFSET_NONE: none is open. */
+    hw_time_ms_t last_timestamp;
+};
+bool hw_cluster_next_producer(const struct hw_cluster *cluster, struct hw_position *position,
+                              struct hw_producer_view *view);
+
+struct hw_transaction_view {
+    const char *transactional_id;
+    int64_t producer_id;
+    int16_t producer_epoch;
+    const char *state;
+    hw_time_ms_t started_ms; /* HW_TIMESTAMP_NONE: nothing has begun. */
+    int64_t timeout_ms;
+    size_t partitions; /* hw_cluster_transaction_partition() */
+    int64_t pending_markers;
+    int32_t coordinator_epoch;
+    const struct hw_transaction_entry *entry;
+};
+bool hw_cluster_next_transaction(const struct hw_cluster *cluster, struct hw_position *position,
+                                 struct hw_transaction_view *view);
+const char *hw_cluster_transaction_partition(const struct hw_cluster *cluster,
+                                             const struct hw_transaction_view *view, size_t index);
 
 struct hw_config_view {
     const char *name;

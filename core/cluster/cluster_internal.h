@@ -13,6 +13,7 @@
 #include "core/base/random.h"
 #include "core/cluster/acks.h"
 #include "core/cluster/batch_cache.h"
+#include "core/cluster/clients.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
@@ -21,6 +22,7 @@
 #include "core/durable/shown_file.h"
 #include "core/durable/stage_file.h"
 #include "core/log/checkpoint_file.h"
+#include "core/replication/coordinator.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed.h"
 
@@ -117,6 +119,8 @@ struct hw_cluster {
     struct hw_config_values configs;
     struct hw_cluster_settings settings;
     struct hw_controller controller;
+    struct hw_coordinator coordinator;
+    struct hw_clients clients;
     struct hw_links links;
     struct hw_broker **brokers; /* In order of id. */
     size_t broker_count;
@@ -453,6 +457,35 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
  * *ack_id: the row; -1: none, as where the arguments were wrong, or for want of memory. */
 void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
                              const struct hw_error *error, int64_t *ack_id);
+
+/* transactions.c: the version that is given, or the cluster's where that is -1. */
+int hw_cluster_transaction_version(const struct hw_cluster *cluster, int64_t given);
+
+/* Whether the protocol has transactions, and there are such a version and epoch; -1: not given. */
+enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, int64_t version,
+                                             int64_t epoch, struct hw_error *error);
+
+/* identity.c: who the batch says that it is from, in *options, and for a transactional one the
+ * coordinator's consent; the same for a batch that was built elsewhere. Then, once it was appended, that the client goes on behind this sequence.
+ */
+enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
+                                   const struct hw_produce_target *target,
+                                   const struct hw_produce_producer *producer,
+                                   struct hw_batch_options *options, struct hw_error *error);
+enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
+                                      const struct hw_produce_target *target, const uint8_t *bytes,
+                                      size_t size_bytes, struct hw_error *error);
+void hw_cluster_note_sent(const struct hw_cluster *cluster, const struct hw_produce_target *target,
+                          const struct hw_produce_producer *producer, int32_t sequence);
+
+/* transactions.c: when the clock is to look at transactions and producers next; what it does then;
+ * and for one log. */
+hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster);
+enum hw_status hw_cluster_run_transaction_clock(struct hw_cluster *cluster, struct hw_error *error);
+void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log);
+
+/* markers.c: bring the transactions that are being ended as far as they get. */
+enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_error *error);
 
 /* When a produce that begins now has waited long enough for acks=all. Saturates: a time-out past
  * the end of time is none. */

@@ -88,9 +88,8 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
 
 /* The record as a batch, in cluster->scratch. */
 static enum hw_status produce_build(struct hw_cluster *cluster, const struct hw_record *record,
-                                    struct hw_error *error)
+                                    const struct hw_batch_options *options, struct hw_error *error)
 {
-    struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
     struct hw_record first = *record;
     enum hw_status status;
@@ -102,7 +101,7 @@ static enum hw_status produce_build(struct hw_cluster *cluster, const struct hw_
         status = hw_batch_builder_add(&builder, &first, error);
     }
     if (status == HW_OK) {
-        hw_batch_builder_finish(&builder, &options);
+        hw_batch_builder_finish(&builder, options);
     }
     return status;
 }
@@ -124,6 +123,7 @@ static enum hw_status produce_copy(struct hw_cluster *cluster, const struct hw_p
 
 static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw_produce *produce,
                                      const struct hw_produce_target *target,
+                                     const struct hw_batch_options *options,
                                      struct hw_log_append_info *info, struct hw_error *error)
 {
     struct hw_append_request request = {.acks = target->acks};
@@ -131,7 +131,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw
 
     cluster->scratch.size = 0;
     status = produce->batch != NULL ? produce_copy(cluster, produce, error)
-                                    : produce_build(cluster, &produce->record, error);
+                                    : produce_build(cluster, &produce->record, options, error);
     if (status != HW_OK) {
         return status;
     }
@@ -184,25 +184,36 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
                                    struct hw_produced *produced, struct hw_error *error)
 {
     struct hw_produce_target target = *found;
+    struct hw_batch_options options = hw_batch_options_plain();
     struct hw_log_append_info info;
     struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
     if (target.topic->writers[target.partition->number] != NULL) {
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
-    status = hw_cluster_write_state(cluster, error);
+    if (produce->producer != NULL) {
+        status = hw_cluster_identify(cluster, &target, produce->producer, &options, error);
+    } else if (produce->batch != NULL) {
+        status = hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_write_state(cluster, error);
+    }
     if (status == HW_OK) {
         status = produce_reserve(cluster, &target, &produced->ack_id, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    status = produce_append(cluster, produce, &target, &info, error);
+    status = produce_append(cluster, produce, &target, &options, &info, error);
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
         produced->ack_id = -1;
         return status;
+    }
+    if (produce->producer != NULL) {
+        hw_cluster_note_sent(cluster, &target, produce->producer, options.base_sequence);
     }
     hw_acks_set_offsets(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset);
     if (target.acks == HW_ACKS_ALL) {

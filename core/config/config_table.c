@@ -142,6 +142,9 @@ static const struct hw_config_entry entries[] = {
     {"replication.quota.window.size.seconds", "1",
      "Length of one such sample; 1 or more.",
      CLUSTER, INTEGER(1, INT32_MAX)},
+    {"producer.id.expiration.ms", "86400000",
+     "A partition forgets a producer that has been silent for so long; 1 or more.",
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
     {"request.timeout.ms", "30000",
      "A produce with acks=all waits so long for its answer; 0 or more.",
      CLUSTER, INTEGER(0, INT32_MAX)},
@@ -160,13 +163,30 @@ static const struct hw_config_entry entries[] = {
     {"segment.ms", "604800000",
      "A log goes on in a new segment when this one is older; 1 or more.",
      TOPIC, INTEGER(1, INT64_MAX), .broker_name = "log.roll.ms"},
+    {"transaction.max.timeout.ms", "900000",
+     "The longest timeout that init_producer() may ask for; 1 or more.",
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+    {"transaction.partition.verification.enable", "true",
+     "With transaction.version=0 a leader asks whether a partition is in the transaction before it "
+     "takes the first batch: true or false.",
+     CLUSTER, BOOLEAN},
+    {"transaction.timeout.ms", "60000",
+     "A transaction that is open for longer is aborted, unless init_producer() says another timeout; "
+     "1 or more.",
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+    {"transaction.version", "2",
+     "The protocol of transactions: 2 is today's, 0 and 1 are what brokers spoke until 3.x.",
+     CLUSTER, INTEGER(0, 2)},
+    {"transactional.id.expiration.ms", "604800000",
+     "A transactional id that nobody has used for so long is forgotten; 1 or more.",
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
     {"unclean.leader.election.enable", "false",
      "Whether a replica outside the ISR may be elected where no other is left: true or false.",
      TOPIC, BOOLEAN},
 };
 
 #define NO_COMPACTION  "logs are not compacted"
-#define NO_TRANSACTION "there are no transactions of Kafka's"
+#define COORDINATOR    "the coordinator keeps its state with the controller's"
 #define NO_NETWORK     "brokers are in this process, there are no connections"
 #define BY_HAND        "leaders change when you say so: promote(), elect()"
 #define CONSUMERS      "consumers are SELECT statements"
@@ -237,13 +257,10 @@ static const struct {
     {"replica.socket.timeout.ms", NO_NETWORK},
     {"retries", "a produce is not tried again"},
     {"segment.jitter.ms", "segments have no jitter, so that the same script gives the same files"},
-    {"transaction.max.timeout.ms", NO_TRANSACTION},
-    {"transaction.partition.verification.enable", NO_TRANSACTION},
-    {"transaction.state.log.min.isr", NO_TRANSACTION},
-    {"transaction.state.log.num.partitions", NO_TRANSACTION},
-    {"transaction.state.log.replication.factor", NO_TRANSACTION},
-    {"transaction.timeout.ms", NO_TRANSACTION},
-    {"transactional.id", NO_TRANSACTION},
+    {"transaction.state.log.min.isr", COORDINATOR},
+    {"transaction.state.log.num.partitions", COORDINATOR},
+    {"transaction.state.log.replication.factor", COORDINATOR},
+    {"transactional.id", "init_producer() takes it"},
     {"unclean.leader.election.interval.ms", BY_HAND},
 };
 /* clang-format on */

@@ -31,8 +31,8 @@ enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW
     return hw_path_join(path, cluster->directory, "cluster.state", error);
 }
 
-static enum hw_status append_escaped(struct hw_buffer *out, const char *text,
-                                     struct hw_error *error)
+enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
+                                       struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -49,7 +49,7 @@ static enum hw_status append_text(struct hw_buffer *out, const char *text, struc
 {
     enum hw_status status = hw_buffer_append(out, text == NULL ? " -" : " =", 2, error);
 
-    return status == HW_OK && text != NULL ? append_escaped(out, text, error) : status;
+    return status == HW_OK && text != NULL ? hw_state_append_escaped(out, text, error) : status;
 }
 
 static enum hw_status append_list(struct hw_buffer *out, const struct hw_broker_list *list,
@@ -73,7 +73,7 @@ static enum hw_status append_configs(struct hw_buffer *out, const char *keyword,
         status =
             hw_buffer_append_format(out, error, "%s %s ", keyword, hw_config_entry_at(i)->name);
         if (status == HW_OK) {
-            status = append_escaped(out, configs->values[i], error);
+            status = hw_state_append_escaped(out, configs->values[i], error);
         }
         if (status == HW_OK) {
             status = hw_buffer_append(out, "\n", 1, error);
@@ -208,6 +208,9 @@ static enum hw_status append_cluster(struct hw_buffer *out, const struct hw_clus
                                 (int)HW_STATE_VERSION, cluster->now_ms, cluster->random.state,
                                 cluster->controller.next_broker_epoch, cluster->next_slot);
 
+    if (status == HW_OK) {
+        status = hw_state_append_transactions(out, &cluster->coordinator, error);
+    }
     if (status == HW_OK) {
         status = append_configs(out, "config", &cluster->configs, error);
     }

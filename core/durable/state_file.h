@@ -8,6 +8,13 @@
  *     random 00c0ffee00c0ffee               state of the generator, hex
  *     controller 4                          the next broker epoch
  *     slots 4                               the next slot of the file high-watermarks
+ *     producers 4001 2                      the next producer id, the coordinator's epoch; left out
+ *                                           where no producer ever had an id
+ *     transaction pay 4000 4000 - 3 3 2 60000 PrepareCommit 90 120
+ *                                           for each transactional id, in their order: producer id,
+ *                                           previous and next id, epoch, that of its markers, the
+ *                                           client's version, timeout, state, start, last update
+ *     transaction-partition 22_characters_of_an_id 0      for each that it has: topic id, number
  *     config replica.lag.time.max.ms 10000  name and value; for each that is set
  *     broker 1 running 1 active - - -       id, state, broker epoch, registration, down since,
  *     broker 2 crashed 2 fenced 90 =r1 -    rack, directory; for each in order of id
@@ -55,6 +62,18 @@ extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
 extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
 extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
 extern const char hw_state_controller_word[];
+
+/* state_transactions.c: the lines of the coordinator. Errors: HW_NO_MEMORY, HW_CORRUPT. */
+struct hw_state_reader;
+enum hw_status hw_state_append_transactions(struct hw_buffer *out,
+                                            const struct hw_coordinator *coordinator,
+                                            struct hw_error *error);
+enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
+                                          struct hw_state_reader *reader);
+
+/* Append text with what is not plain as %XX. Errors: HW_NO_MEMORY. */
+enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
+                                       struct hw_error *error);
 
 /* Errors: HW_MISUSE if the path is too long. */
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],

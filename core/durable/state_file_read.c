@@ -405,6 +405,11 @@ static enum hw_status read_content(struct hw_cluster *cluster, struct hw_state_r
         status = read_head(cluster, reader);
     }
     if (status == HW_OK) {
+        status = hw_state_read_transactions(&cluster->coordinator, reader);
+        /* What is being ended goes on in the name of a coordinator that began anew (X8.3). */
+        cluster->is_state_dirty = cluster->coordinator.ending > 0;
+    }
+    if (status == HW_OK) {
         status = read_configs(reader, "config", HW_CONFIG_CLUSTER, &cluster->configs);
     }
     hw_cluster_resolve(cluster); /* Brokers and topics go by it. */

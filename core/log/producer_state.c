@@ -47,6 +47,22 @@ const struct hw_producer *hw_producer_state_find(const struct hw_producer_state 
                : NULL;
 }
 
+int64_t hw_producer_state_last_id(const struct hw_producer_state *state)
+{
+    return state->count == 0 ? HW_PRODUCER_ID_NONE : state->producers[state->count - 1].producer_id;
+}
+
+const struct hw_producer *hw_producer_state_find_open(const struct hw_producer_state *state,
+                                                      hw_offset_t start_offset)
+{
+    for (size_t i = 0; start_offset >= 0 && i < state->count; i++) {
+        if (state->producers[i].transaction_start == start_offset) {
+            return &state->producers[i];
+        }
+    }
+    return NULL;
+}
+
 int32_t hw_producer_last_sequence(const struct hw_producer *producer)
 {
     return producer->batch_count == 0 ? -1
@@ -83,6 +99,15 @@ producer_state_find_duplicate(const struct hw_producer *producer, const struct h
         }
     }
     return NULL;
+}
+
+bool hw_producer_has_batch(const struct hw_producer *producer, int16_t epoch, int32_t base_sequence,
+                           int32_t records)
+{
+    struct hw_batch batch = {
+        .producer_epoch = epoch, .base_sequence = base_sequence, .last_offset_delta = records - 1};
+
+    return producer_state_find_duplicate(producer, &batch) != NULL;
 }
 
 /* R9.5 to R9.7. */

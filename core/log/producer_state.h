@@ -71,6 +71,17 @@ void hw_producer_state_release(struct hw_producer_state *state);
 const struct hw_producer *hw_producer_state_find(const struct hw_producer_state *state,
                                                  int64_t producer_id);
 
+/* The largest id; -1: nobody is known. */
+int64_t hw_producer_state_last_id(const struct hw_producer_state *state);
+
+/* The one whose transaction is open from that offset on; NULL: none. */
+const struct hw_producer *hw_producer_state_find_open(const struct hw_producer_state *state,
+                                                      hw_offset_t start_offset);
+
+/* Whether a batch with these sequences is known, and would be a duplicate. */
+bool hw_producer_has_batch(const struct hw_producer *producer, int16_t epoch, int32_t base_sequence,
+                           int32_t records);
+
 /* -1 where no batch is known: the next one then begins at 0. */
 int32_t hw_producer_last_sequence(const struct hw_producer *producer);
 int32_t hw_producer_batch_first_sequence(const struct hw_producer_batch *batch);

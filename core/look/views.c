@@ -2,7 +2,7 @@
 /* The cluster as rows. Every walk goes topic, partition, replica, item, and steps over what is
  * gone. */
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/look/views_internal.h"
 
 #include <assert.h>
 
@@ -95,6 +95,15 @@ static bool views_is_under_replicated(const struct hw_partition_record *record)
     return record->replicas.count - record->adding.count - record->isr.count > 0;
 }
 
+/* A variant may show less, or more, than the log's own high watermark. */
+static hw_offset_t views_last_stable(const struct hw_replica *replica, hw_offset_t high_watermark)
+{
+    hw_offset_t stable = hw_log_last_stable(replica->log);
+
+    return stable < hw_log_high_watermark(replica->log) || stable < high_watermark ? stable
+                                                                                   : high_watermark;
+}
+
 bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_position *position,
                                struct hw_partition_view *view)
 {
@@ -127,7 +136,7 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
     if (leader != NULL) {
         view->log_end = hw_log_end(leader->log);
         view->high_watermark = cluster->variant->high_watermark(partition, leader);
-        view->last_stable = view->high_watermark;
+        view->last_stable = views_last_stable(leader, view->high_watermark);
         view->log_start = hw_log_start(leader->log);
     }
     views_next_partition(position);
@@ -164,7 +173,7 @@ static void views_fill_replica(const struct hw_cluster *cluster,
     view->leader_epoch = replica->leader_epoch;
     view->log_end = hw_log_end(replica->log);
     view->high_watermark = cluster->variant->high_watermark(partition, replica);
-    view->last_stable = view->high_watermark;
+    view->last_stable = views_last_stable(replica, view->high_watermark);
     view->log_start = hw_log_start(replica->log);
     view->recovery_point = hw_log_recovery_point(replica->log);
     view->size_bytes = hw_log_size_bytes(replica->log);
@@ -272,10 +281,9 @@ bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *
     return true;
 }
 
-/* The live replica at the position, or the next one there is; NULL at the end. */
-static const struct hw_replica *views_live_replica(const struct hw_cluster *cluster,
-                                                   struct hw_position *position,
-                                                   const struct hw_topic **topic)
+const struct hw_replica *hw_views_live_replica(const struct hw_cluster *cluster,
+                                               struct hw_position *position,
+                                               const struct hw_topic **topic)
 {
     const struct hw_partition *partition;
 
@@ -294,7 +302,7 @@ bool hw_cluster_next_epoch(const struct hw_cluster *cluster, struct hw_position 
     const struct hw_topic *topic;
     const struct hw_replica *replica;
 
-    while ((replica = views_live_replica(cluster, position, &topic)) != NULL) {
+    while ((replica = hw_views_live_replica(cluster, position, &topic)) != NULL) {
         const struct hw_epoch_cache *epochs = hw_log_epochs(replica->log);
         size_t at = position->item;
 
@@ -323,7 +331,7 @@ bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_positio
     const struct hw_topic *topic;
     const struct hw_replica *replica;
 
-    while ((replica = views_live_replica(cluster, position, &topic)) != NULL) {
+    while ((replica = hw_views_live_replica(cluster, position, &topic)) != NULL) {
         struct hw_segment_view segment;
 
         if (position->item >= hw_log_segment_count(replica->log)) {

@@ -424,6 +424,7 @@ static void coordinator_prepare(struct hw_coordinator *coordinator,
     entry->status = commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT;
     entry->is_pending = true;
     entry->last_update_ms = now_ms;
+    coordinator->ending++;
 }
 
 /* Whether the request repeats one whose answer was lost (X5.3). */
@@ -556,13 +557,17 @@ void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i)
             (entry->count - i) * sizeof *entry->partitions);
 }
 
-void hw_transaction_entry_complete(struct hw_transaction_entry *entry, hw_time_ms_t now_ms)
+void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
+                             hw_time_ms_t now_ms)
 {
     HW_ASSERT(hw_transaction_entry_is_ending(entry));
+    HW_ASSERT(coordinator->ending > 0);
+    coordinator->ending--;
     entry->status = entry->status == HW_TRANSACTION_PREPARE_COMMIT ? HW_TRANSACTION_COMPLETE_COMMIT
                                                                    : HW_TRANSACTION_COMPLETE_ABORT;
     entry->count = 0;
     entry->is_pending = false;
+    entry->is_stuck = false;
     entry->previous_id = entry->producer_id;
     if (entry->next_id != HW_PRODUCER_ID_NONE) {
         entry->producer_id = entry->next_id;
@@ -596,10 +601,13 @@ size_t hw_coordinator_expire(struct hw_coordinator *coordinator, hw_time_ms_t no
 
 void hw_coordinator_check(const struct hw_coordinator *coordinator)
 {
+    size_t ending = 0;
+
     for (size_t i = 0; i < coordinator->count; i++) {
         const struct hw_transaction_entry *entry = coordinator->entries[i];
         bool is_ending = hw_transaction_entry_is_ending(entry);
 
+        ending += is_ending;
         HW_ASSERT(HW_IMPLIES(i > 0, strcmp(coordinator->entries[i - 1]->transactional_id,
                                            entry->transactional_id) < 0));
         HW_ASSERT(
@@ -607,4 +615,5 @@ void hw_coordinator_check(const struct hw_coordinator *coordinator)
         HW_ASSERT(HW_IMPLIES(entry->next_id != HW_PRODUCER_ID_NONE, is_ending));
         HW_ASSERT(entry->producer_id < coordinator->next_producer_id);
     }
+    HW_ASSERT(ending == coordinator->ending);
 }

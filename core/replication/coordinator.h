@@ -47,6 +47,7 @@ struct hw_transaction_partition {
     int32_t partition;
     hw_offset_t marker_offset; /* Where its marker was appended; HW_OFFSET_NONE: nowhere yet... */
     hw_epoch_t marker_epoch;   /* ...by the leader of this epoch. */
+    bool is_held;              /* Its marker is sent when somebody says so. */
 };
 
 struct hw_transaction_entry {
@@ -61,6 +62,7 @@ struct hw_transaction_entry {
     int64_t timeout_ms;
     enum hw_transaction_status status;
     bool is_pending;       /* A change is under way. */
+    bool is_stuck;         /* A partition refused the marker for good (X7.7). */
     hw_time_ms_t start_ms; /* HW_TIMESTAMP_NONE: in Empty. */
     hw_time_ms_t last_update_ms;
     struct hw_transaction_partition *partitions; /* In Prepare... those without a marker. */
@@ -75,6 +77,7 @@ struct hw_coordinator {
     size_t capacity;
     int64_t next_producer_id;
     int32_t epoch; /* Of the coordinator: one more at each start. */
+    size_t ending; /* Entries in Prepare... */
 };
 
 /* What init and end are answered with: who the producer is from now on. */
@@ -167,7 +170,8 @@ static inline bool hw_transaction_entry_is_ending(const struct hw_transaction_en
 void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i);
 
 /* All markers are there: the transaction is complete (X3.5). */
-void hw_transaction_entry_complete(struct hw_transaction_entry *entry, hw_time_ms_t now_ms);
+void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
+                             hw_time_ms_t now_ms);
 
 /* Forget the ids that nobody has used for so long (X8.8). Returns how many. */
 size_t hw_coordinator_expire(struct hw_coordinator *coordinator, hw_time_ms_t now_ms,

@@ -28,6 +28,7 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBER
     X(FETCH_RESPONSE, "fetch_response") /* peer answers broker: [offset, end_offset), its hw. */   \
     X(APPEND, "append")                 /* A follower appended [offset, end_offset). */            \
     X(HIGH_WATERMARK, "high_watermark") /* It moved from offset to hw. */                          \
+    X(MARKER, "marker")                 /* The end of a transaction, or why it has to wait. */     \
     X(LOG_START, "log_start")           /* It rose to offset. */                                   \
     X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
     X(LOSS, "loss")                     /* Records of [offset, end_offset) are lost. */            \

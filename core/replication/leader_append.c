@@ -197,8 +197,35 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
         status = hw_log_append_as_leader(replica->log, request->bytes, request->size_bytes,
                                          replica->leader_epoch, now_ms, info, error);
     }
-    if (status == HW_OK) {
+    if (status == HW_OK && !info->is_duplicate) {
         append_note(replica, request->acks, info);
+    }
+    return status;
+}
+
+enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                        const struct hw_settings *settings,
+                                        const struct hw_marker *marker, int transaction_version,
+                                        struct hw_log_append_info *info, struct hw_error *error)
+{
+    enum hw_status status = hw_replica_may_append(replica, settings, -1, error);
+
+    if (status == HW_OK) {
+        status = hw_log_check_marker(replica->log, marker, transaction_version, error);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_log_append_marker(replica->log, marker, replica->leader_epoch, now_ms, info, error);
+    }
+    if (status == HW_OK) {
+        struct hw_event event = hw_replica_event(replica, HW_EVENT_MARKER);
+
+        event.offset = info->first_offset;
+        event.end_offset = info->last_offset + 1;
+        hw_journal_add(replica->journal, event, "%s of producer %" PRId64 " epoch %d",
+                       marker->type == HW_CONTROL_COMMIT ? "COMMIT" : "ABORT", marker->producer_id,
+                       marker->producer_epoch);
+        replica->changes++;
     }
     return status;
 }

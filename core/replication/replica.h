@@ -256,6 +256,13 @@ enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t 
                                        const struct hw_append_request *request,
                                        struct hw_log_append_info *info, struct hw_error *error);
 
+/* Append the marker of a coordinator that goes by this transaction.version. Errors: as
+ * hw_replica_may_append() with acks=all, hw_log_check_marker(), hw_log_append_marker(). */
+enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                        const struct hw_settings *settings,
+                                        const struct hw_marker *marker, int transaction_version,
+                                        struct hw_log_append_info *info, struct hw_error *error);
+
 /* The checks of hw_replica_append() that do not look at the batch: may this leader take a produce
  * with these acks now? */
 enum hw_status hw_replica_may_append(const struct hw_replica *replica,

@@ -25,8 +25,9 @@ struct hw_variant {
     bool truncates_when_told;
     bool high_watermark_ignores_min_isr; /* Before KIP-966 it moved below the minimum too (R3.3). */
     bool has_controller;                 /* Elections, controlled shutdown, moves: R6, R7. */
-    bool has_timeouts;                   /* Waiting produces and fetches time out. */
-    bool has_elr;                        /* Eligible leader replicas, where they are turned on. */
+    bool has_transactions;
+    bool has_timeouts; /* Waiting produces and fetches time out. */
+    bool has_elr;      /* Eligible leader replicas, where they are turned on. */
     int32_t default_acks;
     const char *default_replica_lag_time_max_ms; /* As text; NULL: today's. */
 

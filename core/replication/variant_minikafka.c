@@ -717,6 +717,7 @@ const struct hw_variant hw_variant_minikafka = {
     .truncates_when_told = true,
     .high_watermark_ignores_min_isr = true,
     .has_controller = false,
+    .has_transactions = false,
     .has_timeouts = false,
     .has_elr = false,
     .default_acks = 1,

@@ -26,16 +26,25 @@ enum hw_status hw_waiting_reserve(struct hw_replica *replica, struct hw_error *e
 void hw_waiting_add(struct hw_replica *replica, int64_t id, hw_offset_t required_offset,
                     hw_time_ms_t deadline_ms)
 {
+    size_t at = replica->waiting_count;
+
     HW_ASSERT(replica->waiting_count < replica->waiting_capacity);
     if (replica->waiting_count == replica->waiting_head ||
         deadline_ms < replica->waiting_deadline_ms) {
         replica->waiting_deadline_ms = deadline_ms;
     }
-    replica->waiting[replica->waiting_count++] =
-        (struct hw_waiting_produce){.id = id,
-                                    .required_offset = required_offset,
-                                    .deadline_ms = deadline_ms,
-                                    .captured = replica->isr};
+    /* A duplicate waits for less than those that came before it. */
+    while (at > replica->waiting_head &&
+           replica->waiting[at - 1].required_offset > required_offset) {
+        at--;
+    }
+    memmove(replica->waiting + at + 1, replica->waiting + at,
+            (replica->waiting_count - at) * sizeof *replica->waiting);
+    replica->waiting_count++;
+    replica->waiting[at] = (struct hw_waiting_produce){.id = id,
+                                                       .required_offset = required_offset,
+                                                       .deadline_ms = deadline_ms,
+                                                       .captured = replica->isr};
 }
 
 static void waiting_resolve(struct hw_replica *replica, struct hw_waiting_produce *waiting,

@@ -27,6 +27,15 @@ void fn_flush(struct ext_call *call);
 void fn_produce(struct ext_call *call);
 void fn_produce_batch(struct ext_call *call);
 
+/* functions_transaction.c */
+void fn_init_producer(struct ext_call *call);
+void fn_begin_txn(struct ext_call *call);
+void fn_commit_txn(struct ext_call *call);
+void fn_abort_txn(struct ext_call *call);
+void fn_end_txn_prepare(struct ext_call *call);
+void fn_write_markers(struct ext_call *call);
+void fn_abort_hanging(struct ext_call *call);
+
 /* functions_rounds.c */
 void fn_fetch_round(struct ext_call *call);
 void fn_fetch(struct ext_call *call);

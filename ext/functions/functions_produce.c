@@ -46,11 +46,41 @@ static int64_t acks_argument(struct ext_call *call, int argument)
 
 struct produce_options {
     struct hw_produce *produce;
+    struct hw_produce_producer *producer;
     struct hw_buffer *headers;
     sqlite3 *db;
     bool is_batch;           /* Timestamps and headers are in it. */
     bool is_null_if_refused; /* So that a loop goes on through an outage. */
 };
+
+/* Who sends it: producer, epoch, sequence, transactional. */
+static enum hw_status visit_producer_option(struct hw_produce_producer *producer,
+                                            const struct ext_json_member *member, bool *is_known,
+                                            struct hw_error *error)
+{
+    bool is_flag = strcmp(member->name, "transactional") == 0;
+    int64_t *place = strcmp(member->name, "producer") == 0   ? &producer->producer_id
+                     : strcmp(member->name, "epoch") == 0    ? &producer->epoch
+                     : strcmp(member->name, "sequence") == 0 ? &producer->sequence
+                                                             : NULL;
+    int64_t number = 0;
+
+    *is_known = false;
+    if (place == NULL && !is_flag) {
+        return HW_OK;
+    }
+    if (!ext_json_integer(member, &number) || number < 0 || (is_flag && number > 1)) {
+        return ext_error_invalid(error, "%.20s must be an integer, %s", member->name,
+                                 is_flag ? "0 or 1" : "0 or more");
+    }
+    *is_known = true;
+    if (is_flag) {
+        producer->transactional = (int)number;
+    } else {
+        *place = number;
+    }
+    return HW_OK;
+}
 
 static enum hw_status visit_produce_option(void *context, const struct ext_json_member *member,
                                            struct hw_error *error)
@@ -58,6 +88,8 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
     struct produce_options *options = context;
     struct hw_record *record = &options->produce->record;
     int64_t number = 0;
+    bool is_known;
+    enum hw_status status;
 
     if (options->is_batch &&
         (strcmp(member->name, "timestamp") == 0 || strcmp(member->name, "headers") == 0)) {
@@ -98,13 +130,16 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
                    ? HW_OK
                    : ext_error_invalid(error, "if_refused must be \"error\" or \"null\"");
     }
-    if (strcmp(member->name, "producer") == 0) {
-        return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
-                               "option producer: idempotent producers are not supported yet");
+    if (!options->is_batch) {
+        status = visit_producer_option(options->producer, member, &is_known, error);
+        if (status != HW_OK || is_known) {
+            return status;
+        }
     }
     return ext_error_invalid(error,
                              "produce(): no option named %.60s; there are timestamp, headers, "
-                             "leader_epoch, broker, if_refused",
+                             "leader_epoch, broker, if_refused, producer, epoch, sequence, "
+                             "transactional",
                              member->name);
 }
 
@@ -130,6 +165,13 @@ static void read_record(struct ext_call *call, struct produce_options *options)
                                        &record->value_size, &call->error);
     }
     read_options(call, ARGUMENT_OPTIONS, options);
+    if (options->producer->producer_id >= 0) {
+        options->produce->producer = options->producer;
+    } else if (options->producer->epoch >= 0 || options->producer->sequence >= 0 ||
+               options->producer->transactional >= 0) {
+        ext_call_refuse(call, "produce(): epoch, sequence and transactional are a producer's: say "
+                              "which producer");
+    }
     record->headers = options->headers->bytes;
     record->headers_size = (int32_t)options->headers->size;
 }
@@ -153,9 +195,11 @@ static void send_produce(struct ext_call *call, const struct produce_options *op
 void fn_produce(struct ext_call *call)
 {
     struct hw_produce produce = {.leader_epoch = -1};
+    struct hw_produce_producer producer = {
+        .producer_id = -1, .epoch = -1, .sequence = -1, .transactional = -1};
     struct hw_buffer headers;
     struct produce_options options = {
-        .produce = &produce, .headers = &headers, .db = call->session->db};
+        .produce = &produce, .producer = &producer, .headers = &headers, .db = call->session->db};
 
     hw_buffer_init(&headers, &ext_allocator);
     produce.record.timestamp = HW_TIMESTAMP_CLOCK;

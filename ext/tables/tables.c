@@ -111,6 +111,37 @@ static const struct ext_column segments[] = {
     {"file", "TEXT", "its .log file"},
 };
 
+static const struct ext_column producers[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    BROKER_OF_COPY,
+    {"producer_id", "INTEGER", "the producer"},
+    {"producer_epoch", "INTEGER", "its epoch, as the last batch or marker here had it"},
+    {"first_sequence", "INTEGER", "of the last batch; NULL: none is known in this epoch"},
+    {"last_sequence", "INTEGER", "of the last batch: the next one goes on behind it"},
+    {"last_offset", "INTEGER", "the last offset of the last batch"},
+    {"coordinator_epoch", "INTEGER",
+     "the coordinator's epoch in the last marker; NULL: there was none"},
+    {"txn_start_offset", "INTEGER", "where its open transaction begins; NULL: none is open"},
+    {"last_timestamp", "INTEGER",
+     "the timestamp of what it sent last: its expiry counts from there"},
+};
+
+static const struct ext_column transactions[] = {
+    {"transactional_id", "TEXT", "the name under which producers follow one another"},
+    {"producer_id", "INTEGER", "the producer that has it now"},
+    {"producer_epoch", "INTEGER", "the producer's epoch"},
+    {"state", "TEXT",
+     "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort"},
+    {"started_ms", "INTEGER", "when its last transaction began; NULL: none since init_producer()"},
+    {"timeout_ms", "INTEGER", "how long a transaction may be open"},
+    {"partitions", "TEXT",
+     "the partitions of the transaction, as a JSON array; while it is ended, those without a "
+     "committed marker"},
+    {"pending_markers", "INTEGER", "how many markers are not committed yet"},
+    {"coordinator_epoch", "INTEGER", "one more at each start of the cluster"},
+};
+
 static const struct ext_column journal[] = {
     {"seq", "INTEGER", "the number of the event"},
     {"time_ms", "INTEGER", "when it happened, on the cluster's clock"},
@@ -237,6 +268,15 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_segments", segments, "the segment files of each replica",
            "SELECT broker, base_offset, size_bytes FROM hw_segments;"),
      FIRST(4), fill_segments, true},
+
+    {TABLE("hw_producers", producers,
+           "what each copy of a partition knows of the producers that have an id",
+           "SELECT producer_id, last_sequence, txn_start_offset FROM hw_producers;"),
+     fill_producers, true},
+
+    {TABLE("hw_transactions", transactions, "the transaction coordinator: each transactional id",
+           "SELECT transactional_id, state, partitions FROM hw_transactions;"),
+     fill_transactions, true},
 
     {TABLE("hw_journal", journal,
            "the last 4096 events: produces, fetches, high watermarks, ISR changes, "

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Markers: the coordinator's decision, brought to each partition of a transaction. One is sent as
+ * soon as its leader can take it, and done when the high watermark has passed it; the transaction
+ * is complete when all are. What does not work now is tried again at the end of the next step.
+ *
+ * Source: TransactionMarkerChannelManager, KafkaApis.handleWriteTxnMarkers (X7).
+ */
+#include "core/base/uuid.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+static struct hw_topic *markers_topic(const struct hw_cluster *cluster,
+                                      const struct hw_uuid *topic_id)
+{
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        if (hw_uuid_equal(&cluster->topics[i]->id, topic_id)) {
+            return cluster->topics[i];
+        }
+    }
+    return NULL;
+}
+
+/* The leader that can be asked to append a marker now; NULL: there is none. */
+static struct hw_replica *markers_leader(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                         const struct hw_partition *partition)
+{
+    struct hw_replica *leader;
+    struct hw_error unused;
+
+    if (topic->writers[partition->number] != NULL ||
+        hw_cluster_find_leader(cluster, partition, &leader, &unused) != HW_OK ||
+        !hw_links_connected(&cluster->links, HW_CONTROLLER, leader->broker)) {
+        return NULL;
+    }
+    return leader;
+}
+
+static void markers_note_refused(struct hw_cluster *cluster,
+                                 const struct hw_transaction_entry *entry,
+                                 const struct hw_partition *partition, enum hw_kafka_error refused)
+{
+    struct hw_event event = hw_partition_event(partition, HW_EVENT_MARKER);
+
+    hw_journal_add(&cluster->journal, event, "%s of %s: %s",
+                   hw_transaction_status_name(entry->status), entry->transactional_id,
+                   hw_kafka_error_name(refused));
+}
+
+/* Send one marker, if that can be done now. */
+static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transaction_entry *entry,
+                                   struct hw_transaction_partition *place, struct hw_topic *topic,
+                                   struct hw_error *error)
+{
+    struct hw_partition *partition = &topic->partitions[place->partition];
+    struct hw_replica *leader = markers_leader(cluster, topic, partition);
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_log_append_info info;
+    struct hw_marker marker = {.producer_id = entry->producer_id,
+                               .producer_epoch = entry->marker_epoch,
+                               .coordinator_epoch = cluster->coordinator.epoch,
+                               .type = entry->status == HW_TRANSACTION_PREPARE_COMMIT
+                                           ? HW_CONTROL_COMMIT
+                                           : HW_CONTROL_ABORT,
+                               .timestamp = cluster->now_ms};
+    enum hw_status status;
+
+    if (leader == NULL) {
+        return HW_OK;
+    }
+    status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker,
+                                      entry->client_version, &info, error);
+    if (status == HW_REFUSED) {
+        /* X7.6: some answers are for good. */
+        entry->is_stuck = error->kafka_error == HW_KAFKA_INVALID_PRODUCER_EPOCH ||
+                          error->kafka_error == HW_KAFKA_TRANSACTION_COORDINATOR_FENCED;
+        markers_note_refused(cluster, entry, partition, error->kafka_error);
+        return HW_OK;
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    place->marker_offset = info.first_offset;
+    place->marker_epoch = leader->leader_epoch;
+    cluster->variant->appended(partition, &step, leader);
+    return hw_cluster_settle(cluster, topic, partition, HW_OK, error);
+}
+
+/* Whether the marker that was sent is committed; where another leads since, it is sent again. */
+static bool markers_is_done(const struct hw_cluster *cluster,
+                            struct hw_transaction_partition *place,
+                            const struct hw_partition *partition)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+
+    if (place->marker_offset == HW_OFFSET_NONE || leader == NULL) {
+        return false;
+    }
+    if (leader->leader_epoch != place->marker_epoch) {
+        place->marker_offset = HW_OFFSET_NONE;
+        return false;
+    }
+    return cluster->variant->high_watermark(partition, leader) > place->marker_offset;
+}
+
+/* Bring one transaction as far as it gets. */
+static enum hw_status markers_pump_entry(struct hw_cluster *cluster,
+                                         struct hw_transaction_entry *entry, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < entry->count;) {
+        struct hw_transaction_partition *place = &entry->partitions[i];
+        struct hw_topic *topic = markers_topic(cluster, &place->topic_id);
+
+        if (topic == NULL || place->partition >= topic->partition_count) {
+            hw_transaction_entry_strike(entry, i); /* It was deleted (X7.4). */
+            continue;
+        }
+        (void)markers_is_done(cluster, place, &topic->partitions[place->partition]);
+        if (place->marker_offset == HW_OFFSET_NONE && !place->is_held && !entry->is_stuck) {
+            status = markers_send(cluster, entry, place, topic, error);
+        }
+        if (markers_is_done(cluster, place, &topic->partitions[place->partition])) {
+            hw_transaction_entry_strike(entry, i);
+        } else {
+            i++;
+        }
+    }
+    if (status == HW_OK && entry->count == 0) {
+        hw_coordinator_complete(&cluster->coordinator, entry, cluster->now_ms);
+        cluster->is_state_dirty = true;
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_coordinator *coordinator = &cluster->coordinator;
+    enum hw_status status = HW_OK;
+
+    if (coordinator->ending == 0) {
+        return HW_OK;
+    }
+    status = hw_cluster_write_state(cluster, error); /* What is not durable is not decided. */
+    for (size_t i = 0; status == HW_OK && i < coordinator->count; i++) {
+        if (hw_transaction_entry_is_ending(coordinator->entries[i])) {
+            status = markers_pump_entry(cluster, coordinator->entries[i], error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *topic_name,
+                                        int64_t partition_number, hw_offset_t start_offset,
+                                        hw_offset_t *offset, struct hw_error *error)
+{
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    struct hw_replica *leader;
+    const struct hw_producer *producer;
+    struct hw_log_append_info info;
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_marker marker;
+    enum hw_status status =
+        hw_cluster_find_partition(cluster, topic_name, partition_number, &topic, &partition, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_leader(cluster, partition, &leader, error);
+    }
+    if (status == HW_OK && topic->writers[partition->number] != NULL) {
+        status = hw_cluster_refuse_written(cluster, topic, partition, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    producer = hw_producer_state_find_open(hw_log_producers(leader->log), start_offset);
+    if (producer == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                               "no transaction is open in %s from offset %" PRId64
+                               " on: see txn_start_offset in hw_producers",
+                               partition->name, start_offset);
+    }
+    marker = (struct hw_marker){
+        .producer_id = producer->producer_id,
+        .producer_epoch = producer->epoch,
+        .coordinator_epoch = producer->coordinator_epoch < 0 ? 0 : producer->coordinator_epoch,
+        .type = HW_CONTROL_ABORT,
+        .timestamp = cluster->now_ms};
+    status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker, 0,
+                                      &info, error);
+    if (status == HW_OK) {
+        *offset = info.first_offset;
+        cluster->variant->appended(partition, &step, leader);
+    }
+    return hw_cluster_end_step(cluster, topic, partition, status, error);
+}

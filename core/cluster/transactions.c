@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Producers with an id, and their transactions: the verbs of their clients, and what falls due by
+ * the clock. identity.c says who sends a batch; markers.c ends what was decided here.
+ */
+#include "core/base/uuid.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <inttypes.h>
+
+static int64_t transactions_setting(const struct hw_cluster *cluster, const char *name)
+{
+    return hw_config_int64(&cluster->configs, NULL, name);
+}
+
+int hw_cluster_transaction_version(const struct hw_cluster *cluster, int64_t given)
+{
+    return (int)(given >= 0 ? given : transactions_setting(cluster, "transaction.version"));
+}
+
+enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, int64_t version,
+                                             int64_t epoch, struct hw_error *error)
+{
+    if (!cluster->variant->has_transactions) {
+        return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
+                               "protocol %s has no transactions: configure('protocol', 'kafka')",
+                               cluster->variant->name);
+    }
+    if (version > HW_TRANSACTION_VERSION_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_UNSUPPORTED_VERSION,
+                               "version %" PRId64 ", there are 0 to %d", version,
+                               (int)HW_TRANSACTION_VERSION_MAX);
+    }
+    if (epoch > INT16_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "epoch %" PRId64 ", allowed are 0 to 32767", epoch);
+    }
+    return HW_OK;
+}
+
+/* The entry of a producer that has a transactional id. */
+static enum hw_status transactions_find(const struct hw_cluster *cluster, int64_t producer_id,
+                                        struct hw_transaction_entry **entry, struct hw_error *error)
+{
+    *entry = hw_coordinator_find_producer(&cluster->coordinator, producer_id);
+    return *entry != NULL ? HW_OK
+                          : hw_error_refuse(error, HW_KAFKA_INVALID_PRODUCER_ID_MAPPING,
+                                            "producer %" PRId64 " has no transactional id: see"
+                                            " hw_transactions, or call init_producer() with one",
+                                            producer_id);
+}
+
+/* --------------------------------------------------------------------------------------- verbs */
+
+/* Ask, and once more where an open transaction had to be aborted first and was. */
+static enum hw_status transactions_init(struct hw_cluster *cluster,
+                                        const struct hw_init_request *request,
+                                        struct hw_producer_identity *answer, struct hw_error *error)
+{
+    bool begins_abort;
+    enum hw_status status = hw_coordinator_init_producer(
+        &cluster->coordinator, request, cluster->now_ms, answer, &begins_abort, error);
+
+    if (begins_abort) {
+        cluster->is_state_dirty = true;
+        status = hw_cluster_finish_step(cluster, HW_OK, error);
+        if (status == HW_OK) {
+            status = hw_coordinator_init_producer(&cluster->coordinator, request, cluster->now_ms,
+                                                  answer, &begins_abort, error);
+        }
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
+                                        const struct hw_init_producer *init,
+                                        struct hw_producer_identity *answer, struct hw_error *error)
+{
+    struct hw_init_request request = {
+        .transactional_id = init->transactional_id,
+        .timeout_ms = init->has_timeout ? init->timeout_ms
+                                        : transactions_setting(cluster, "transaction.timeout.ms"),
+        .producer_id = init->producer_id,
+        .producer_epoch = (int16_t)init->producer_epoch,
+        .timeout_max_ms = transactions_setting(cluster, "transaction.max.timeout.ms"),
+        .version = hw_cluster_transaction_version(cluster, init->version)};
+    struct hw_client *client;
+    enum hw_status status = HW_OK;
+
+    if (init->transactional_id != NULL) {
+        status = hw_cluster_check_transactions(cluster, init->version, init->producer_epoch, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_make_durable(cluster, error);
+    }
+    if (status == HW_OK && init->transactional_id == NULL) {
+        *answer =
+            (struct hw_producer_identity){hw_coordinator_new_producer_id(&cluster->coordinator), 0};
+    } else if (status == HW_OK) {
+        status = transactions_init(cluster, &request, answer, error);
+    }
+    if (status == HW_OK) {
+        cluster->is_state_dirty = true;
+        status = hw_clients_enter(&cluster->clients, answer->producer_id, answer->epoch,
+                                  request.version, &client, error);
+    }
+    if (status == HW_OK) {
+        hw_client_become(client, answer->producer_id, answer->epoch);
+        client->version = request.version;
+        client->is_in_transaction = false;
+    }
+    return hw_cluster_finish_step(cluster, status, error);
+}
+
+enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
+                                            const struct hw_transaction_call *call,
+                                            struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    struct hw_client *client;
+    int version = hw_cluster_transaction_version(cluster, call->version);
+    enum hw_status status =
+        hw_cluster_check_transactions(cluster, call->version, call->producer_epoch, error);
+
+    if (status == HW_OK) {
+        status = transactions_find(cluster, call->producer_id, &entry, error);
+    }
+    if (status == HW_OK) {
+        status = hw_clients_enter(&cluster->clients, call->producer_id, entry->epoch, version,
+                                  &client, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (client->is_in_transaction) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                               "producer %" PRId64 " has begun a transaction already: commit_txn()"
+                               " or abort_txn() it",
+                               call->producer_id);
+    }
+    client->is_in_transaction = true;
+    client->has_sent = false;
+    client->version = version;
+    if (call->producer_epoch >= 0) {
+        client->epoch = (int16_t)call->producer_epoch;
+    }
+    return HW_OK;
+}
+
+/* Whether the client of this producer would ask for an end at all, by itself. */
+static enum hw_status transactions_check_client(const struct hw_client *client,
+                                                const struct hw_transaction_call *call,
+                                                struct hw_error *error)
+{
+    if (client == NULL || client->is_in_transaction || call->producer_epoch >= 0) {
+        return HW_OK;
+    }
+    return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                           "producer %" PRId64 " is in no transaction: begin_txn(%" PRId64 ")",
+                           call->producer_id, call->producer_id);
+}
+
+/* Ask the coordinator, and take over what it answers (X11.4). */
+static enum hw_status transactions_end(struct hw_cluster *cluster,
+                                       struct hw_transaction_entry *entry, struct hw_client *client,
+                                       struct hw_producer_identity producer, bool commits,
+                                       int version, bool holds_markers,
+                                       struct hw_producer_identity *answer, struct hw_error *error)
+{
+    bool has_decided;
+    enum hw_status status =
+        hw_coordinator_end(&cluster->coordinator, entry->transactional_id, producer, commits,
+                           version, cluster->now_ms, answer, &has_decided, error);
+
+    if (status == HW_OK && client != NULL) {
+        client->is_in_transaction = false;
+        if (hw_transaction_rules(version)->sequences_restart) {
+            hw_client_become(client, answer->producer_id, answer->epoch);
+        }
+    }
+    for (size_t i = 0; has_decided && i < entry->count; i++) {
+        entry->partitions[i].is_held = holds_markers;
+    }
+    cluster->is_state_dirty = cluster->is_state_dirty || has_decided;
+    return hw_cluster_finish_step(cluster, status, error);
+}
+
+/* Markers that are still to be written, or to be committed. */
+static int64_t transactions_left(const struct hw_transaction_entry *entry)
+{
+    return hw_transaction_entry_is_ending(entry) ? (int64_t)entry->count : 0;
+}
+
+enum hw_status hw_cluster_end_transaction(struct hw_cluster *cluster,
+                                          const struct hw_transaction_call *call, bool commits,
+                                          bool holds_markers, struct hw_producer_identity *answer,
+                                          int64_t *left, struct hw_error *error)
+{
+    struct hw_client *client = hw_clients_find(&cluster->clients, call->producer_id);
+    struct hw_producer_identity producer = {call->producer_id, (int16_t)call->producer_epoch};
+    bool is_own = call->producer_epoch < 0;
+    int version = call->version < 0 && client != NULL
+                      ? client->version
+                      : hw_cluster_transaction_version(cluster, call->version);
+    struct hw_transaction_entry *entry;
+    enum hw_status status =
+        hw_cluster_check_transactions(cluster, call->version, call->producer_epoch, error);
+
+    *left = 0;
+    if (status == HW_OK) {
+        status = transactions_find(cluster, call->producer_id, &entry, error);
+    }
+    if (status == HW_OK) {
+        status = transactions_check_client(client, call, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    if (is_own) {
+        producer.epoch = client != NULL ? client->epoch : entry->epoch;
+    }
+    if (is_own && client != NULL && !client->has_sent) {
+        client->is_in_transaction = false; /* Nothing was sent: nobody is asked (X11.3). */
+        *answer = producer;
+        return HW_OK;
+    }
+    status = transactions_end(cluster, entry, is_own ? client : NULL, producer, commits, version,
+                              holds_markers, answer, error);
+    *left = transactions_left(entry);
+    return status;
+}
+
+enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t producer_id,
+                                        const char *topic, int64_t partition, int64_t *left,
+                                        struct hw_error *error)
+{
+    struct hw_transaction_entry *entry;
+    struct hw_topic *only = NULL;
+    struct hw_partition *unused;
+    enum hw_status status = transactions_find(cluster, producer_id, &entry, error);
+
+    *left = 0;
+    if (status == HW_OK && topic != NULL) {
+        status = hw_cluster_find_partition(cluster, topic, partition < 0 ? 0 : partition, &only,
+                                           &unused, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < entry->count; i++) {
+        struct hw_transaction_partition *place = &entry->partitions[i];
+
+        if (only == NULL || (hw_uuid_equal(&place->topic_id, &only->id) &&
+                             (partition < 0 || place->partition == partition))) {
+            place->is_held = false;
+        }
+    }
+    entry->is_stuck = false;
+    status = hw_cluster_finish_step(cluster, HW_OK, error);
+    *left = transactions_left(entry);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- clock */
+
+/* Kafka's own intervals, which nobody sets. */
+enum {
+    ABORT_PERIOD_MS = 10000,
+    EXPIRE_IDS_PERIOD_MS = 3600000,
+    EXPIRE_PRODUCERS_PERIOD_MS = 600000
+};
+
+/* The first time behind `time` at which the clock looks. */
+static hw_time_ms_t transactions_boundary(hw_time_ms_t time, int64_t period)
+{
+    return time >= HW_CLOCK_MS_MAX - period ? INT64_MAX : (time / period + 1) * period;
+}
+
+static hw_time_ms_t transactions_earlier(hw_time_ms_t a, hw_time_ms_t b)
+{
+    return a < b ? a : b;
+}
+
+static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluster)
+{
+    int64_t expiration_ms = transactions_setting(cluster, "transactional.id.expiration.ms");
+    hw_time_ms_t next = INT64_MAX;
+
+    for (size_t i = 0; i < cluster->coordinator.count; i++) {
+        const struct hw_transaction_entry *entry = cluster->coordinator.entries[i];
+
+        if (entry->status == HW_TRANSACTION_ONGOING) {
+            next = transactions_earlier(
+                next, transactions_boundary(entry->start_ms + entry->timeout_ms, ABORT_PERIOD_MS));
+        } else if (!hw_transaction_entry_is_ending(entry)) {
+            next = transactions_earlier(
+                next, transactions_boundary(entry->last_update_ms + expiration_ms - 1,
+                                            EXPIRE_IDS_PERIOD_MS));
+        }
+    }
+    return next;
+}
+
+static hw_time_ms_t transactions_next_of_log(const struct hw_log *log, int64_t expiration_ms)
+{
+    const struct hw_producer_state *state = hw_log_producers(log);
+    hw_time_ms_t next = INT64_MAX;
+
+    for (size_t i = 0; i < state->count; i++) {
+        hw_time_ms_t last = state->producers[i].last_timestamp;
+
+        if (state->producers[i].transaction_start == HW_OFFSET_NONE && last < HW_CLOCK_MS_MAX) {
+            next = transactions_earlier(
+                next, transactions_boundary((last < 0 ? 0 : last) + expiration_ms - 1,
+                                            EXPIRE_PRODUCERS_PERIOD_MS));
+        }
+    }
+    return next;
+}
+
+hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
+{
+    int64_t expiration_ms = transactions_setting(cluster, "producer.id.expiration.ms");
+    hw_time_ms_t next = transactions_next_of_entries(cluster);
+
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            const struct hw_partition *partition = &topic->partitions[p];
+
+            for (int32_t r = 0; r < partition->replica_count; r++) {
+                next = transactions_earlier(
+                    next, transactions_next_of_log(partition->replicas[r]->log, expiration_ms));
+            }
+        }
+    }
+    return next;
+}
+
+void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log)
+{
+    (void)hw_log_expire_producers(log, cluster->now_ms,
+                                  transactions_setting(cluster, "producer.id.expiration.ms"));
+}
+
+static void transactions_expire_all(const struct hw_cluster *cluster)
+{
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+
+        for (int32_t p = 0; p < topic->partition_count; p++) {
+            for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
+                hw_cluster_expire_producers(cluster, topic->partitions[p].replicas[r]->log);
+            }
+        }
+    }
+}
+
+enum hw_status hw_cluster_run_transaction_clock(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_coordinator *coordinator = &cluster->coordinator;
+    bool changed = false;
+
+    for (size_t i = 0; i < coordinator->count && cluster->now_ms % ABORT_PERIOD_MS == 0; i++) {
+        if (hw_transaction_entry_is_late(coordinator->entries[i], cluster->now_ms)) {
+            hw_coordinator_fence(coordinator, coordinator->entries[i],
+                                 hw_cluster_transaction_version(cluster, -1), cluster->now_ms);
+            changed = true;
+        }
+    }
+    if (cluster->now_ms % EXPIRE_IDS_PERIOD_MS == 0) {
+        int64_t expiration_ms = transactions_setting(cluster, "transactional.id.expiration.ms");
+
+        changed |= hw_coordinator_expire(coordinator, cluster->now_ms, expiration_ms) > 0;
+    }
+    if (cluster->now_ms % EXPIRE_PRODUCERS_PERIOD_MS == 0) {
+        transactions_expire_all(cluster);
+    }
+    cluster->is_state_dirty = cluster->is_state_dirty || changed;
+    return changed ? hw_cluster_pump_markers(cluster, error) : HW_OK;
+}
