@@ -72,6 +72,12 @@ static void defaults_are_those_of_kafka(void **state)
         {"protocol", "kafka"},
         {"replica.lag.max.messages", "10000"},
         {"replication", "manual"},
+        {"producer.id.expiration.ms", "86400000"},
+        {"transaction.max.timeout.ms", "900000"},
+        {"transaction.partition.verification.enable", "true"},
+        {"transaction.timeout.ms", "60000"},
+        {"transaction.version", "2"},
+        {"transactional.id.expiration.ms", "604800000"},
     };
     struct test_config *t = *state;
 
@@ -272,12 +278,10 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "log.dirs", "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
         "log.retention.minutes",
         /* Transactions, producers, consumers. */
-        "transaction.max.timeout.ms", "transaction.partition.verification.enable",
-        "producer.id.expiration.ms", "transaction.state.log.replication.factor",
-        "transaction.state.log.min.isr", "transaction.state.log.num.partitions",
-        "enable.idempotence", "retries", "max.in.flight.requests.per.connection",
-        "delivery.timeout.ms", "transaction.timeout.ms", "fetch.min.bytes", "fetch.max.wait.ms",
-        "max.partition.fetch.bytes", "isolation.level"};
+        "transaction.state.log.replication.factor", "transaction.state.log.min.isr",
+        "transaction.state.log.num.partitions", "enable.idempotence", "retries",
+        "max.in.flight.requests.per.connection", "delivery.timeout.ms", "fetch.min.bytes",
+        "fetch.max.wait.ms", "max.partition.fetch.bytes", "isolation.level"};
     struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -31,19 +31,6 @@ enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW
     return hw_path_join(path, cluster->directory, "cluster.state", error);
 }
 
-enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
-                                       struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (const char *at = text; status == HW_OK && *at != '\0'; at++) {
-        status = hw_state_is_plain(*at)
-                     ? hw_buffer_append(out, at, 1, error)
-                     : hw_buffer_append_format(out, error, "%%%02X", (unsigned)(unsigned char)*at);
-    }
-    return status;
-}
-
 /* A space, then the text; NULL: none. */
 static enum hw_status append_text(struct hw_buffer *out, const char *text, struct hw_error *error)
 {

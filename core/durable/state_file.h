@@ -71,10 +71,6 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
 enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
                                           struct hw_state_reader *reader);
 
-/* Append text with what is not plain as %XX. Errors: HW_NO_MEMORY. */
-enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
-                                       struct hw_error *error);
-
 /* Errors: HW_MISUSE if the path is too long. */
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
                                   struct hw_error *error);

@@ -198,3 +198,16 @@ bool hw_state_parse_brokers(char *word, struct hw_broker_list *list)
     }
     return hw_state_is_list_end(word, at);
 }
+
+enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
+                                       struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (const char *at = text; status == HW_OK && *at != '\0'; at++) {
+        status = hw_state_is_plain(*at)
+                     ? hw_buffer_append(out, at, 1, error)
+                     : hw_buffer_append_format(out, error, "%%%02X", (unsigned)(unsigned char)*at);
+    }
+    return status;
+}

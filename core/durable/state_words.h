@@ -6,6 +6,7 @@
 #ifndef HW_DURABLE_STATE_WORDS_H
 #define HW_DURABLE_STATE_WORDS_H
 
+#include "core/base/buffer.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
 
@@ -65,5 +66,9 @@ bool hw_state_is_list_end(const char *word, const char *at);
 
 /* A whole list of different brokers. */
 bool hw_state_parse_brokers(char *word, struct hw_broker_list *list);
+
+/* Append text with what is not plain as %XX. Errors: HW_NO_MEMORY. */
+enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
+                                       struct hw_error *error);
 
 #endif /* HW_DURABLE_STATE_WORDS_H */

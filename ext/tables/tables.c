@@ -272,11 +272,11 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_producers", producers,
            "what each copy of a partition knows of the producers that have an id",
            "SELECT producer_id, last_sequence, txn_start_offset FROM hw_producers;"),
-     fill_producers, true},
+     FIRST(4), fill_producers, true},
 
     {TABLE("hw_transactions", transactions, "the transaction coordinator: each transactional id",
            "SELECT transactional_id, state, partitions FROM hw_transactions;"),
-     fill_transactions, true},
+     FIRST(1), fill_transactions, true},
 
     {TABLE("hw_journal", journal,
            "the last 4096 events: produces, fetches, high watermarks, ISR changes, "
