@@ -24,6 +24,11 @@ while [ $# -gt 0 ]; do
 done
 [ "${#versions[@]}" -gt 0 ] || versions=("${known[0]}" "${known[-1]}")
 failed=0
+promised=$(sed -n 's/^#define EXT_SQLITE_OLDEST_TEXT "\(.*\)"/\1/p' ext/ext_version.h)
+if [ "$promised" != "${known[0]}" ]; then
+    echo "SQLite $promised is promised in ext/ext_version.h, but ${known[0]} is the oldest in ext/packaging/sources.txt"
+    exit 1
+fi
 
 # Build that version's library; prints its folder.
 library() {

@@ -126,7 +126,7 @@ static void an_sqlite_that_is_too_old_is_told_so(void **state)
         assert_non_null(init);
         assert_int_equal(init(NULL, &message, &old), SQLITE_ERROR);
         assert_string_equal(message,
-                            "highwater needs SQLite 3.38.0 or later, this is SQLite 3.37.2");
+                            "highwater needs SQLite 3.39.0 or later, this is SQLite 3.37.2");
         sqlite3_free(message);
     }
     (void)dlclose(library);

@@ -336,7 +336,7 @@ static void every_condition_and_order_gives_what_a_table_would_give(void **state
         "WHERE \"offset\" BETWEEN 98 AND 103",
         "WHERE \"offset\" > 390.5 AND \"partition\" = 1",
         "WHERE \"offset\" < '4'",
-        "WHERE \"offset\" >= 399 OR \"offset\" < 1",
+        "WHERE \"offset\" >= 399 OR \"offset\" < 1 ORDER BY topic, \"partition\", \"offset\"",
         "WHERE topic = 'u' AND \"offset\" IN (0, 100, 399, 400)",
         "WHERE topic = 'T'",
         "WHERE \"partition\" = '1' AND \"offset\" < 3",
