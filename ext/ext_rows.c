@@ -3,6 +3,7 @@
 #include "ext/ext_rows.h"
 
 #include "ext/ext_registry.h"
+#include "ext/ext_value.h"
 #include "ext/ext_vtab.h"
 
 #include <string.h>
@@ -144,9 +145,9 @@ void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat,
         sqlite3_result_int64(context, cell->number + repeat);
         break;
     case EXT_CELL_TEXT:
-        sqlite3_result_text(context,
-                            cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
-                            (int)cell->size, SQLITE_TRANSIENT);
+        ext_result_text(context,
+                        cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
+                        (size_t)cell->size);
         break;
     }
 }

@@ -136,6 +136,15 @@ void ext_result_value(sqlite3_context *context, const struct hw_record *record)
     result_bytes(context, record->value, record->value_size, record->headers);
 }
 
+void ext_result_text(sqlite3_context *context, const char *text, size_t size)
+{
+    if (hw_utf8_is_text((const uint8_t *)text, size)) {
+        sqlite3_result_text64(context, text, size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    } else {
+        sqlite3_result_blob64(context, text, size, SQLITE_TRANSIENT);
+    }
+}
+
 void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none)
 {
     if (number == none) {

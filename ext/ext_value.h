@@ -37,6 +37,9 @@ void ext_result_value(sqlite3_context *context, const struct hw_record *record);
 /* The same for headers: a JSON object in their order, {} if there are none. */
 void ext_result_headers(sqlite3_context *context, const struct hw_record *record);
 
+/* Text that may come from outside: a BLOB where it is no UTF-8, which a host could not take. */
+void ext_result_text(sqlite3_context *context, const char *text, size_t size);
+
 /* An integer, or NULL where it is `none`. */
 void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none);
 

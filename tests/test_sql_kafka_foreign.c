@@ -265,9 +265,127 @@ static void a_file_of_something_else_is_no_unfinished_batch(void **state)
     expect(f, "SELECT count(*), count(error) FROM kafka_log('$D')", "2|0");
 }
 
+/* Case: F-15 A cleaner was killed between two renames. */
+static void a_segment_that_waits_to_be_swapped_in_is_read(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 4);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put(f, 4, 2);
+    save(f, "t-0/00000000000000000004.log");
+    put(f, 6, 1);
+    save(f, "t-0/00000000000000000006.log");
+    put(f, 1, 1);
+    put(f, 5, 1);
+    save(f, "t-0/" SEGMENT_0 ".log.swap");
+    expect(f, "SELECT group_concat(\"offset\") FROM kafka_log('$D')", "1,5,6");
+    expect(f, "SELECT base_offset, next_offset FROM kafka_segments('$D')", "0|6\n6|7");
+    /* The cleaner's output is not whole: what it was made from counts. */
+    put(f, 4, 1);
+    save(f, "t-0/" SEGMENT_0 ".log.cleaned");
+    expect(f, "SELECT group_concat(\"offset\") FROM kafka_log('$D')", "0,1,2,3,4,5,6");
+}
+
+/* Case: F-17 A file is seen with the segments around it; by itself it cannot tell. */
+static void a_transaction_that_ends_in_the_next_segment_is_over(void **state)
+{
+    struct test_batch open = {.attributes = HW_BATCH_TRANSACTIONAL, .producer_id = 7};
+    struct kafka_fixture *f = *state;
+
+    test_put_batch(&f->log, &open);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    test_put_batch(&f->log, &open);
+    save(f, SEGMENT_0 ".log");
+    test_put_marker(&f->log, 1, 7, true);
+    save(f, "t-0/00000000000000000001.log");
+    expect(f, "SELECT visibility FROM kafka_log('$D/t-0') WHERE \"offset\" = 0", "visible");
+    expect(f, "SELECT visibility FROM kafka_log('$D/t-0/" SEGMENT_0 ".log')", "visible");
+    expect(f, "SELECT visibility FROM kafka_log('$D/" SEGMENT_0 ".log')", "NULL");
+}
+
+/* Case: F-49 */
+static void an_epoch_behind_the_log_end_is_an_error(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 3);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_text(f, "0\n3\n0 0\n1 2\n2 5\n");
+    save(f, "t-0/leader-epoch-checkpoint");
+    expect(f, "SELECT epoch, start_offset, end_offset, error FROM kafka_epochs('$D')",
+           "0|0|2|NULL\n1|2|5|NULL\n2|5|NULL|the log ends at offset 3, before the epoch begins");
+}
+
+/* Case: F-50 A batch whose timestamp base is the delete horizon says so, and has no such base. */
+static void a_delete_horizon_is_no_timestamp(void **state)
+{
+    struct kafka_fixture *f = *state;
+    struct hw_batch batch;
+
+    test_put_batch(&f->log, &(struct test_batch){.base_offset = 0, .timestamp = 5000});
+    assert_int_equal(hw_batch_parse(f->log.bytes, f->log.size, &batch), HW_BATCH_OK);
+    batch.attributes = HW_BATCH_DELETE_HORIZON;
+    hw_batch_encode(f->log.bytes, &batch);
+    test_put_marker(&f->log, 1, 7, false);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f,
+           "SELECT attributes, base_timestamp, delete_horizon, control_type FROM"
+           " kafka_batches('$D') LIMIT 1",
+           "64|NULL|5000|NULL");
+    expect(f, "SELECT control, control_type FROM kafka_log('$D')", "NULL|NULL\nABORT|0");
+    expect(f, "SELECT control_type FROM kafka_batches('$D')", "NULL\n0");
+}
+
+/* Case: F-62 What is no UTF-8 is a blob, or an error where a name is wanted. */
+static void bytes_that_are_no_text_are_blobs(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 1);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_text(f, "node.id=1\ncluster.id=a\xff"
+                "b\n");
+    save(f, "meta.properties");
+    put_text(f, "0\n2\n\xff 0 1\nt 0 1\n");
+    save(f, "replication-offset-checkpoint");
+    expect(f, "SELECT cluster_id FROM kafka_dirs('$D')", "x'61FF62'");
+    expect(f, "SELECT topic, error FROM kafka_checkpoint('$D')",
+           "NULL|line 3: the topic is no topic's name\nt|NULL");
+}
+
+/* Case: F-66 A file larger than any real one is a row, and the others are read. */
+static void a_huge_checkpoint_hides_no_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+    char path[2 * HW_PATH_MAX];
+    struct hw_file *file;
+
+    put(f, 0, 1);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_text(f, "0\n1\nt 0 1\n");
+    save(f, "recovery-point-offset-checkpoint");
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", f->directory,
+                       i == 0 ? "replication-offset-checkpoint" : "t-0/leader-epoch-checkpoint");
+        assert_int_equal(hw_store_open(f->store, path, HW_OPEN_TRUNCATE, &file, &f->error), HW_OK);
+        assert_int_equal(hw_file_truncate(file, INT64_C(1500) << 20, &f->error), HW_OK);
+        hw_file_close(file);
+    }
+    expect(f, "SELECT checkpoint, topic, error IS NULL FROM kafka_checkpoint('$D')",
+           "replication-offset-checkpoint|NULL|0\nrecovery-point-offset-checkpoint|t|1");
+    expect(f, "SELECT topic, epoch, error IS NULL FROM kafka_epochs('$D')", "t|NULL|0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        kafka_test(a_huge_checkpoint_hides_no_other),
+        kafka_test(a_segment_that_waits_to_be_swapped_in_is_read),
+        kafka_test(a_transaction_that_ends_in_the_next_segment_is_over),
+        kafka_test(an_epoch_behind_the_log_end_is_an_error),
+        kafka_test(a_delete_horizon_is_no_timestamp),
+        kafka_test(bytes_that_are_no_text_are_blobs),
         kafka_test(an_old_batch_that_cannot_be_read_keeps_its_place),
         kafka_test(a_fault_inside_an_old_batch_comes_behind_its_good_records),
         kafka_test(a_log_that_cannot_be_opened_hides_no_other),

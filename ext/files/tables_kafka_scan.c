@@ -6,6 +6,7 @@
 #include "ext/files/vtab_kafka_scan.h"
 
 #include <assert.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -13,8 +14,9 @@ SQLITE_EXTENSION_INIT3
 
 static void result_text(sqlite3_context *context, const char *text)
 {
-    /* A NULL text is SQL NULL. */
-    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    if (text != NULL) {
+        ext_result_text(context, text, strlen(text));
+    }
 }
 
 static void result_partition(const struct kafka_scan_row *row, sqlite3_context *context)
