@@ -530,6 +530,44 @@ static void a_wrong_byte_in_an_index_is_found(void **state)
     hw_buffer_release(&index);
 }
 
+/* Case: F-19 The index was read before the broker had written the batch of its entry; the log is
+ * looked at again before the entry is called wrong. */
+static void an_entry_is_judged_by_the_files_as_they_are_then(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_segment_paths paths;
+    struct hw_index_check check;
+    struct hw_index_row row;
+    uint8_t entry[8];
+    size_t second;
+    bool changed;
+    bool found;
+
+    assert_int_equal(
+        hw_segment_paths_format(&paths, "logs/t-0", (struct hw_segment_item){0}, &t->error), HW_OK);
+    put(t, 0, 5);
+    second = t->log.size;
+    save(t, "logs/t-0/00000000000000000000.log");
+    hw_put_i32(entry, 9);
+    hw_put_i32(entry + 4, (int32_t)second);
+    assert_int_equal(hw_buffer_append(&t->log, entry, sizeof entry, &t->error), HW_OK);
+    save(t, "logs/t-0/00000000000000000000.index");
+    assert_int_equal(hw_index_check_open(&check, &t->heap.allocator, t->store, &paths,
+                                         HW_INDEX_OFFSET, &t->error),
+                     HW_OK);
+    assert_int_equal(hw_index_check_next(&check, &row, &found, &t->error), HW_OK);
+    assert_true(found && row.fault[0] != '\0');
+    assert_int_equal(hw_index_check_again(&check, &row, &changed, &found, &t->error), HW_OK);
+    assert_true(!changed && found && row.fault[0] != '\0');
+    put(t, 0, 5);
+    put(t, 5, 5);
+    save(t, "logs/t-0/00000000000000000000.log");
+    assert_int_equal(hw_index_check_again(&check, &row, &changed, &found, &t->error), HW_OK);
+    assert_true(changed && found);
+    assert_string_equal(row.fault, "");
+    hw_index_check_close(&check);
+}
+
 /* -------------------------------------------------------------------------------------- faults */
 
 #define STEP(call)                                                                                 \
@@ -685,6 +723,7 @@ int main(void)
         TEST(transactions_are_the_same_by_batches_and_by_files),
         TEST(markers_above_the_high_watermark_end_nothing),
         TEST(a_partition_is_summed_up),
+        TEST(an_entry_is_judged_by_the_files_as_they_are_then),
         TEST(a_wrong_byte_in_an_index_is_found),
         TEST(every_allocation_can_fail),
         TEST(every_call_of_the_store_can_fail),
