@@ -42,25 +42,29 @@ def tags(files):
         # What ctags takes for enumerators in `enum e list[] = {A, [B] = 1}` stands in a function or in brackets.
         if tag["kind"] == "enumerator" and ("::" in tag["scope"] or f"[{tag['name']}]" in tag["pattern"]):
             continue
-        yield tag["path"], tag["name"], tag["kind"]
+        yield tag["path"], tag["name"], tag["kind"], tag.get("file", False)
 
 
 def clashes(files):
-    """For each .c file its names that another .c file, or an enumerator of a header, has too."""
+    """For each .c file its own names that another .c file, or an enumerator of a header, has too."""
     headers = sorted({str(p.relative_to(ROOT)) for p in [*ROOT.glob("core/**/*.h"), *ROOT.glob("ext/**/*.h")]})
     users = collections.defaultdict(set)
     members = collections.defaultdict(set)
-    for path, name, kind in tags(files):
+    public = set()
+    for path, name, kind, is_own in tags(files):
         if kind == "member":
             members[path].add(name)
         elif kind != "macro":
             users[name].add(path)
-    in_headers = {name for _, name, kind in tags(headers) if kind == "enumerator"}
+            if not is_own:
+                public.add((path, name))
+    in_headers = {name for _, name, kind, _ in tags(headers) if kind == "enumerator"}
     result = collections.defaultdict(set)
     for name, paths in users.items():
         if len(paths) > 1 or name in in_headers:
             for path in paths:
-                result[path].add(name)
+                if (path, name) not in public:
+                    result[path].add(name)
     return result, members
 
 
