@@ -38,14 +38,35 @@ static void check_argument_count(struct ext_call *call)
 
 /* Run the function, again and again while it meets the transaction of another connection: a call
  * that fails changes nothing. */
+/* A statement of our own, stepped again and again, meets sqlite3_interrupt() and a progress handler in
+ * every SQLite. */
+static bool call_is_interrupted(void *context)
+{
+    struct ext_call *call = context;
+    int code = SQLITE_OK;
+
+    if (call->probe == NULL) {
+        code = sqlite3_prepare_v2(call->session->db, "SELECT 1", -1, &call->probe, NULL);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(call->probe) : code;
+    (void)sqlite3_reset(call->probe);
+    return code == SQLITE_INTERRUPT;
+}
+
 static void call_run(struct ext_call *call)
 {
     struct ext_wait wait = {.timeout = NULL};
 
+    call->probe = NULL;
     do {
         call->status = HW_OK;
         call->is_locked = false;
         call->function->run(call);
+        if (call->is_locked) {
+            hw_cluster_set_interrupt(ext_cluster_locked(call->session->cluster), NULL);
+        }
+        (void)sqlite3_finalize(call->probe);
+        call->probe = NULL;
     } while (call->is_locked && ext_wait_unlock(call->session, &wait, &call->status, &call->error));
 }
 
@@ -225,6 +246,7 @@ void ext_call_check_writable(struct ext_call *call)
 struct hw_cluster *ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
+    struct hw_cluster *locked;
     bool has_effect = (call->function->flags & SQLITE_DIRECTONLY) != 0;
 
     if (has_effect) {
@@ -237,7 +259,10 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
         return NULL;
     }
     call->is_locked = true;
-    return has_effect ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
+    locked = has_effect ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
+    hw_cluster_set_interrupt(
+        locked, &(struct hw_interrupt){.is_asked = call_is_interrupted, .context = call});
+    return locked;
 }
 
 void ext_call_return_integer(struct ext_call *call, int64_t number)

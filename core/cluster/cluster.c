@@ -18,6 +18,24 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster)
                             .notices = cluster->is_timed ? &cluster->timed.notices : NULL};
 }
 
+/* Asking costs about a microsecond. */
+enum { CLUSTER_INTERRUPT_EVERY = 16 };
+
+void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interrupt *interrupt)
+{
+    cluster->interrupt = interrupt == NULL ? (struct hw_interrupt){.is_asked = NULL} : *interrupt;
+}
+
+enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error)
+{
+    if (cluster->interrupt.is_asked == NULL ||
+        ++cluster->interrupt_count % CLUSTER_INTERRUPT_EVERY != 0 ||
+        !cluster->interrupt.is_asked(cluster->interrupt.context)) {
+        return HW_OK;
+    }
+    return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
+}
+
 void hw_cluster_resolve(struct hw_cluster *cluster)
 {
     const struct hw_config_values *configs = &cluster->configs;

@@ -132,9 +132,11 @@ struct hw_cluster {
     struct hw_losses losses;
     struct hw_loss_file loss_file;
     struct hw_journal journal;
-    struct hw_timed timed; /* Messages under way, and the times of links and disks. */
-    struct hw_loads loads; /* Producers on the clock. */
-    bool is_timed;         /* Messages travel; set by hw_cluster_resolve_timed(). */
+    struct hw_timed timed;         /* Messages under way, and the times of links and disks. */
+    struct hw_interrupt interrupt; /* is_asked NULL: none. */
+    uint32_t interrupt_count;      /* How often it could have been asked. */
+    struct hw_loads loads;         /* Producers on the clock. */
+    bool is_timed;                 /* Messages travel; set by hw_cluster_resolve_timed(). */
     struct hw_shown_file shown;
     struct hw_stage_file stage_file;
     size_t next_slot;         /* Of the shown file. */
@@ -160,6 +162,9 @@ enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t 
 /* timed_clock.c: followers fetch by themselves, so the verb is refused: HW_MISUSE. */
 enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const char *verb,
                                        struct hw_error *error);
+
+/* Between two things that a long call does: has the caller asked to stop? Errors: HW_INTERRUPTED. */
+enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error);
 
 /* The arguments of a step now. */
 struct hw_step hw_cluster_step(struct hw_cluster *cluster);

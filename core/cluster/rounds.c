@@ -156,6 +156,32 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
+/* So many rounds, and it does not come to rest: say which partition it is. */
+static enum hw_status rounds_give_up(struct hw_cluster *cluster, const struct gathered *gathered,
+                                     struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+
+    for (size_t i = 0; i < gathered->count; i++) {
+        struct hw_partition *partition = gathered->partitions[i];
+        uint64_t before = hw_partition_changes(partition);
+        int64_t records;
+        enum hw_status status =
+            cluster->variant->fetch_round(&partition, 1, &step, &records, error);
+
+        if (status != HW_OK) {
+            return status;
+        }
+        if (hw_partition_changes(partition) != before) {
+            return hw_error_set(error, HW_CORRUPT,
+                                "%s does not come to rest in %d rounds: hw_journal shows what its"
+                                " followers do",
+                                partition->name, (int)ROUNDS_MAX);
+        }
+    }
+    return HW_OK;
+}
+
 /* Rounds until nothing moves; the last, idle one is not counted. */
 static enum hw_status rounds_run(struct hw_cluster *cluster, const struct gathered *gathered,
                                  int64_t *rounds, struct hw_error *error)
@@ -170,10 +196,11 @@ static enum hw_status rounds_run(struct hw_cluster *cluster, const struct gather
         status = cluster->variant->fetch_round(gathered->partitions, gathered->count, &step,
                                                &records, error);
         if (status == HW_OK && gathered_changes(gathered) == before) {
-            break;
+            return HW_OK;
         }
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
-    return status;
+    return status == HW_OK ? rounds_give_up(cluster, gathered, error) : status;
 }
 
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,

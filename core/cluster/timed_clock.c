@@ -98,6 +98,7 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
 
         cluster->now_ms = due_ms > cluster->now_ms ? due_ms : cluster->now_ms;
         status = timed_run_next(cluster, places, error);
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     return status;
 }

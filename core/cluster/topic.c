@@ -358,6 +358,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     status = topic_clear_checkpoints(cluster, spec->name, error);
     for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
         status = topic_create_partition(cluster, *topic, p, live, live_count, error);
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     if (status == HW_OK) {
         cluster->is_state_dirty = true;

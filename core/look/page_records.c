@@ -37,7 +37,8 @@ static int page_record_compare(const void *left, const void *right)
 static bool page_records_have(const struct page_records *records, size_t sorted,
                               const struct page_record *record)
 {
-    return bsearch(record, records->records, sorted, sizeof *record, page_record_compare) != NULL;
+    return sorted > 0 &&
+           bsearch(record, records->records, sorted, sizeof *record, page_record_compare) != NULL;
 }
 
 static enum hw_status page_records_add(struct page_records *records, const struct hw_row *row,

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Does a call that takes long stop soon when it is asked to, with what it has done so far done? */
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* A progress handler that stops everything once it has been called so often. */
+static int stop_after(void *context)
+{
+    int *left = context;
+
+    return (*left)-- <= 0;
+}
+
+/* Run one statement until a handler stops it. */
+static void expect_interrupted(sqlite3 *db, const char *sql, int calls)
+{
+    int left = calls;
+
+    sqlite3_progress_handler(db, 50, stop_after, &left);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_INTERRUPT);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+}
+
+/* Case: F-24 */
+static void replicate_stops_between_two_rounds_and_can_go_on(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
+               "SELECT configure('replica.fetch.max.bytes', 1);"
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
+               " SELECT count(produce('t', 0, NULL, i, 1)) FROM n",
+               "1\n2000");
+    expect_interrupted(db, "SELECT replicate('t')", 5);
+    expect_sql(db, "SELECT leo > 0 AND leo < 2000 FROM hw_replicas WHERE broker = 2", "1");
+    expect_sql(db, "SELECT replicate('t') > 0", "1");
+    expect_sql(db, "SELECT leo FROM hw_replicas WHERE broker = 2; SELECT count(*) FROM t",
+               "2000\n2000");
+    test_sql_close(db);
+}
+
+/* Case: F-68 */
+static void a_topic_is_made_whole_or_not_at_all(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_interrupted(db, "SELECT create_topic('many', 20000, 1)", 20);
+    expect_sql(db, "SELECT count(*) FROM hw_topics", "0");
+    expect_sql(db, "SELECT create_topic('many', 20, 1) IS NOT NULL", "1");
+    test_sql_close(db);
+}
+
+/* Case: F-68 */
+static void a_tick_stands_where_it_was_stopped(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=3);"
+               "SELECT configure('replication', 'timed')",
+               "timed");
+    expect_interrupted(db, "SELECT tick(100000000000)", 200);
+    expect_sql(db, "SELECT max(time_ms) BETWEEN 1 AND 99999999999 FROM hw_journal", "1");
+    expect_sql(db, "INSERT INTO t(value) VALUES ('a'); SELECT tick(1000) > 1000", "1");
+    expect_sql(db, "SELECT value FROM t", "a");
+    test_sql_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replicate_stops_between_two_rounds_and_can_go_on),
+        cmocka_unit_test(a_topic_is_made_whole_or_not_at_all),
+        cmocka_unit_test(a_tick_stands_where_it_was_stopped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
