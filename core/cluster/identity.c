@@ -92,8 +92,8 @@ static enum hw_status identity_admit(struct hw_cluster *cluster,
     const struct hw_transaction_rules *rules = hw_transaction_rules(version);
     struct hw_producer_identity producer = {options->producer_id, options->producer_epoch};
     const char *id = entry == NULL ? "(none)" : entry->transactional_id;
-    bool adds =
-        rules->leader_adds_partitions ? !identity_leader_knows(target, options, records) : client_adds;
+    bool adds = rules->leader_adds_partitions ? !identity_leader_knows(target, options, records)
+                                              : client_adds;
     enum hw_status status = HW_OK;
 
     if (adds) {
@@ -202,13 +202,12 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
                                         .producer_epoch = batch.producer_epoch,
                                         .base_sequence = batch.base_sequence};
     status = hw_cluster_check_transactions(cluster, -1, -1, error);
-    return status == HW_OK
-               ? identity_admit(cluster, target, &options,
-                                hw_coordinator_find_producer(&cluster->coordinator,
-                                                             batch.producer_id),
-                                hw_cluster_transaction_version(cluster, -1),
-                                batch.last_offset_delta + 1, false, error)
-               : status;
+    return status == HW_OK ? identity_admit(cluster, target, &options,
+                                            hw_coordinator_find_producer(&cluster->coordinator,
+                                                                         batch.producer_id),
+                                            hw_cluster_transaction_version(cluster, -1),
+                                            batch.last_offset_delta + 1, false, error)
+                           : status;
 }
 
 void hw_cluster_note_sent(const struct hw_cluster *cluster, const struct hw_produce_target *target,

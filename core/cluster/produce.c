@@ -195,7 +195,8 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (produce->producer != NULL) {
         status = hw_cluster_identify(cluster, &target, produce->producer, &options, error);
     } else if (produce->batch != NULL) {
-        status = hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
+        status =
+            hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_write_state(cluster, error);

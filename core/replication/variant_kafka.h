@@ -25,9 +25,9 @@ bool hw_kafka_waits_for(const struct hw_partition *partition, const struct hw_re
 #define HW_KAFKA_DECISIONS                                                                         \
     .has_controller = true, .has_transactions = true, .has_timeouts = true, .default_acks = -1,    \
     .created = hw_kafka_created, .entered = hw_kafka_entered, .may_append = hw_kafka_may_append,   \
-    .appended = hw_kafka_appended,                                                                 \
-    .expire = hw_kafka_expire, .fetch_round = hw_fetch_round, .fetch = hw_exchange_fetch,          \
-    .refresh_isr = hw_exchange_refresh_isr, .next_isr_change = hw_exchange_next_isr_change,        \
+    .appended = hw_kafka_appended, .expire = hw_kafka_expire, .fetch_round = hw_fetch_round,       \
+    .fetch = hw_exchange_fetch, .refresh_isr = hw_exchange_refresh_isr,                            \
+    .next_isr_change = hw_exchange_next_isr_change,                                                \
     .remove_from_isr = hw_exchange_remove_from_isr, .promote = hw_exchange_promote,                \
     .rejoin = hw_exchange_rejoin, .high_watermark = hw_kafka_high_watermark,                       \
     .waits_for = hw_kafka_waits_for

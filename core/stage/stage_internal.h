@@ -91,8 +91,8 @@ struct hw_stage {
     struct hw_stage_answer *answers;
     size_t answer_count;
     size_t answer_capacity;
-    struct hw_buffer batches;    /* What prepare appends, if it cannot take a piece's own bytes, */
-    struct hw_buffer smaller;    /* and where batches have become too large meanwhile. */
+    struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
+    struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
     bool is_of_own_database;
     struct hw_written waits_for; /* A partition that another stage has; none: it does not wait. */
 };
