@@ -3,7 +3,7 @@
  * A process that is killed at any of its system calls: does the database, with the topics beside
  * it, open again, and is each transaction there whole or not at all?
  *
- * The workload runs in a child under ptrace(), which is killed at its n-th stop, for every 13th n.
+ * The workload runs in a child under ptrace(), which is killed at its n-th stop, for every 43rd n.
  * With HW_TEST_QUICK in the environment at fewer of them; HW_SEED chooses which.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 
 #include <cmocka.h>
 
-enum { PATH_SIZE = 4200, STRIDE = 13, QUICK_STRIDE = 41 };
+enum { PATH_SIZE = 4200, STRIDE = 43, QUICK_STRIDE = 97 };
 
 struct fixture {
     char directory[4096];
