@@ -2,6 +2,7 @@
 /* Opening a reader, the bounds of what it shows, and times. */
 #include "core/look/reader.h"
 
+#include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
 #include <string.h>
@@ -31,14 +32,34 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     }
     if (options->mode == HW_READ_LOG) {
         place->high_watermark = cluster->variant->high_watermark(place->partition, place->replica);
-        place->end = hw_log_end(place->replica->log);
-        return HW_OK;
+    } else {
+        status = hw_cluster_show(cluster, place->topic, place->partition, place->replica,
+                                 &place->high_watermark, error);
     }
-    status = hw_cluster_show(cluster, place->topic, place->partition, place->replica,
-                             &place->high_watermark, error);
-    /* Without transactions the last stable offset is the high watermark. */
-    place->end = place->high_watermark;
+    place->last_stable = hw_log_last_stable(place->replica->log);
+    if (place->last_stable > place->high_watermark) {
+        place->last_stable = place->high_watermark;
+    }
+    place->end = options->mode == HW_READ_LOG         ? hw_log_end(place->replica->log)
+                 : options->mode == HW_READ_COMMITTED ? place->last_stable
+                                                      : place->high_watermark;
     return status;
+}
+
+bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
+{
+    const struct hw_aborted_transaction *aborted =
+        (const struct hw_aborted_transaction *)(const void *)reader->aborted.bytes;
+    size_t count = reader->aborted.size / sizeof *aborted;
+
+    for (size_t i = 0; i < count && (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0; i++) {
+        if (aborted[i].producer_id == batch->producer_id &&
+            batch->base_offset >= aborted[i].first_offset &&
+            batch->base_offset <= aborted[i].last_offset) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static hw_offset_t at_least(hw_offset_t offset, hw_offset_t least)
@@ -109,10 +130,18 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     memcpy(reader->topic, place.topic->name, sizeof reader->topic);
     reader->log_start = hw_log_start(place.replica->log);
     reader->high_watermark = place.high_watermark;
+    reader->last_stable = place.last_stable;
     reader->first = at_least(options->first, hw_reader_bottom(options, &place));
     reader->end = options->end < place.end ? options->end : place.end;
     reader->chunk_bytes = first_chunk_bytes(reader);
-    status = hw_reader_enter_first(reader, &place, error);
+    reader->aborted.size = 0;
+    if (options->mode != HW_READ_UNCOMMITTED) {
+        status = hw_log_aborted(place.replica->log, reader->first, reader->end, &reader->aborted,
+                                error);
+    }
+    if (status == HW_OK) {
+        status = hw_reader_enter_first(reader, &place, error);
+    }
     if (status != HW_OK) {
         hw_reader_stop(reader);
     }
@@ -132,6 +161,7 @@ enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader
     made->allocator = cluster->allocator;
     hw_buffer_init(&made->chunk, made->allocator);
     hw_buffer_init(&made->plain, made->allocator);
+    hw_buffer_init(&made->aborted, made->allocator);
     status = hw_reader_reopen(made, cluster, options, error);
     if (status != HW_OK) {
         hw_reader_close(made);
@@ -153,6 +183,7 @@ void hw_reader_release(struct hw_reader *reader)
     hw_reader_stop(reader);
     release_if_large(&reader->chunk);
     release_if_large(&reader->plain);
+    release_if_large(&reader->aborted);
 }
 
 void hw_reader_close(struct hw_reader *reader)
@@ -165,6 +196,7 @@ void hw_reader_close(struct hw_reader *reader)
     allocator = reader->allocator;
     hw_buffer_release(&reader->chunk);
     hw_buffer_release(&reader->plain);
+    hw_buffer_release(&reader->aborted);
     hw_free(allocator, reader->starts, reader->start_capacity * sizeof *reader->starts);
     hw_free(allocator, reader->records, reader->record_capacity * sizeof *reader->records);
     hw_free(allocator, reader, sizeof *reader);

@@ -139,7 +139,9 @@ static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_re
                                     struct hw_error *error)
 {
     struct hw_log *log = place->replica->log;
-    bool counts = reader->options.count_only && reader->options.mode != HW_READ_LOG;
+    /* What is gapless may have been aborted. */
+    bool counts = reader->options.count_only && reader->options.mode != HW_READ_LOG &&
+                  reader->aborted.size == 0;
     hw_offset_t from;
     hw_offset_t bound;
     enum hw_status status;
@@ -217,7 +219,8 @@ static bool reader_take_bounds(struct hw_reader *reader)
     reader->low = reader->first > batch->base_offset ? reader->first : batch->base_offset;
     reader->high = reader->end < next_offset ? reader->end : next_offset;
     return reader->low < reader->high &&
-           (reader->options.mode == HW_READ_LOG || (batch->attributes & HW_BATCH_CONTROL) == 0);
+           (reader->options.mode == HW_READ_LOG ||
+            ((batch->attributes & HW_BATCH_CONTROL) == 0 && !hw_reader_is_aborted(reader, batch)));
 }
 
 /* Enter the batch at `start` of the chunk, or step over it if it has no rows for this reader. */

@@ -22,6 +22,7 @@ struct hw_reader_place {
     struct hw_partition *partition;
     struct hw_replica *replica;
     hw_offset_t high_watermark;
+    hw_offset_t last_stable; /* Not above the high watermark. */
     hw_offset_t end; /* Rows end here: by the mode. At most the log end. */
 };
 
@@ -39,6 +40,9 @@ struct hw_reader {
     /* As at the start; for the visibility of rows. */
     hw_offset_t log_start;
     hw_offset_t high_watermark;
+    hw_offset_t last_stable;
+    struct hw_buffer aborted; /* hw_aborted_transaction: those that its records may belong to; nothing
+                               * for a reader that does not ask. */
 
     struct hw_buffer chunk;
     size_t chunk_bytes; /* How many to ask for next. */
@@ -75,6 +79,10 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
 /* The least offset that such a reader may return: where the log starts, or what is stored of it. */
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
                              const struct hw_reader_place *place);
+
+/* Whether the batch belongs to an aborted transaction. Source: the consumer's own filter by the
+ * aborted transactions of an answer (R10.6). */
+bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch);
 
 /* Enter the next batch of those in the reader's memory; *entered is false if there is none. Errors:
  * as hw_reader_next_buffered(). */

@@ -16,7 +16,13 @@ static const char *visibility_of(const struct hw_reader *reader, hw_offset_t off
     if (offset >= reader->high_watermark) {
         return "above_hw";
     }
-    return (reader->batch.attributes & HW_BATCH_CONTROL) != 0 ? "control" : "visible";
+    if (offset >= reader->last_stable) {
+        return "above_lso";
+    }
+    if ((reader->batch.attributes & HW_BATCH_CONTROL) != 0) {
+        return "control";
+    }
+    return hw_reader_is_aborted(reader, &reader->batch) ? "aborted" : "visible";
 }
 
 /* The rest of a row whose record is there. */
