@@ -8,6 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-build/amalgamation}
+mkdir -p "$folder"
 libraries='-lz -llz4 -lzstd -lsnappy'
 passed=0 failed=0
 

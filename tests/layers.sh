@@ -14,6 +14,7 @@
 #
 # Prints file:line and what is wrong with it; fails if there is anything.
 set -euo pipefail
+export LC_ALL=C # What is sorted here is sorted the same everywhere.
 cd "$(dirname "$0")/.."
 
 layers=(core/base core/io core/format core/record core/inspect core/log core/replication core/timed core/config core/durable

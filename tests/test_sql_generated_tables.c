@@ -258,8 +258,8 @@ static void ask_for_replicas(struct twins *twins)
         "= 3 OR (replica = 1 AND \"offset\" < 4)"};
     static const char *const isolations[] = {"= 'read_committed'", "= 'read_uncommitted'",
                                              "IN ('read_committed', 'read_uncommitted')",
-                                             "= 'read_committed' OR isolation ="
-                                             " 'read_uncommitted'"};
+                                             ("= 'read_committed' OR isolation ="
+                                              " 'read_uncommitted'")};
     const char *chosen[3];
     int ordered;
 

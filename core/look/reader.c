@@ -136,8 +136,8 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     reader->chunk_bytes = first_chunk_bytes(reader);
     reader->aborted.size = 0;
     if (options->mode != HW_READ_UNCOMMITTED) {
-        status = hw_log_aborted(place.replica->log, reader->first, reader->end, &reader->aborted,
-                                error);
+        status =
+            hw_log_aborted(place.replica->log, reader->first, reader->end, &reader->aborted, error);
     }
     if (status == HW_OK) {
         status = hw_reader_enter_first(reader, &place, error);

@@ -23,7 +23,7 @@ struct hw_reader_place {
     struct hw_replica *replica;
     hw_offset_t high_watermark;
     hw_offset_t last_stable; /* Not above the high watermark. */
-    hw_offset_t end; /* Rows end here: by the mode. At most the log end. */
+    hw_offset_t end;         /* Rows end here: by the mode. At most the log end. */
 };
 
 struct hw_reader {
@@ -41,7 +41,8 @@ struct hw_reader {
     hw_offset_t log_start;
     hw_offset_t high_watermark;
     hw_offset_t last_stable;
-    struct hw_buffer aborted; /* hw_aborted_transaction: those that its records may belong to; nothing
+    struct hw_buffer
+        aborted; /* hw_aborted_transaction: those that its records may belong to; nothing
                                * for a reader that does not ask. */
 
     struct hw_buffer chunk;

@@ -23,11 +23,13 @@ enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class cla
                                  enum hw_timed_kind kind, int64_t due_us, int64_t what,
                                  int64_t generation, struct hw_error *error)
 {
-    return hw_event_queue_add(
-        &timed->queue,
-        (struct hw_timed_event){
-            .due_us = due_us, .class = class, .kind = kind, .what = what, .generation = generation},
-        error);
+    return hw_event_queue_add(&timed->queue,
+                              (struct hw_timed_event){.due_us = due_us,
+                                                      .class = class,
+                                                      .kind = (int)kind,
+                                                      .what = what,
+                                                      .generation = generation},
+                              error);
 }
 
 enum hw_status hw_timed_have_disk(struct hw_timed *timed, hw_broker_id_t broker,
