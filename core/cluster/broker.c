@@ -33,6 +33,7 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     made->is_dir_given = dir != NULL;
     made->state = HW_BROKER_RUNNING;
     made->down_since_ms = HW_TIME_NEVER;
+    made->previous_epoch = HW_BROKER_EPOCH_NONE;
     hw_offset_checkpoint_init(&made->synced, cluster->allocator);
     hw_broker_reset_quotas(cluster, made);
     made->dir = hw_text_copy(cluster->allocator, path);
@@ -218,6 +219,9 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     if (status != HW_OK) {
         return status;
     }
+    if (cluster->is_on_disk) {
+        broker->previous_epoch = checkpoints.previous_epoch;
+    }
     status = hw_cluster_select(cluster, NULL, -1, &all, error);
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         if (hw_broker_lacks_replica(broker, partition)) {
@@ -293,14 +297,20 @@ void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broke
 
 /* ------------------------------------------------------------------------------------- stopping */
 
+hw_broker_epoch_t hw_broker_epoch_at_stop(const struct hw_cluster *cluster,
+                                          const struct hw_broker *broker)
+{
+    const struct hw_registration *own = hw_metadata_find(&cluster->controller.metadata, broker->id);
+
+    return own == NULL || broker->is_unregistered ? broker->previous_epoch : own->epoch;
+}
+
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error)
 {
-    static const char content[] = "{\"version\":0}";
     struct hw_selection all;
     struct hw_topic *topic;
     struct hw_partition *partition;
-    char marker[HW_PATH_MAX];
     enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
@@ -313,12 +323,5 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
     if (status == HW_OK) {
         status = hw_broker_write_checkpoints(cluster, broker, error);
     }
-    if (status == HW_OK) {
-        status = hw_path_join(marker, broker->dir, hw_broker_clean_marker, error);
-    }
-    if (status == HW_OK) {
-        status =
-            hw_store_write_atomically(cluster->store, marker, content, sizeof content - 1, error);
-    }
-    return status;
+    return status == HW_OK ? hw_broker_write_clean_marker(cluster, broker, error) : status;
 }

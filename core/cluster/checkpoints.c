@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cluster/checkpoints.h"
 
-const char hw_broker_clean_marker[] = ".kafka_cleanshutdown";
+#include "core/format/checkpoint_line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char checkpoint_marker[] = ".kafka_cleanshutdown";
+enum { CHECKPOINT_MARKER_SIZE = 128 };
 
 /* ------------------------------------------------------------------------------- what stands in */
 
@@ -53,6 +60,63 @@ static enum hw_status checkpoint_read(struct hw_store *store, const struct hw_br
     return status == HW_NOT_FOUND || status == HW_CORRUPT ? HW_OK : status;
 }
 
+/* The broker epoch in the text of a marker; those of Kafka before 4.0 have none. */
+static hw_broker_epoch_t checkpoint_marker_epoch(const struct hw_buffer *content)
+{
+    static const char name[] = "\"brokerEpoch\":";
+    const char *text = (const char *)content->bytes;
+    hw_broker_epoch_t epoch;
+
+    for (size_t at = 0; at + sizeof name <= content->size; at++) {
+        struct hw_checkpoint_span number = {text + at + sizeof name - 1, 0};
+
+        if (memcmp(text + at, name, sizeof name - 1) != 0) {
+            continue;
+        }
+        while (number.text + number.size < text + content->size &&
+               strchr(",} ", number.text[number.size]) == NULL) {
+            number.size++;
+        }
+        return hw_checkpoint_number(number, INT64_MAX, &epoch) ? epoch : HW_BROKER_EPOCH_NONE;
+    }
+    return HW_BROKER_EPOCH_NONE;
+}
+
+/* Whether the last stop was clean, and in which epoch; one that says too much says none. */
+static enum hw_status checkpoint_read_marker(struct hw_cluster *cluster, const char *path,
+                                             struct hw_broker_checkpoints *checkpoints,
+                                             struct hw_error *error)
+{
+    struct hw_buffer content;
+    enum hw_status status = hw_store_exists(cluster->store, path, &checkpoints->was_clean, error);
+
+    if (status != HW_OK || !checkpoints->was_clean) {
+        return status;
+    }
+    hw_buffer_init(&content, cluster->allocator);
+    status = hw_store_read_whole(cluster->store, path, CHECKPOINT_MARKER_SIZE, &content, error);
+    if (status == HW_OK) {
+        checkpoints->previous_epoch = checkpoint_marker_epoch(&content);
+    }
+    hw_buffer_release(&content);
+    return status == HW_CORRUPT ? HW_OK : status;
+}
+
+enum hw_status hw_broker_write_clean_marker(struct hw_cluster *cluster,
+                                            const struct hw_broker *broker, struct hw_error *error)
+{
+    hw_broker_epoch_t epoch = hw_broker_epoch_at_stop(cluster, broker);
+    char content[CHECKPOINT_MARKER_SIZE];
+    char path[HW_PATH_MAX];
+    int size =
+        snprintf(content, sizeof content, "{\"version\":0,\"brokerEpoch\":%" PRId64 "}", epoch);
+    enum hw_status status = hw_path_join(path, broker->dir, checkpoint_marker, error);
+
+    return status == HW_OK
+               ? hw_store_write_atomically(cluster->store, path, content, (size_t)size, error)
+               : status;
+}
+
 void hw_broker_checkpoints_release(struct hw_broker_checkpoints *checkpoints)
 {
     hw_offset_checkpoint_release(&checkpoints->high_watermarks);
@@ -74,14 +138,15 @@ enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
         hw_offset_checkpoint_init(read[i], cluster->allocator);
     }
     checkpoints->was_clean = false;
+    checkpoints->previous_epoch = HW_BROKER_EPOCH_NONE;
     for (int i = 0; status == HW_OK && i < KINDS; i++) {
         status = checkpoint_read(cluster->store, broker, &kinds[i], path, read[i], error);
     }
     if (status == HW_OK) {
-        status = hw_path_join(path, broker->dir, hw_broker_clean_marker, error);
+        status = hw_path_join(path, broker->dir, checkpoint_marker, error);
     }
     if (status == HW_OK) {
-        status = hw_store_exists(cluster->store, path, &checkpoints->was_clean, error);
+        status = checkpoint_read_marker(cluster, path, checkpoints, error);
     }
     /* Removed before any log is opened: a crash while loading is an unclean stop. */
     if (status == HW_OK && checkpoints->was_clean) {

@@ -6,7 +6,8 @@
  *     recovery-point-offset-checkpoint   what is known to be synced
  *     log-start-offset-checkpoint        log starts that lie inside the first segment, every minute
  *                                        and at a clean stop
- *     .kafka_cleanshutdown               the last stop was clean; removed before logs are opened
+ *     .kafka_cleanshutdown               the last stop was clean, and which broker epoch the process
+ *                                        had; removed before logs are opened
  *     meta.properties                    whose directory it is: broker_directory.c
  *
  * An entry is about a partition of that name, whichever topic that was: it goes when the replica
@@ -23,9 +24,13 @@ struct hw_broker_checkpoints {
     struct hw_offset_checkpoint recovery_points;
     struct hw_offset_checkpoint log_starts;
     bool was_clean;
+    hw_broker_epoch_t previous_epoch; /* As the marker says; HW_BROKER_EPOCH_NONE: it does not. */
 };
 
-extern const char hw_broker_clean_marker[];
+/* Write the marker of a clean stop. Source: CleanShutdownFileHandler. Errors: HW_IO, HW_NO_MEMORY.
+ */
+enum hw_status hw_broker_write_clean_marker(struct hw_cluster *cluster,
+                                            const struct hw_broker *broker, struct hw_error *error);
 
 /* Read them, and remove the marker. One that is missing or damaged counts as empty, as Kafka has
  * it: the logs themselves tell the rest. Errors: HW_IO, HW_NO_MEMORY; nothing to release then. */

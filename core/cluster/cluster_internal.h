@@ -43,8 +43,10 @@ struct hw_broker {
     enum hw_broker_state state;
     hw_time_ms_t
         down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
-    struct hw_metadata metadata; /* As last told. */
-    bool is_unregistered;        /* Restarted while cut off from the controller. */
+    struct hw_metadata metadata;      /* As last told. */
+    bool is_unregistered;             /* Restarted while cut off from the controller. */
+    hw_broker_epoch_t previous_epoch; /* Of the process before, if that stopped cleanly; else
+                                         HW_BROKER_EPOCH_NONE. */
     struct hw_offset_checkpoint
         synced;                       /* Of one that has crashed: what was on disk, by partition. */
     uint64_t high_watermarks_written; /* Digests of what was last written; 0: not known. */
@@ -311,7 +313,9 @@ void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_br
 enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct hw_broker *broker,
                                         struct hw_error *error);
 
-/* faults.c: a broker that was started registers anew, and takes the roles that the records name. */
+/* faults.c: a broker that was started registers anew, and takes the roles that the records name. It
+ * keeps its places in ISR and ELR where the process before stopped cleanly: the epoch that this
+ * one had is the one that the controller knows (R6.12 as of 4.0). */
 enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,
                                    struct hw_error *error);
 
@@ -366,6 +370,11 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
 
 /* Close and detach all its replicas, writing nothing. */
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* What a clean stop notes as the epoch of this process: one that has not registered passes on what
+ * it found. */
+hw_broker_epoch_t hw_broker_epoch_at_stop(const struct hw_cluster *cluster,
+                                          const struct hw_broker *broker);
 
 /* Sync, write all checkpoints and the clean-shutdown marker. The replicas stay attached. */
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,

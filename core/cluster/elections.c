@@ -168,6 +168,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     hw_cluster_break_connections(cluster, found);
     hw_broker_drop_replicas(cluster, found);
     hw_broker_note(cluster, found, "shut down");
+    found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);
     found->state = HW_BROKER_SHUTDOWN;
     found->down_since_ms = HW_TIME_NEVER;
     status = hw_cluster_fence(cluster, found, error);

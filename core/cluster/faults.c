@@ -87,6 +87,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
     found->state = HW_BROKER_CRASHED;
+    found->previous_epoch = HW_BROKER_EPOCH_NONE;
     if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
         found->down_since_ms = cluster->now_ms;
     }
@@ -158,12 +159,18 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
 enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,
                                    struct hw_error *error)
 {
-    enum hw_status status;
+    const struct hw_registration *known =
+        hw_metadata_find(&cluster->controller.metadata, broker->id);
+    bool was_clean = known != NULL && known->epoch == broker->previous_epoch;
+    enum hw_status status = HW_OK;
 
     broker->down_since_ms = HW_TIME_NEVER;
     broker->is_unregistered = false;
+    broker->previous_epoch = HW_BROKER_EPOCH_NONE;
     (void)hw_controller_register(&cluster->controller, broker->id);
-    status = hw_cluster_restarted_uncleanly(cluster, broker, error);
+    if (!was_clean) {
+        status = hw_cluster_restarted_uncleanly(cluster, broker, error);
+    }
     if (status == HW_OK) {
         status = hw_cluster_unfence(cluster, broker, error);
     }
