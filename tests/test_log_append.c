@@ -242,25 +242,6 @@ static void a_compressed_batch_is_looked_into(void **state)
     hw_buffer_release(&plain);
 }
 
-/* What was refused or failed can be sent again. */
-static void a_batch_that_was_not_appended_is_not_changed(void **state)
-{
-    struct test_log *t = *state;
-    struct hw_buffer buffer = produced_batch();
-    struct hw_buffer before = produced_batch();
-
-    t->config.log_append_time = true;
-    t->now_ms = 5;
-    open_log(t);
-    t->heap.fail_at = t->heap.allocations; /* The copy of the epochs, or what comes after it. */
-    assert_int_equal(lead_bytes(t, &buffer), HW_NO_MEMORY);
-    assert_memory_equal(buffer.bytes, before.bytes, before.size);
-    t->heap.fail_at = -1;
-    expect_ok(t, lead_bytes(t, &buffer));
-    hw_buffer_release(&buffer);
-    hw_buffer_release(&before);
-}
-
 static void offsets_never_pass_the_end_of_64_bits(void **state)
 {
     struct test_log *t = *state;
@@ -438,7 +419,6 @@ int main(void)
         TEST(log_append_time_replaces_the_timestamps_of_a_batch),
         TEST(a_wrong_largest_timestamp_is_corrected),
         TEST(a_compressed_batch_is_looked_into),
-        TEST(a_batch_that_was_not_appended_is_not_changed),
         TEST(offsets_never_pass_the_end_of_64_bits),
         TEST(fetched_batches_out_of_order_are_refused),
         TEST(fetched_batches_below_the_log_end_are_refused),

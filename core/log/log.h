@@ -182,7 +182,7 @@ struct hw_log_append_info {
  * than the batch's. `bytes` holds exactly one batch with base offset 0 and may be patched in place.
  * The high watermark does not move, but if it stood above the new log end.
  *
- * Errors (nothing appended, `bytes` as before): HW_REFUSED with INVALID_RECORD (not one batch of
+ * Errors (nothing appended): HW_REFUSED with INVALID_RECORD (not one batch of
  * magic 2, base offset not 0, a control batch, counts or offsets that do not fit the records),
  * INVALID_TIMESTAMP (marked LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes, as
  * it came or as it would be stored), CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE (over segment_bytes);

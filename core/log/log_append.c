@@ -9,11 +9,11 @@
 
 /* One append, checked: what to write and what it changes. */
 struct append_plan {
-    struct hw_segment_append append;
-    /* What goes into one write, batch by batch: `append` is the first of them, or all in one. */
-    const struct hw_segment_append *run;
-    size_t run_count; /* 0: there are none. */
-    bool sync;        /* Make the bytes durable before they count. */
+    struct hw_segment_append append;     /* What decides whether the segment is full: all that was
+                                            fetched, or the first batch of the run. */
+    const struct hw_segment_append *run; /* What goes into one write, batch by batch. */
+    size_t run_count;
+    bool sync; /* Make the bytes durable before they count. */
     hw_offset_t first_offset;
     struct hw_epoch_cache epochs; /* What the log's epochs become, */
     bool epochs_change;           /* if they do. */
@@ -21,11 +21,6 @@ struct append_plan {
     int64_t record_count;         /* Of what was fetched, */
     hw_epoch_t last_epoch;        /* and of its last batch. */
 };
-
-static const struct hw_segment_append *plan_last(const struct append_plan *plan)
-{
-    return plan->run_count == 0 ? &plan->append : &plan->run[plan->run_count - 1];
-}
 
 static void plan_release(struct append_plan *plan)
 {
@@ -61,7 +56,7 @@ static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *
 /* All that comes before the write of the data. */
 static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, struct hw_error *error)
 {
-    hw_offset_t unflushed = plan_last(plan)->last_offset + 1 - log->recovery_point;
+    hw_offset_t end = plan->run[plan->run_count - 1].last_offset + 1;
     enum hw_status status;
 
     /* The epochs go to disk first: a file that is ahead of the log is harmless, since opening drops
@@ -72,7 +67,7 @@ static enum hw_status prepare(struct hw_log *log, struct append_plan *plan, stru
     } else {
         status = hw_log_write_epochs(log, error);
     }
-    plan->sync = unflushed >= log->owner.config.flush_messages;
+    plan->sync = end - log->recovery_point >= log->owner.config.flush_messages;
     if (status == HW_OK && plan->sync) {
         status = hw_log_make_durable(log, error);
     }
@@ -103,8 +98,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     if (status == HW_OK) {
         status =
-            hw_segment_append(hw_log_active(log), plan->run_count == 0 ? &plan->append : plan->run,
-                              plan->run_count == 0 ? 1 : plan->run_count, plan->sync, error);
+            hw_segment_append(hw_log_active(log), plan->run, plan->run_count, plan->sync, error);
     }
     if (status != HW_OK) {
         if (rolled) {
@@ -121,8 +115,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
         log->epochs_are_on_disk = true;
     }
     if (plan->producers > 0) {
-        hw_log_take_in(log, plan->run_count == 0 ? &plan->append : plan->run,
-                       plan->run_count == 0 ? 1 : plan->run_count);
+        hw_log_take_in(log, plan->run, plan->run_count);
     }
     log->producers_end = hw_log_end(log);
     if (plan->sync) {
@@ -131,72 +124,115 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     return HW_OK;
 }
 
-static struct hw_log_append_info info_of(const struct append_plan *plan)
+/* ------------------------------------------------------------------------------- as the leader */
+
+/* Write a run of batches that are placed already. */
+static enum hw_status append_run(struct hw_log *log, const struct hw_segment_append *run,
+                                 size_t count, struct hw_error *error)
 {
-    return (struct hw_log_append_info){.first_offset = plan->first_offset,
-                                       .last_offset = plan->append.last_offset,
-                                       .record_count = plan->record_count,
-                                       .last_epoch = plan->last_epoch};
-}
+    const struct hw_segment_append *last = &run[count - 1];
+    struct append_plan plan = {.append = run[0], .run = run, .run_count = count};
+    struct hw_batch batch;
+    enum hw_status status;
 
-/* Give a produced batch its place in the log: offset, epoch, times. *max_timestamp is the largest
- * of its records. */
-static struct hw_segment_append place_batch(const struct hw_log *log, uint8_t *bytes,
-                                            struct hw_batch *batch, hw_offset_t base_offset,
-                                            hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
-                                            hw_time_ms_t max_timestamp)
-{
-    size_t size_bytes = hw_batch_size_bytes(batch);
-
-    hw_batch_set_base_offset(bytes, base_offset);
-    hw_batch_set_leader_epoch(bytes, leader_epoch);
-    batch->base_offset = base_offset;
-    batch->leader_epoch = leader_epoch;
-    if (log->owner.config.log_append_time) {
-        hw_batch_set_log_append_time(bytes, now_ms);
-        (void)hw_batch_parse(bytes, size_bytes, batch);
-    } else if (max_timestamp != batch->max_timestamp) {
-        hw_batch_set_create_time(bytes, max_timestamp);
-        (void)hw_batch_parse(bytes, size_bytes, batch);
-    }
-    return (struct hw_segment_append){.bytes = bytes,
-                                      .size_bytes = size_bytes,
-                                      .last_offset = hw_batch_last_offset(batch),
-                                      .max_timestamp = batch->max_timestamp,
-                                      .now_ms = now_ms};
-}
-
-/* Append a batch that was checked, in the form in which it is stored; its header is *batch. */
-static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, struct hw_batch *batch,
-                                     hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
-                                     hw_time_ms_t max_timestamp, struct hw_log_append_info *info,
-                                     struct hw_error *error)
-{
-    struct append_plan plan = {.epochs_change = false};
-    uint8_t header_before[HW_BATCH_HEADER_SIZE];
-    enum hw_status status = hw_log_check_segment_size(log, batch, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    memcpy(header_before, bytes, sizeof header_before);
-    plan.first_offset = hw_log_end(log);
-    plan.append =
-        place_batch(log, bytes, batch, plan.first_offset, leader_epoch, now_ms, max_timestamp);
-    status = plan_epoch(&plan, log, batch, error);
+    (void)hw_batch_parse(run[0].bytes, run[0].size_bytes, &batch);
+    plan.first_offset = batch.base_offset;
+    status = plan_epoch(&plan, log, &batch, error);
     if (status == HW_OK) {
         status = execute(log, &plan, error);
     }
     plan_release(&plan);
-    if (status != HW_OK) {
-        memcpy(bytes, header_before, sizeof header_before);
-        return status;
+    if (status == HW_OK) {
+        hw_tails_put(log->tails, run[0].bytes,
+                     (size_t)(last->bytes - run[0].bytes) + last->size_bytes, plan.first_offset,
+                     &log->tail);
     }
-    hw_tails_put(log->tails, bytes, plan.append.size_bytes, plan.first_offset, &log->tail);
+    return status;
+}
 
-    *info = info_of(&plan);
-    HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
-    return HW_OK;
+/* Give the batches their places in the log: offsets, epoch, times. Fills log->appends. */
+static enum hw_status place_batches(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                    struct hw_error *error)
+{
+    hw_offset_t next_offset = hw_log_end(log);
+    enum hw_status status = HW_OK;
+    size_t size;
+
+    log->appends.size = 0;
+    for (size_t at = 0; status == HW_OK && at < size_bytes; at += size) {
+        struct hw_segment_append append;
+        struct hw_batch batch;
+
+        (void)hw_batch_parse(bytes + at, size_bytes - at, &batch);
+        size = hw_batch_size_bytes(&batch);
+        status = hw_log_check_segment_size(log, &batch, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        hw_batch_set_base_offset(bytes + at, next_offset);
+        hw_batch_set_leader_epoch(bytes + at, leader_epoch);
+        if (log->owner.config.log_append_time) {
+            hw_batch_set_log_append_time(bytes + at, now_ms);
+            batch.max_timestamp = now_ms;
+        }
+        next_offset += (int64_t)batch.last_offset_delta + 1;
+        append = (struct hw_segment_append){.bytes = bytes + at,
+                                            .size_bytes = size,
+                                            .last_offset = next_offset - 1,
+                                            .max_timestamp = batch.max_timestamp,
+                                            .now_ms = now_ms};
+        status = hw_buffer_append(&log->appends, &append, sizeof append, error);
+    }
+    return status;
+}
+
+/* Append batches that were checked, in the form in which they are stored: those that go into the
+ * same segment are one write. */
+static enum hw_status append_stored(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                    struct hw_log_append_info *info, struct hw_error *error)
+{
+    const struct hw_segment_append *appends;
+    size_t first = 0;
+    size_t count;
+    enum hw_status status;
+
+    HW_ASSERT(leader_epoch >= 0);
+    *info = (struct hw_log_append_info){.first_offset = hw_log_end(log)};
+    status = place_batches(log, bytes, size_bytes, leader_epoch, now_ms, error);
+    appends = (const struct hw_segment_append *)(const void *)log->appends.bytes;
+    count = log->appends.size / sizeof *appends;
+    for (size_t end = 1; status == HW_OK && end <= count; end++) {
+        if (end == count || hw_segment_should_roll(hw_log_active(log), appends + first, end - first,
+                                                   &appends[end])) {
+            status = append_run(log, appends + first, end - first, error);
+            first = end;
+        }
+    }
+    info->last_offset = hw_log_end(log) - 1;
+    return status;
+}
+
+/* The same, in the codec that the log wants: batches of producers all have one. */
+static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
+                                     hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
+                                     struct hw_log_append_info *info, struct hw_error *error)
+{
+    struct hw_buffer recompressed;
+    enum hw_status status;
+
+    if (!hw_log_recompresses(log, bytes, size_bytes)) {
+        return append_stored(log, bytes, size_bytes, leader_epoch, now_ms, info, error);
+    }
+    hw_buffer_init(&recompressed, log->owner.allocator);
+    status = hw_log_recompress(log, bytes, size_bytes, &recompressed, error);
+    if (status == HW_OK) {
+        status = append_stored(log, recompressed.bytes, recompressed.size, leader_epoch, now_ms,
+                               info, error);
+    }
+    hw_buffer_release(&recompressed);
+    return status;
 }
 
 /* Whether a batch of a producer comes in its turn; where it is there already, *info says where. */
@@ -227,25 +263,19 @@ enum hw_status hw_log_append_marker(struct hw_log *log, const struct hw_marker *
                                     struct hw_log_append_info *info, struct hw_error *error)
 {
     uint8_t bytes[HW_MARKER_SIZE];
-    struct hw_batch batch;
 
     hw_marker_encode(marker, bytes);
-    (void)hw_batch_parse(bytes, sizeof bytes, &batch);
-    return append_checked(log, bytes, &batch, leader_epoch, now_ms, batch.max_timestamp, info,
-                          error);
+    return append_stored(log, bytes, sizeof bytes, leader_epoch, now_ms, info, error);
 }
 
 enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                        hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                        struct hw_log_append_info *info, struct hw_error *error)
 {
-    struct hw_buffer recompressed;
     struct hw_batch batch;
     hw_time_ms_t max_timestamp;
     enum hw_status status =
         hw_log_check_produced_batch(log, bytes, size_bytes, &batch, &max_timestamp, error);
-
-    HW_ASSERT(leader_epoch >= 0);
 
     info->is_duplicate = false;
     if (status == HW_OK) {
@@ -254,112 +284,33 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
     if (status != HW_OK || info->is_duplicate) {
         return status;
     }
-    hw_buffer_init(&recompressed, log->owner.allocator);
-    if (hw_log_recompresses(log, &batch)) {
-        status = hw_log_recompress(log, bytes, &batch, &recompressed, error);
-        bytes = recompressed.bytes;
+    if (max_timestamp != batch.max_timestamp) {
+        hw_batch_set_create_time(bytes, max_timestamp);
     }
-    if (status == HW_OK) {
-        status =
-            append_checked(log, bytes, &batch, leader_epoch, now_ms, max_timestamp, info, error);
-    }
-    hw_buffer_release(&recompressed);
-    return status;
-}
-
-/* Write a run of batches that are placed already. */
-static enum hw_status append_run(struct hw_log *log, const struct hw_segment_append *run,
-                                 size_t count, struct hw_error *error)
-{
-    struct append_plan plan = {.append = run[0], .run = run, .run_count = count};
-    struct hw_batch batch;
-    enum hw_status status;
-
-    (void)hw_batch_parse(run[0].bytes, run[0].size_bytes, &batch);
-    plan.first_offset = batch.base_offset;
-    status = plan_epoch(&plan, log, &batch, error);
-    if (status == HW_OK) {
-        status = execute(log, &plan, error);
-    }
-    plan_release(&plan);
-    if (status == HW_OK) {
-        const struct hw_segment_append *last = &run[count - 1];
-
-        hw_tails_put(log->tails, run[0].bytes,
-                     (size_t)(last->bytes - run[0].bytes) + last->size_bytes, plan.first_offset,
-                     &log->tail);
-    }
-    return status;
-}
-
-/* Check and place the batches in `bytes`, which hold `size_bytes`, as hw_segment_append structs.
- * Errors: as hw_log_append_built(). */
-static enum hw_status place_built(const struct hw_log *log, uint8_t *bytes, size_t size_bytes,
-                                  hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
-                                  struct hw_buffer *placed, struct hw_error *error)
-{
-    hw_offset_t next_offset = hw_log_end(log);
-
-    for (size_t at = 0; at < size_bytes;) {
-        struct hw_segment_append append;
-        struct hw_batch batch;
-        enum hw_status status =
-            hw_log_check_built_batch(log, bytes + at, size_bytes - at, next_offset, &batch, error);
-
-        if (status == HW_OK) {
-            append = place_batch(log, bytes + at, &batch, next_offset, leader_epoch, now_ms,
-                                 batch.max_timestamp);
-            status = hw_buffer_append(placed, &append, sizeof append, error);
-        }
-        if (status != HW_OK) {
-            return status;
-        }
-        next_offset = append.last_offset + 1;
-        at += append.size_bytes;
-    }
-    return HW_OK;
+    return append_checked(log, bytes, size_bytes, leader_epoch, now_ms, info, error);
 }
 
 enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                    struct hw_log_append_info *info, struct hw_error *error)
 {
-    hw_offset_t first_offset = hw_log_end(log);
-    const struct hw_segment_append *appends;
-    struct hw_buffer *placed = &log->appends;
-    struct hw_buffer recompressed;
-    size_t count;
-    size_t first = 0;
-    enum hw_status status = HW_OK;
+    hw_offset_t next_offset = hw_log_end(log);
+    struct hw_batch batch;
 
-    HW_ASSERT(leader_epoch >= 0);
     HW_ASSERT(size_bytes > 0);
-    placed->size = 0;
-    hw_buffer_init(&recompressed, log->owner.allocator);
-    if (log->owner.config.recompresses && log->owner.config.codec != HW_CODEC_NONE) {
-        status = hw_log_recompress_built(log, bytes, size_bytes, &recompressed, error);
-        bytes = recompressed.bytes;
-        size_bytes = recompressed.size;
-    }
-    if (status == HW_OK) {
-        status = place_built(log, bytes, size_bytes, leader_epoch, now_ms, placed, error);
-    }
-    appends = (const struct hw_segment_append *)(const void *)placed->bytes;
-    count = status == HW_OK ? placed->size / sizeof *appends : 0;
-    for (size_t end = 1; status == HW_OK && end <= count; end++) {
-        if (end == count || hw_segment_should_roll(hw_log_active(log), appends + first, end - first,
-                                                   &appends[end])) {
-            status = append_run(log, appends + first, end - first, error);
-            first = end;
+    for (size_t at = 0; at < size_bytes; at += hw_batch_size_bytes(&batch)) {
+        enum hw_status status =
+            hw_log_check_built_batch(log, bytes + at, size_bytes - at, next_offset, &batch, error);
+
+        if (status != HW_OK) {
+            return status;
         }
+        next_offset += (int64_t)batch.last_offset_delta + 1;
     }
-    if (status == HW_OK) {
-        *info = (struct hw_log_append_info){.first_offset = first_offset,
-                                            .last_offset = hw_log_end(log) - 1};
-    }
-    hw_buffer_release(&recompressed);
-    return status;
+    return append_checked(log, bytes, size_bytes, leader_epoch, now_ms, info, error);
 }
+
+/* ------------------------------------------------------------------------------- as a follower */
 
 /* Check the next batch of a fetch response. *more is false at the end of the whole ones. */
 static enum hw_status check_fetched_batch(const struct append_plan *plan, const uint8_t *bytes,
@@ -508,7 +459,10 @@ enum hw_status hw_log_append_as_follower(struct hw_log *log, const uint8_t *byte
         return status;
     }
 
-    *info = info_of(&plan);
+    *info = (struct hw_log_append_info){.first_offset = plan.first_offset,
+                                        .last_offset = plan.append.last_offset,
+                                        .record_count = plan.record_count,
+                                        .last_epoch = plan.last_epoch};
     HW_ASSERT(hw_log_end(log) == info->last_offset + 1);
     return HW_OK;
 }

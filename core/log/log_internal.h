@@ -139,22 +139,16 @@ enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw
 enum hw_status hw_log_check_segment_size(const struct hw_log *log, const struct hw_batch *batch,
                                          struct hw_error *error);
 
-/* Whether the log stores this batch of a producer in another codec. */
-bool hw_log_recompresses(const struct hw_log *log, const struct hw_batch *batch);
+/* Whether the log stores these batches of one producer, which have one codec, in another. */
+bool hw_log_recompresses(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes);
 
 /*
- * Append the batch to `out` as the log stores it, with its new header in *batch. The records were
- * checked. Errors, which leave the size of `out`: HW_REFUSED with MESSAGE_TOO_LARGE, since a batch
- * can grow (R1.19); HW_NO_MEMORY. Source: LogValidator.buildRecordsAndAssignOffsets.
+ * Append the batches to `out` as the log stores them. The records were checked. Errors: HW_REFUSED
+ * with MESSAGE_TOO_LARGE, since a batch can grow (R1.19); HW_NO_MEMORY. Source:
+ * LogValidator.buildRecordsAndAssignOffsets.
  */
-enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes,
-                                 struct hw_batch *batch, struct hw_buffer *out,
-                                 struct hw_error *error);
-
-/* The same for all batches of hw_log_append_built(), which have no codec yet. */
-enum hw_status hw_log_recompress_built(const struct hw_log *log, const uint8_t *bytes,
-                                       size_t size_bytes, struct hw_buffer *out,
-                                       struct hw_error *error);
+enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes,
+                                 struct hw_buffer *out, struct hw_error *error);
 
 /*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be

@@ -190,8 +190,5 @@ enum hw_status hw_log_check_built_batch(const struct hw_log *log, const uint8_t 
     if (status == HW_OK) {
         status = hw_log_check_batch_size(log, batch, error);
     }
-    if (status == HW_OK) {
-        status = check_header(offset, batch, true, error);
-    }
-    return status == HW_OK ? hw_log_check_segment_size(log, batch, error) : status;
+    return status == HW_OK ? check_header(offset, batch, true, error) : status;
 }
