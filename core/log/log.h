@@ -341,6 +341,9 @@ hw_offset_t hw_log_last_stable(const struct hw_log *log);
 enum hw_status hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,
                               struct hw_buffer *out, struct hw_error *error);
 
+/* How many aborted transactions a read_committed reader has to know of that reads from `from` on. */
+size_t hw_log_count_aborted(const struct hw_log *log, hw_offset_t from);
+
 /* Set the high watermark as a follower does: clipped to [log_start, log_end], down as well as up.
  * Returns whether it changed. Source: UnifiedLog.updateHighWatermark (R3.9). */
 bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark);

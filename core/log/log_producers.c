@@ -34,6 +34,17 @@ enum hw_status hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_off
     return hw_transaction_index_collect(&log->transactions, from, end, out, &complete, error);
 }
 
+size_t hw_log_count_aborted(const struct hw_log *log, hw_offset_t from)
+{
+    const struct hw_transaction_index *index = &log->transactions;
+    size_t count = 0;
+
+    for (size_t i = hw_transaction_index_position(index, from); i < index->count; i++) {
+        count += index->entries[i].first_offset < hw_log_last_stable(log);
+    }
+    return count;
+}
+
 size_t hw_log_expire_producers(struct hw_log *log, hw_time_ms_t now_ms, int64_t expiration_ms)
 {
     return hw_producer_state_expire(&log->producers, now_ms, expiration_ms);

@@ -8,12 +8,14 @@
  *     2 in isr   [0....|1.)     leo 7 hw 5
  *     3 follower [0......)      leo 7 hw 3
  *                      ^ hw 5
+ *                  ^ lso 2
+ *     open transactions: producer 4 from 2 on
  *
  * [ is a log's start, ) its end. Each epoch begins with its number. Where a log does not fit, one
  * column stands for 2, 5, 10, 20 ... offsets.
  */
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/look/views_internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,6 +27,7 @@ enum { DIAGRAM_WIDTH = 80, DIAGRAM_PICTURE_MIN = 24, DIAGRAM_LABEL_SIZE = 40 };
 struct diagram {
     const struct hw_partition *partition;
     hw_offset_t high_watermark; /* Of the leader; HW_OFFSET_NONE: nobody leads. */
+    hw_offset_t last_stable;    /* The same. */
     bool is_utf8;
     struct hw_buffer *text;
     enum hw_status status;
@@ -329,12 +332,53 @@ static void draw_axis(struct diagram *d)
     line_end(d);
 }
 
-/* There is room for it: a log end, with no fewer digits, stands further to the right. */
-static void draw_high_watermark(struct diagram *d)
+/* A mark of the leader. There is room for it: a log end, with no fewer digits, stands further to the
+ * right. */
+static void draw_mark(struct diagram *d, int column, const char *name, hw_offset_t offset)
 {
     line_begin(d);
-    line_put(d, line_column(d), "^ hw %" PRId64, d->high_watermark);
+    line_put(d, column, "^ %s %" PRId64, name, offset);
     line_end(d);
+}
+
+/* Add ", producer 4 from 2 on" to the line that ends at *column; false where it is full. */
+static bool put_open(struct diagram *d, int *column, const struct hw_producer *producer)
+{
+    static const char title[] = "open transactions: ";
+    char text[DIAGRAM_WIDTH];
+    int length =
+        snprintf(text, sizeof text, "%sproducer %" PRId64 " from %" PRId64 " on",
+                 *column == 0 ? title : ", ", producer->producer_id, producer->transaction_start);
+    bool fits = *column + length <= DIAGRAM_WIDTH - (int)strlen(" ...");
+
+    line_put(d, *column, "%s", fits ? text : " ...");
+    *column += length;
+    return fits;
+}
+
+static void draw_open_transactions(struct diagram *d, const struct hw_producer_state *state)
+{
+    int column = 0;
+    bool fits = true;
+
+    line_begin(d);
+    for (size_t i = 0; i < state->count && fits; i++) {
+        if (state->producers[i].transaction_start != HW_OFFSET_NONE) {
+            fits = put_open(d, &column, &state->producers[i]);
+        }
+    }
+    if (column > 0) {
+        line_end(d);
+    }
+}
+
+static void draw_marks(struct diagram *d, const struct hw_replica *leader)
+{
+    draw_mark(d, line_column(d), "hw", d->high_watermark);
+    if (d->last_stable < d->high_watermark) {
+        draw_mark(d, column_of(d, cell_of(d, d->last_stable)), "lso", d->last_stable);
+    }
+    draw_open_transactions(d, hw_log_producers(leader->log));
 }
 
 /* Name and state: in one line if they fit. */
@@ -388,6 +432,8 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
     leader = hw_partition_leader(p);
     d.high_watermark =
         leader == NULL ? HW_OFFSET_NONE : cluster->variant->high_watermark(p, leader);
+    d.last_stable =
+        leader == NULL ? HW_OFFSET_NONE : hw_views_last_stable(leader, d.high_watermark);
     measure(&d);
     draw_title(&d);
     if (p->replica_count > 0) {
@@ -399,7 +445,7 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
         }
     }
     if (leader != NULL) {
-        draw_high_watermark(&d);
+        draw_marks(&d, leader);
     }
     if (d.scale > 1) {
         line_begin(&d);

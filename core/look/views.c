@@ -95,8 +95,7 @@ static bool views_is_under_replicated(const struct hw_partition_record *record)
     return record->replicas.count - record->adding.count - record->isr.count > 0;
 }
 
-/* A variant may show less, or more, than the log's own high watermark. */
-static hw_offset_t views_last_stable(const struct hw_replica *replica, hw_offset_t high_watermark)
+hw_offset_t hw_views_last_stable(const struct hw_replica *replica, hw_offset_t high_watermark)
 {
     hw_offset_t stable = hw_log_last_stable(replica->log);
 
@@ -136,7 +135,7 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
     if (leader != NULL) {
         view->log_end = hw_log_end(leader->log);
         view->high_watermark = cluster->variant->high_watermark(partition, leader);
-        view->last_stable = views_last_stable(leader, view->high_watermark);
+        view->last_stable = hw_views_last_stable(leader, view->high_watermark);
         view->log_start = hw_log_start(leader->log);
     }
     views_next_partition(position);
@@ -173,7 +172,7 @@ static void views_fill_replica(const struct hw_cluster *cluster,
     view->leader_epoch = replica->leader_epoch;
     view->log_end = hw_log_end(replica->log);
     view->high_watermark = cluster->variant->high_watermark(partition, replica);
-    view->last_stable = views_last_stable(replica, view->high_watermark);
+    view->last_stable = hw_views_last_stable(replica, view->high_watermark);
     view->log_start = hw_log_start(replica->log);
     view->recovery_point = hw_log_recovery_point(replica->log);
     view->size_bytes = hw_log_size_bytes(replica->log);

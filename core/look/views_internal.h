@@ -10,4 +10,8 @@ const struct hw_replica *hw_views_live_replica(const struct hw_cluster *cluster,
                                                struct hw_position *position,
                                                const struct hw_topic **topic);
 
+/* The last stable offset where the high watermark that is shown is this one: a variant may show
+ * less, or more, than the log's own. */
+hw_offset_t hw_views_last_stable(const struct hw_replica *replica, hw_offset_t high_watermark);
+
 #endif /* HW_LOOK_VIEWS_INTERNAL_H */

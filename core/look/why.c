@@ -7,7 +7,7 @@
 #include "core/base/broker_list.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
-#include "core/look/reader.h"
+#include "core/look/why_transactions.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -274,7 +274,8 @@ static void say_present(struct why *why)
         say_above_high_watermark(
             why, why->cluster->variant->high_watermark(why->partition, why->leader));
     } else if (why->status == HW_OK) {
-        say(why, "%s", row.visibility);
+        why->status = hw_why_not_committed(why->cluster, why->topic, why->partition, why->leader,
+                                           &row, why->text, why->error);
     }
     if (found && row.control == NULL) {
         say_answer(why, row.leader_epoch);

@@ -311,8 +311,8 @@ enum hw_status hw_coordinator_init_producer(struct hw_coordinator *coordinator,
 
 /* --------------------------------------------------------------------------- adding partitions */
 
-static bool coordinator_has_partition(const struct hw_transaction_entry *entry,
-                                      const struct hw_uuid *topic_id, int32_t partition)
+bool hw_transaction_entry_has(const struct hw_transaction_entry *entry,
+                              const struct hw_uuid *topic_id, int32_t partition)
 {
     for (size_t i = 0; i < entry->count; i++) {
         if (entry->partitions[i].partition == partition &&
@@ -354,7 +354,7 @@ enum hw_status hw_coordinator_add_partition(struct hw_coordinator *coordinator,
         status = coordinator_check_member(entry, producer, error);
     }
     if (status != HW_OK || (entry->status == HW_TRANSACTION_ONGOING &&
-                            coordinator_has_partition(entry, topic_id, partition))) {
+                            hw_transaction_entry_has(entry, topic_id, partition))) {
         return status;
     }
     status = hw_array_reserve(coordinator->allocator, (void **)&entry->partitions, &entry->capacity,
@@ -388,7 +388,7 @@ enum hw_status hw_coordinator_verify_partition(const struct hw_coordinator *coor
     if (status == HW_OK) {
         status = coordinator_check_member(entry, producer, error);
     }
-    if (status == HW_OK && !coordinator_has_partition(entry, topic_id, partition)) {
+    if (status == HW_OK && !hw_transaction_entry_has(entry, topic_id, partition)) {
         return hw_error_refuse(
             error, HW_KAFKA_TRANSACTION_ABORTABLE,
             "the transaction of %s does not have this partition: abort_txn(%" PRId64

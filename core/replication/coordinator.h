@@ -166,6 +166,10 @@ static inline bool hw_transaction_entry_is_ending(const struct hw_transaction_en
            entry->status == HW_TRANSACTION_PREPARE_ABORT;
 }
 
+/* Whether the partition is in the transaction, and in Prepare... still without a marker. */
+bool hw_transaction_entry_has(const struct hw_transaction_entry *entry,
+                              const struct hw_uuid *topic_id, int32_t partition);
+
 /* Strike partition number `i`: its marker is there, or it is not there any more. */
 void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i);
 

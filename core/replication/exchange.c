@@ -182,9 +182,12 @@ static void exchange_note_response(const struct hw_replica *follower,
         hw_journal_add(follower->journal, event, "diverging epoch %" PRId32 " ends at %" PRId64,
                        response->diverging_epoch.epoch, response->diverging_epoch.end_offset);
     } else {
-        hw_journal_add_numbers(follower->journal, &event, "# bytes, log start #, lso #",
-                               (const int64_t[]){(int64_t)response->records.size,
-                                                 response->log_start, response->last_stable});
+        hw_journal_add_numbers(
+            follower->journal, &event,
+            response->aborted == 0 ? "# bytes, log start #, lso #"
+                                   : "# bytes, log start #, lso #, aborted transactions #",
+            (const int64_t[]){(int64_t)response->records.size, response->log_start,
+                              response->last_stable, (int64_t)response->aborted});
     }
 }
 

@@ -32,6 +32,7 @@ struct hw_fetch_response {
     hw_offset_t high_watermark; /* HW_OFFSET_NONE with an error, as the next two. */
     hw_offset_t last_stable;
     hw_offset_t log_start;
+    size_t aborted; /* Transactions that a reader of what is stable from there on is told of. */
     struct hw_epoch_end diverging_epoch; /* (-1, -1): the logs do not diverge. */
     hw_epoch_t leader_epoch;
     struct hw_buffer records;  /* Whole batches; the response owns them, */
