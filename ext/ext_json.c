@@ -129,6 +129,30 @@ bool ext_json_integer(const struct ext_json_member *member, int64_t *number)
            strcmp(member->type, "integer") == 0 && ext_value_integer(member->atom, number);
 }
 
+enum hw_status ext_json_client_option(struct hw_client_call *client,
+                                      const struct ext_json_member *member, bool *is_known,
+                                      struct hw_error *error)
+{
+    bool is_epoch = strcmp(member->name, "leader_epoch") == 0;
+    int64_t number = 0;
+
+    *is_known = is_epoch || strcmp(member->name, "broker") == 0;
+    if (!*is_known) {
+        return HW_OK;
+    }
+    if (!ext_json_integer(member, &number) || (is_epoch && number < 0)) {
+        return ext_error_invalid(error, is_epoch ? "leader_epoch must be an integer, 0 or more"
+                                                 : "broker must be an integer, a broker's id");
+    }
+    if (is_epoch) {
+        client->leader_epoch = number;
+    } else {
+        client->has_broker = true;
+        client->broker = number;
+    }
+    return HW_OK;
+}
+
 struct header_walk {
     struct hw_buffer *headers;
     int32_t count;

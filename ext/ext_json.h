@@ -51,4 +51,10 @@ enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_mem
 /* Whether the member is an integer, and which. */
 bool ext_json_integer(const struct ext_json_member *member, int64_t *number);
 
+/* leader_epoch and broker, the options of all that a client sends; *is_known: it was one of them.
+ * Errors: HW_REFUSED with INVALID_REQUEST. */
+enum hw_status ext_json_client_option(struct hw_client_call *client,
+                                      const struct ext_json_member *member, bool *is_known,
+                                      struct hw_error *error);
+
 #endif /* EXT_JSON_H */

@@ -369,3 +369,16 @@ void test_ack(struct test_cluster *t, int64_t id, const char *expected, const ch
     }
     fail_at(file, line, "there is no ack %" PRId64, id);
 }
+
+enum hw_status test_list_offsets(struct test_cluster *t, enum hw_list_offsets what,
+                                 hw_time_ms_t timestamp)
+{
+    struct hw_list_request request = {
+        .what = what, .timestamp = timestamp, .client = {.leader_epoch = HW_EPOCH_NONE}};
+    struct hw_listed listed;
+    enum hw_status status =
+        hw_cluster_list_offsets(t->cluster, "orders", 0, &request, &listed, &t->error);
+
+    t->result = listed.offset;
+    return status;
+}

@@ -120,8 +120,14 @@ void test_ack(struct test_cluster *t, int64_t id, const char *expected, const ch
 #define configure_topic(t, name, value)                                                            \
     TEST_VERB((t), hw_cluster_configure((t)->cluster, (name), (value), "orders", NULL, &(t)->error))
 
+#define list_offset(t, what, timestamp) TEST_VERB((t), test_list_offsets((t), (what), (timestamp)))
+
 void test_promote(struct test_cluster *t, hw_broker_id_t broker, bool unclean, const char *file,
                   int line);
+
+/* What the leader answers a consumer that says no more; its offset is in t->result. */
+enum hw_status test_list_offsets(struct test_cluster *t, enum hw_list_offsets what,
+                                 hw_time_ms_t timestamp);
 
 /* --------------------------------------------------------------------------------- expectations */
 

@@ -13,10 +13,6 @@
 
 #include <cmocka.h>
 
-#define list_offset(t, what)                                                                       \
-    TEST_VERB((t), hw_cluster_list_offsets((t)->cluster, "orders", 0, (what), 0, &(t)->result,     \
-                                           &(t)->error))
-
 static struct hw_partition *orders(const struct test_cluster *t)
 {
     return &t->cluster->topics[0]->partitions[0];
@@ -164,26 +160,26 @@ static void the_end_of_the_log_does_not_go_back_after_an_election(void **state)
     for (int i = 0; i < 5; i++) {
         produce(t, "a");
     }
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_result(t, 0);
     fetch_round(t);
     expect_high_watermark(t, 1, 5);
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_result(t, 5);
 
     crash(t, 1);
     promote(t, 2);
     expect_log_end(t, 2, 5);
     expect_high_watermark(t, 2, 0);
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_refused(t, OFFSET_NOT_AVAILABLE);
-    list_offset(t, HW_LIST_EARLIEST);
+    list_offset(t, HW_LIST_EARLIEST, 0);
     expect_done(t);
     expect_result(t, 0);
 
     fetch(t, 3);
     expect_high_watermark(t, 2, 5);
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_done(t);
     expect_result(t, 5);
 }
@@ -229,7 +225,7 @@ static void nothing_is_committed_by_too_few_replicas(void **state)
     expect_high_watermark(t, 3, 12);
     produce(t, "d");
     expect_refused(t, NOT_ENOUGH_REPLICAS);
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_result(t, 12);
 
     /* The last member that is left loses what it had not flushed: it alone may lead, and the
@@ -341,7 +337,7 @@ static void a_leader_that_comes_back_without_the_controller_does_not_lead_yet(vo
     expect_leader(t, 1);
     produce(t, "b");
     expect_refused(t, LEADER_NOT_AVAILABLE);
-    list_offset(t, HW_LIST_LATEST);
+    list_offset(t, HW_LIST_LATEST, 0);
     expect_refused(t, LEADER_NOT_AVAILABLE);
     heal(t, 1, HW_CLUSTER_CONTROLLER);
     produce(t, "b");

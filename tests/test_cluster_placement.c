@@ -185,9 +185,9 @@ static void each_epoch_ends_where_the_next_known_one_starts(void **state)
     }
     expect_leader_epoch(t, 4);
     for (int i = 0; i <= 5; i++) {
-        assert_int_equal(
-            hw_cluster_epoch_end_offset(t->cluster, "orders", 0, 1, i, &epoch, &end, &t->error),
-            HW_OK);
+        assert_int_equal(hw_cluster_epoch_end_offset(t->cluster, "orders", 0, 1, NULL, i, &epoch,
+                                                     &end, &t->error),
+                         HW_OK);
         assert_int_equal(end, ends[i]);
     }
 }

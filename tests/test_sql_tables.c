@@ -74,7 +74,8 @@ static void columns_have_the_promised_names_and_order(void **state)
     expect_sql(*state,
                "SELECT group_concat(name) FROM pragma_table_xinfo('a') WHERE hidden <> 0;"
                "SELECT group_concat(name) FROM pragma_table_xinfo('hw_log') WHERE hidden <> 0",
-               "leader_epoch,producer_id,replica,isolation\nof_topic,of_partition,of_broker");
+               "leader_epoch,producer_id,replica,isolation,current_leader_epoch\nof_topic,of_"
+               "partition,of_broker");
 }
 
 static void a_cluster_is_seen_from_every_side(void **state)

@@ -361,6 +361,13 @@ enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, in
 enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segments,
                                     struct hw_error *error);
 
+/* Whom a client asks, and in which leader epoch it takes the partition to be. */
+struct hw_client_call {
+    bool has_broker; /* Else the leader. */
+    int64_t broker;
+    int64_t leader_epoch; /* -1: it does not say. */
+};
+
 /* Without tiers of storage all is local, and nothing is tiered. */
 enum hw_list_offsets {
     HW_LIST_EARLIEST,
@@ -371,19 +378,38 @@ enum hw_list_offsets {
     HW_LIST_TIMESTAMP
 };
 
+struct hw_list_request {
+    enum hw_list_offsets what;
+    hw_time_ms_t timestamp; /* Of HW_LIST_TIMESTAMP. */
+    bool is_read_committed; /* What is above the last stable offset is not there for this one. */
+    struct hw_client_call client;
+};
+
+/* All -1: no such record. The timestamp is -1 where the offset is not a record's. */
+struct hw_listed {
+    hw_offset_t offset;
+    hw_time_ms_t timestamp;
+    hw_epoch_t leader_epoch;
+};
+
 /*
- * What ListOffsets answers a consumer (R3.13, R10.7 to R10.12). *offset -1: no such record. Errors:
- * HW_REFUSED with LEADER_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE (the new leader's high watermark has
- * not reached the start of its epoch yet, KIP-207).
+ * What ListOffsets answers a consumer (R3.13, R10.7 to R10.12). Errors: HW_REFUSED with
+ * LEADER_NOT_AVAILABLE; OFFSET_NOT_AVAILABLE (the new leader's high watermark has not reached the
+ * start of its epoch yet, KIP-207); FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH,
+ * NOT_LEADER_OR_FOLLOWER (R1.2).
  */
 enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *topic,
-                                       int64_t partition, enum hw_list_offsets what,
-                                       hw_time_ms_t timestamp, hw_offset_t *offset,
-                                       struct hw_error *error);
+                                       int64_t partition, const struct hw_list_request *request,
+                                       struct hw_listed *listed, struct hw_error *error);
 
-/* Where `epoch` ends in the log of one broker (R5.3): (-1, -1) if it does not know. */
+/*
+ * Where `epoch` ends in the log of one broker (R5.3): (-1, -1) if it does not know. `client` NULL:
+ * somebody looks at the log of `broker`. Else it is what OffsetsForLeaderEpoch answers that client
+ * (R5.6): only who leads answers, with the errors of hw_cluster_list_offsets().
+ */
 enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const char *topic,
-                                           int64_t partition, int64_t broker, int64_t epoch,
+                                           int64_t partition, int64_t broker,
+                                           const struct hw_client_call *client, int64_t epoch,
                                            hw_epoch_t *found_epoch, hw_offset_t *end_offset,
                                            struct hw_error *error);
 

@@ -209,6 +209,16 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
                                        struct hw_replica **replica, struct hw_error *error);
 
 /*
+ * The replica that a client asks, once it has let it pass (R1.2). Errors: as the next two; HW_MISUSE
+ * (an epoch that is none); HW_REFUSED with FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, and
+ * NOT_LEADER_OR_FOLLOWER where only the leader may answer.
+ */
+enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
+                                     const struct hw_partition *partition,
+                                     const struct hw_client_call *client, bool leader_required,
+                                     struct hw_replica **replica, struct hw_error *error);
+
+/*
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the
  * leader is down, or that there is none, and which call helps.
  */

@@ -324,3 +324,40 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
         "the leader of %s, broker %" PRId32 ", is down: restart(%" PRId32 ") it%s", partition->name,
         partition->record.leader, partition->record.leader, successors);
 }
+
+enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
+                                     const struct hw_partition *partition,
+                                     const struct hw_client_call *client, bool leader_required,
+                                     struct hw_replica **replica, struct hw_error *error)
+{
+    enum hw_kafka_error refused;
+    enum hw_status status =
+        client->has_broker
+            ? hw_cluster_find_replica(cluster, partition, client->broker, replica, error)
+            : hw_cluster_find_leader(cluster, partition, replica, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (client->leader_epoch < HW_EPOCH_NONE || client->leader_epoch > INT32_MAX) {
+        return hw_error_set(error, HW_MISUSE,
+                            "leader epoch %" PRId64 ", allowed are 0 to 2147483647",
+                            client->leader_epoch);
+    }
+    refused = hw_replica_check_epoch(*replica, (hw_epoch_t)client->leader_epoch, leader_required);
+    if (refused == HW_KAFKA_NONE) {
+        return HW_OK;
+    }
+    if (refused == HW_KAFKA_NOT_LEADER_OR_FOLLOWER) {
+        return hw_error_refuse(error, refused,
+                               "broker %" PRId32 " does not lead %s: hw_partitions says who does",
+                               (*replica)->broker, partition->name);
+    }
+    return hw_error_refuse(
+        error, refused,
+        "the client names leader epoch %" PRId64 ", broker %" PRId32
+        " knows %s in leader epoch %" PRId32 "%s",
+        client->leader_epoch, (*replica)->broker, partition->name, (*replica)->leader_epoch,
+        refused == HW_KAFKA_FENCED_LEADER_EPOCH ? ": look it up in hw_partitions and ask again"
+                                                : " and has heard of no later one");
+}

@@ -21,17 +21,41 @@ static enum hw_status list_offsets_check_window(const struct hw_partition *parti
                            leader->leader_epoch);
 }
 
-/* What was looked for is answered where a consumer may fetch it, and is else not there, or not yet
- * (R10.10, R3.13). */
-static enum hw_status list_offsets_filter(const struct hw_partition *partition,
-                                          const struct hw_replica *leader, hw_offset_t *offset,
-                                          struct hw_error *error)
+/* The end of what a consumer may fetch (R10.1). */
+static hw_offset_t list_offsets_end(const struct hw_replica *leader, bool is_read_committed)
 {
-    if (*offset != HW_OFFSET_NONE && *offset < hw_log_high_watermark(leader->log)) {
-        return HW_OK;
+    hw_offset_t end = hw_log_high_watermark(leader->log);
+    hw_offset_t stable = hw_log_last_stable(leader->log);
+
+    return is_read_committed && stable < end ? stable : end;
+}
+
+/* Timestamp and epoch of the record that was found, from its batch. */
+static enum hw_status list_offsets_describe(struct hw_cluster *cluster, const char *topic,
+                                            int64_t index, const struct hw_replica *leader,
+                                            struct hw_listed *listed, struct hw_error *error)
+{
+    struct hw_reader_options options = {.topic = topic,
+                                        .partition = index,
+                                        .replica = leader->broker,
+                                        .mode = HW_READ_LOG,
+                                        .first = listed->offset,
+                                        .end = listed->offset + 1};
+    struct hw_reader *reader;
+    struct hw_row row;
+    bool found = false;
+    enum hw_status status = hw_reader_open(cluster, &options, &reader, error);
+
+    if (status != HW_OK) {
+        return status;
     }
-    *offset = HW_OFFSET_NONE;
-    return list_offsets_check_window(partition, leader, error);
+    status = hw_reader_next(reader, &row, &found, error);
+    if (status == HW_OK && found) {
+        listed->timestamp = row.record.timestamp;
+        listed->leader_epoch = row.leader_epoch;
+    }
+    hw_reader_close(reader);
+    return status;
 }
 
 /* R10.11: of the whole log, from its start, the first record that has the largest timestamp. */
@@ -67,47 +91,97 @@ static enum hw_status list_offsets_max_timestamp(struct hw_cluster *cluster,
     return status;
 }
 
+/* A record by its time: it is told of where a consumer may fetch it, and is else not there, or not
+ * yet (R10.10, R10.11, R3.13). */
+static enum hw_status list_offsets_by_time(struct hw_cluster *cluster, const char *topic,
+                                           const struct hw_partition *partition,
+                                           const struct hw_replica *leader,
+                                           const struct hw_list_request *request,
+                                           struct hw_listed *listed, struct hw_error *error)
+{
+    hw_offset_t offset = HW_OFFSET_NONE;
+    hw_time_ms_t found;
+    enum hw_status status =
+        request->what == HW_LIST_TIMESTAMP
+            ? hw_log_offset_for_timestamp(leader->log, request->timestamp, hw_log_end(leader->log),
+                                          &offset, &found, error)
+            : list_offsets_max_timestamp(cluster, leader, topic, partition->number, &offset, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    if (offset == HW_OFFSET_NONE ||
+        offset >= list_offsets_end(leader, request->is_read_committed)) {
+        return list_offsets_check_window(partition, leader, error);
+    }
+    listed->offset = offset;
+    return list_offsets_describe(cluster, topic, partition->number, leader, listed, error);
+}
+
+/* R10.9: the epoch in which the log start lies. */
+static void list_offsets_earliest(const struct hw_replica *leader, struct hw_listed *listed)
+{
+    listed->offset = hw_log_start(leader->log);
+    listed->leader_epoch =
+        hw_epoch_cache_epoch_for_offset(hw_log_epochs(leader->log), listed->offset);
+}
+
+/* R10.8. */
+static enum hw_status list_offsets_latest(struct hw_cluster *cluster, struct hw_topic *topic,
+                                          struct hw_partition *partition, struct hw_replica *leader,
+                                          bool is_read_committed, struct hw_listed *listed,
+                                          struct hw_error *error)
+{
+    hw_offset_t shown;
+    enum hw_status status = list_offsets_check_window(partition, leader, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_show(cluster, topic, partition, leader, &shown, error);
+    }
+    if (status == HW_OK) {
+        listed->offset = is_read_committed ? list_offsets_end(leader, true) : shown;
+        listed->leader_epoch = leader->leader_epoch;
+    }
+    return status;
+}
+
 enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *topic,
-                                       int64_t partition, enum hw_list_offsets what,
-                                       hw_time_ms_t timestamp, hw_offset_t *offset,
-                                       struct hw_error *error)
+                                       int64_t partition, const struct hw_list_request *request,
+                                       struct hw_listed *listed, struct hw_error *error)
 {
     struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *leader;
-    hw_time_ms_t found;
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
+    *listed = (struct hw_listed){
+        .offset = HW_OFFSET_NONE, .timestamp = HW_TIMESTAMP_NONE, .leader_epoch = HW_EPOCH_NONE};
     if (status == HW_OK) {
-        status = hw_cluster_find_leader(cluster, p, &leader, error);
+        status = hw_cluster_find_asked(cluster, p, &request->client, true, &leader, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    switch (what) {
+    switch (request->what) {
     case HW_LIST_EARLIEST:
     case HW_LIST_EARLIEST_LOCAL:
-        *offset = hw_log_start(leader->log);
-        return HW_OK;
+        list_offsets_earliest(leader, listed);
+        break;
     case HW_LIST_LATEST:
-        status = list_offsets_check_window(p, leader, error);
-        return status == HW_OK ? hw_cluster_show(cluster, t, p, leader, offset, error) : status;
+        return list_offsets_latest(cluster, t, p, leader, request->is_read_committed, listed,
+                                   error);
     case HW_LIST_LATEST_TIERED:
-        *offset = HW_OFFSET_NONE;
-        return HW_OK;
+        break;
     case HW_LIST_MAX_TIMESTAMP:
-        status = list_offsets_max_timestamp(cluster, leader, topic, partition, offset, error);
-        break;
     case HW_LIST_TIMESTAMP:
-        status = hw_log_offset_for_timestamp(leader->log, timestamp, hw_log_end(leader->log),
-                                             offset, &found, error);
-        break;
+        return list_offsets_by_time(cluster, topic, p, leader, request, listed, error);
     }
-    return status == HW_OK ? list_offsets_filter(p, leader, offset, error) : status;
+    return HW_OK;
 }
 
 enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const char *topic,
-                                           int64_t partition, int64_t broker, int64_t epoch,
+                                           int64_t partition, int64_t broker,
+                                           const struct hw_client_call *client, int64_t epoch,
                                            hw_epoch_t *found_epoch, hw_offset_t *end_offset,
                                            struct hw_error *error)
 {
@@ -118,7 +192,8 @@ enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const cha
     enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_find_replica(cluster, p, broker, &replica, error);
+        status = client == NULL ? hw_cluster_find_replica(cluster, p, broker, &replica, error)
+                                : hw_cluster_find_asked(cluster, p, client, true, &replica, error);
     }
     if (status == HW_OK && (epoch < -1 || epoch > INT32_MAX)) {
         return hw_error_set(error, HW_MISUSE,

@@ -18,14 +18,16 @@ enum {
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error)
 {
+    struct hw_client_call client = {
+        .has_broker = options->replica != HW_BROKER_ID_NONE,
+        .broker = options->replica,
+        .leader_epoch = options->has_client_epoch ? options->client_epoch : HW_EPOCH_NONE};
     enum hw_status status = hw_cluster_find_partition(cluster, options->topic, options->partition,
                                                       &place->topic, &place->partition, error);
 
     if (status == HW_OK) {
-        status = options->replica == HW_BROKER_ID_NONE
-                     ? hw_cluster_find_leader(cluster, place->partition, &place->replica, error)
-                     : hw_cluster_find_replica(cluster, place->partition, options->replica,
-                                               &place->replica, error);
+        status = hw_cluster_find_asked(cluster, place->partition, &client, false, &place->replica,
+                                       error);
     }
     if (status != HW_OK) {
         return status;

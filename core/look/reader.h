@@ -24,6 +24,10 @@ struct hw_reader_options {
     const char *topic;
     int64_t partition;
     int64_t replica; /* Broker id, or -1: the leader. */
+    /* The leader epoch in which the consumer takes the partition to be; without has_client_epoch it
+     * does not say. */
+    bool has_client_epoch;
+    int64_t client_epoch;
     enum hw_read_mode mode;
     hw_offset_t first; /* Only offsets in [first, end). Any numbers are allowed. */
     hw_offset_t end;   /* INT64_MAX: no bound. */
@@ -52,7 +56,8 @@ struct hw_row {
  * Open a reader. On HW_OK the caller owns *reader: hw_reader_close(). The high watermark that it
  * goes by is on disk when this returns, so no end of the process can take back what it shows.
  * Errors: HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE (says what to call),
- * REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; HW_NO_MEMORY, HW_IO; as hw_reader_next(), since of
+ * REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH where the
+ * replica knows the partition in another epoch than the client (R1.2); HW_NO_MEMORY, HW_IO; as hw_reader_next(), since of
  * few rows the first are read at once.
  */
 enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,

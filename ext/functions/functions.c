@@ -149,14 +149,16 @@ const struct ext_function ext_functions[] = {
      "begin a new segment on every replica; returns how many were begun", "SELECT roll('orders');"},
     {"retention", 0, 0, EFFECT, fn_retention, "retention()",
      "delete the segments that are too old or too many; returns how many", "SELECT retention();"},
-    {"list_offsets", 3, 3, LOOK, fn_list_offsets,
+    {"list_offsets", 3, 4, LOOK, fn_list_offsets,
      "list_offsets(topic, partition, "
-     "'earliest'|'latest'|'max_timestamp'|'earliest_local'|'latest_tiered'|ms)",
-     "the offset that a consumer is told for that time; NULL if there is no such record",
+     "'earliest'|'latest'|'max_timestamp'|'earliest_local'|'latest_tiered'|ms [, options_json])",
+     "the offset that a consumer is told for that time; NULL if there is no such record; with "
+     "options, leader_epoch, broker, isolation, '[offset,timestamp,epoch]'",
      "SELECT list_offsets('orders', 0, 'latest');"},
-    {"epoch_end_offset", 4, 4, LOOK, fn_epoch_end_offset,
-     "epoch_end_offset(topic, partition, broker, epoch)",
-     "where a leader epoch ends in a broker's log, as '[epoch,offset]'; NULL if it does not know",
+    {"epoch_end_offset", 4, 5, LOOK, fn_epoch_end_offset,
+     "epoch_end_offset(topic, partition, broker, epoch [, options_json])",
+     "where a leader epoch ends in a broker's log, as '[epoch,offset]'; NULL if it does not know; "
+     "with options, leader_epoch, it is a client that asks, and the broker has to lead",
      "SELECT epoch_end_offset('orders', 0, 1, 0);"},
 
     {"why", 3, 3, LOOK, fn_why, "why(topic, partition, offset)",

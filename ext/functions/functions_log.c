@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions about the ends of a log: delete, roll, retention, offsets. */
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
 #include "ext/ext_value.h"
 #include "ext/functions/functions.h"
 
@@ -75,21 +77,73 @@ static enum hw_list_offsets list_argument(struct ext_call *call, int index, int6
     return HW_LIST_EARLIEST;
 }
 
+/* What a client says beside its question. */
+struct client_options {
+    struct hw_client_call client;
+    bool *is_read_committed; /* NULL: the question has no such option. */
+};
+
+static enum hw_status visit_client_option(void *context, const struct ext_json_member *member,
+                                          struct hw_error *error)
+{
+    struct client_options *options = context;
+    bool is_known;
+    enum hw_status status = ext_json_client_option(&options->client, member, &is_known, error);
+
+    if (status != HW_OK || is_known) {
+        return status;
+    }
+    if (options->is_read_committed == NULL || strcmp(member->name, "isolation") != 0) {
+        return ext_error_invalid(error, "no option named %.60s; there are leader_epoch, broker%s",
+                                 member->name,
+                                 options->is_read_committed != NULL ? ", isolation" : "");
+    }
+    *options->is_read_committed = ext_value_is_word(member->atom, "read_committed");
+    return *options->is_read_committed || ext_value_is_word(member->atom, "read_uncommitted")
+               ? HW_OK
+               : ext_error_invalid(error,
+                                   "isolation must be \"read_uncommitted\" or \"read_committed\"");
+}
+
+/* Whether there are options, argument `index`. */
+static bool read_client_options(struct ext_call *call, int index, struct client_options *options)
+{
+    options->client = (struct hw_client_call){.leader_epoch = HW_EPOCH_NONE};
+    if (ext_call_is_missing(call, index)) {
+        return false;
+    }
+    if (call->status == HW_OK) {
+        call->status = ext_json_walk(call->session->db, call->argv[index], "options",
+                                     visit_client_option, options, &call->error);
+    }
+    return true;
+}
+
 void fn_list_offsets(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");
     int64_t partition = ext_call_integer(call, 1, "partition");
-    int64_t timestamp = 0;
-    enum hw_list_offsets what = list_argument(call, 2, &timestamp);
-    struct hw_cluster *cluster = ext_call_lock(call);
-    hw_offset_t offset = HW_OFFSET_NONE;
+    struct hw_list_request request = {.is_read_committed = false};
+    struct client_options options = {.is_read_committed = &request.is_read_committed};
+    struct hw_listed listed = {.offset = HW_OFFSET_NONE};
+    struct hw_cluster *cluster;
+    bool has_options;
+    char text[80];
 
+    request.what = list_argument(call, 2, &request.timestamp);
+    has_options = read_client_options(call, 3, &options);
+    request.client = options.client;
+    cluster = ext_call_lock(call);
     if (cluster != NULL) {
-        call->status = hw_cluster_list_offsets(cluster, topic, partition, what, timestamp, &offset,
-                                               &call->error);
+        call->status =
+            hw_cluster_list_offsets(cluster, topic, partition, &request, &listed, &call->error);
     }
-    if (call->status == HW_OK && offset != HW_OFFSET_NONE) {
-        ext_call_return_integer(call, offset);
+    if (has_options) {
+        (void)snprintf(text, sizeof text, "[%" PRId64 ",%" PRId64 ",%" PRId32 "]", listed.offset,
+                       listed.timestamp, listed.leader_epoch);
+        ext_call_return_text(call, text);
+    } else if (listed.offset != HW_OFFSET_NONE) {
+        ext_call_return_integer(call, listed.offset);
     }
 }
 
@@ -99,14 +153,24 @@ void fn_epoch_end_offset(struct ext_call *call)
     int64_t partition = ext_call_integer(call, 1, "partition");
     int64_t broker = ext_call_integer(call, 2, "broker");
     int64_t epoch = ext_call_integer(call, 3, "epoch");
-    struct hw_cluster *cluster = ext_call_lock(call);
+    struct client_options options = {.is_read_committed = NULL};
+    bool has_options = read_client_options(call, 4, &options);
+    struct hw_cluster *cluster;
     hw_epoch_t found = HW_EPOCH_NONE;
     hw_offset_t end = HW_OFFSET_NONE;
     char text[48];
 
+    if (has_options && options.client.has_broker && options.client.broker != broker) {
+        ext_call_refuse(call, "epoch_end_offset(): the option broker is another one than the third "
+                              "argument");
+    }
+    options.client.has_broker = true;
+    options.client.broker = broker;
+    cluster = ext_call_lock(call);
     if (cluster != NULL) {
-        call->status = hw_cluster_epoch_end_offset(cluster, topic, partition, broker, epoch, &found,
-                                                   &end, &call->error);
+        call->status = hw_cluster_epoch_end_offset(cluster, topic, partition, broker,
+                                                   has_options ? &options.client : NULL, epoch,
+                                                   &found, &end, &call->error);
     }
     (void)snprintf(text, sizeof text, "[%" PRId32 ",%" PRId64 "]", found, end);
     ext_call_return_text(call, end == HW_OFFSET_NONE ? NULL : text);

@@ -47,6 +47,7 @@ static int64_t acks_argument(struct ext_call *call, int argument)
 struct produce_options {
     struct hw_produce *produce;
     struct hw_produce_producer *producer;
+    struct hw_client_call client;
     struct hw_buffer *headers;
     sqlite3 *db;
     bool is_batch;           /* Timestamps and headers are in it. */
@@ -105,21 +106,6 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
         record->timestamp = number;
         return HW_OK;
     }
-    if (strcmp(member->name, "leader_epoch") == 0) {
-        if (!ext_json_integer(member, &number) || number < 0) {
-            return ext_error_invalid(error, "leader_epoch must be an integer, 0 or more");
-        }
-        options->produce->leader_epoch = number;
-        return HW_OK;
-    }
-    if (strcmp(member->name, "broker") == 0) {
-        if (!ext_json_integer(member, &number)) {
-            return ext_error_invalid(error, "broker must be an integer, a broker's id");
-        }
-        options->produce->has_broker = true;
-        options->produce->broker = number;
-        return HW_OK;
-    }
     if (strcmp(member->name, "headers") == 0) {
         return ext_json_headers_of_member(options->db, member, options->headers,
                                           &record->header_count, error);
@@ -130,11 +116,12 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
                    ? HW_OK
                    : ext_error_invalid(error, "if_refused must be \"error\" or \"null\"");
     }
-    if (!options->is_batch) {
+    status = ext_json_client_option(&options->client, member, &is_known, error);
+    if (status == HW_OK && !is_known && !options->is_batch) {
         status = visit_producer_option(options->producer, member, &is_known, error);
-        if (status != HW_OK || is_known) {
-            return status;
-        }
+    }
+    if (status != HW_OK || is_known) {
+        return status;
     }
     return ext_error_invalid(error,
                              "produce(): no option named %.60s; there are timestamp, headers, "
@@ -145,10 +132,14 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
 
 static void read_options(struct ext_call *call, int argument, struct produce_options *options)
 {
+    options->client.leader_epoch = HW_EPOCH_NONE;
     if (call->status == HW_OK && !ext_call_is_missing(call, argument)) {
         call->status = ext_json_walk(call->session->db, call->argv[argument], "options",
                                      visit_produce_option, options, &call->error);
     }
+    options->produce->leader_epoch = options->client.leader_epoch;
+    options->produce->has_broker = options->client.has_broker;
+    options->produce->broker = options->client.broker;
 }
 
 /* The rest of options->produce. */
@@ -194,7 +185,7 @@ static void send_produce(struct ext_call *call, const struct produce_options *op
 
 void fn_produce(struct ext_call *call)
 {
-    struct hw_produce produce = {.leader_epoch = -1};
+    struct hw_produce produce = {.topic = NULL};
     struct hw_produce_producer producer = {
         .producer_id = -1, .epoch = -1, .sequence = -1, .transactional = -1};
     struct hw_buffer headers;
@@ -218,7 +209,7 @@ void fn_produce(struct ext_call *call)
 void fn_produce_batch(struct ext_call *call)
 {
     enum { BATCH = 2, BATCH_ACKS, BATCH_OPTIONS };
-    struct hw_produce produce = {.leader_epoch = -1};
+    struct hw_produce produce = {.topic = NULL};
     struct produce_options options = {
         .produce = &produce, .db = call->session->db, .is_batch = true};
 

@@ -19,15 +19,12 @@ SQLITE_EXTENSION_INIT3
 static const struct {
     const char *text;
     size_t size;
-} term_names[] = {[TERM_TOPIC] = NAME("topic"),
-                  [TERM_PARTITION] = NAME("partition"),
-                  [TERM_OFFSET] = NAME("offset"),
-                  [TERM_ROWID] = NAME("rowid"),
-                  [TERM_TIMESTAMP] = NAME("timestamp"),
-                  [TERM_REPLICA] = NAME("replica"),
-                  [TERM_ISOLATION] = NAME("isolation"),
-                  [TERM_LIMIT] = NAME("limit"),
-                  [TERM_SKIP] = NAME("skip")};
+} term_names[] = {
+    [TERM_TOPIC] = NAME("topic"),         [TERM_PARTITION] = NAME("partition"),
+    [TERM_OFFSET] = NAME("offset"),       [TERM_ROWID] = NAME("rowid"),
+    [TERM_TIMESTAMP] = NAME("timestamp"), [TERM_REPLICA] = NAME("replica"),
+    [TERM_ISOLATION] = NAME("isolation"), [TERM_CLIENT_EPOCH] = NAME("current_leader_epoch"),
+    [TERM_LIMIT] = NAME("limit"),         [TERM_SKIP] = NAME("skip")};
 #undef NAME
 
 struct planner {
@@ -433,6 +430,10 @@ static enum hw_status read_argument(struct record_scan *scan, enum record_term t
         ext_range_narrow(&scan->replicas, comparison, value);
         scan->has_replica = true;
         break;
+    case TERM_CLIENT_EPOCH:
+        ext_range_narrow(&scan->client_epochs, comparison, value);
+        scan->has_client_epoch = true;
+        break;
     case TERM_LIMIT:
     case TERM_SKIP:
         want_rows(scan, term, sqlite3_value_int64(value));
@@ -454,6 +455,7 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
                                  .rowids = EXT_RANGE_ALL,
                                  .timestamps = EXT_RANGE_ALL,
                                  .replicas = EXT_RANGE_ALL,
+                                 .client_epochs = EXT_RANGE_ALL,
                                  .mode = HW_READ_UNCOMMITTED};
     for (int i = 0; status == HW_OK && i < argc; i++) {
         enum record_term term;
@@ -464,7 +466,12 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
     }
     scan->is_empty |= ext_range_is_empty(&scan->partitions) || ext_range_is_empty(&scan->offsets) ||
                       ext_range_is_empty(&scan->rowids) || ext_range_is_empty(&scan->timestamps) ||
-                      ext_range_is_empty(&scan->replicas);
+                      ext_range_is_empty(&scan->replicas) ||
+                      ext_range_is_empty(&scan->client_epochs);
+    if (status == HW_OK && !scan->is_empty && scan->has_client_epoch &&
+        scan->client_epochs.first < 0) {
+        return ext_error_invalid(error, "current_leader_epoch must be an integer, 0 or more");
+    }
     return status;
 }
 
@@ -497,11 +504,13 @@ int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int
     int64_t rowid = record_rowid(partition, offset);
     uint64_t hash;
 
-    if (!scan->has_replica && scan->mode == HW_READ_UNCOMMITTED) {
+    if (!scan->has_replica && !scan->has_client_epoch && scan->mode == HW_READ_UNCOMMITTED) {
         return rowid;
     }
     hash = ext_vtab_hash(ext_vtab_hash(0, (uint64_t)scan->mode),
                          scan->has_replica ? (uint64_t)scan->replicas.first : UINT64_MAX);
+    hash = ext_vtab_hash(hash,
+                         scan->has_client_epoch ? (uint64_t)scan->client_epochs.first : UINT64_MAX);
     return (int64_t)(ext_vtab_hash(hash, (uint64_t)rowid) | UINT64_C(1) << 63);
 }
 

@@ -31,6 +31,7 @@ enum record_term {
     TERM_TIMESTAMP,
     TERM_REPLICA,
     TERM_ISOLATION,
+    TERM_CLIENT_EPOCH,
     TERM_LIMIT,
     TERM_SKIP /* SQL's OFFSET. */
 };
@@ -64,11 +65,13 @@ struct record_scan {
     const char *topic; /* NULL: not given. */
     bool has_replica;
     bool has_isolation;
+    bool has_client_epoch;
     struct ext_range partitions;
     struct ext_range offsets;
     struct ext_range rowids;
     struct ext_range timestamps; /* Only its first is used. */
     struct ext_range replicas;
+    struct ext_range client_epochs;
     enum hw_read_mode mode;
     bool is_empty;       /* No row can match. */
     int64_t rows_wanted; /* About so many rows will be looked at; 0: all. */

@@ -89,11 +89,12 @@ static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error
         const char *name;
         const char *reason;
     } hidden[] = {{"leader_epoch", "produce() takes it as an option"},
-                  {"producer_id", "idempotent producers are not supported yet"},
+                  {"producer_id", "produce() takes it as an option"},
                   {"replica", "the leader takes every record"},
-                  {"isolation", "it says what a SELECT returns"}};
+                  {"isolation", "it says what a SELECT returns"},
+                  {"current_leader_epoch", "it is a reader's, produce() takes leader_epoch"}};
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (int)(sizeof hidden / sizeof hidden[0]); i++) {
         if (is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + i))) {
             return ext_error_invalid(error, "%s cannot be given in an INSERT: %s", hidden[i].name,
                                      hidden[i].reason);

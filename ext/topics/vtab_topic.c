@@ -33,17 +33,25 @@ static const struct ext_column columns[] = {
     {"producer_id", "INTEGER HIDDEN", "of an idempotent producer; else NULL"},
     {"replica", "INTEGER HIDDEN", "an argument: replica = 2 reads broker 2's copy"},
     {"isolation", "TEXT HIDDEN", "an argument: 'read_uncommitted' (the default), 'read_committed'"},
+    {"current_leader_epoch", "INTEGER HIDDEN",
+     "an argument: the leader epoch that the consumer knows; another one than the replica's is an "
+     "error"},
 };
 
-static const enum record_term terms[] = {
-    [TOPIC_PARTITION] = TERM_PARTITION, [TOPIC_OFFSET] = TERM_OFFSET,
-    [TOPIC_TIMESTAMP] = TERM_TIMESTAMP, [TOPIC_KEY] = TERM_NONE,
-    [TOPIC_VALUE] = TERM_NONE,          [TOPIC_HEADERS] = TERM_NONE,
-    [TOPIC_LEADER_EPOCH] = TERM_NONE,   [TOPIC_PRODUCER_ID] = TERM_NONE,
-    [TOPIC_REPLICA] = TERM_REPLICA,     [TOPIC_ISOLATION] = TERM_ISOLATION};
+static const enum record_term terms[] = {[TOPIC_PARTITION] = TERM_PARTITION,
+                                         [TOPIC_OFFSET] = TERM_OFFSET,
+                                         [TOPIC_TIMESTAMP] = TERM_TIMESTAMP,
+                                         [TOPIC_KEY] = TERM_NONE,
+                                         [TOPIC_VALUE] = TERM_NONE,
+                                         [TOPIC_HEADERS] = TERM_NONE,
+                                         [TOPIC_LEADER_EPOCH] = TERM_NONE,
+                                         [TOPIC_PRODUCER_ID] = TERM_NONE,
+                                         [TOPIC_REPLICA] = TERM_REPLICA,
+                                         [TOPIC_ISOLATION] = TERM_ISOLATION,
+                                         [TOPIC_CLIENT_EPOCH] = TERM_CLIENT_EPOCH};
 
 enum {
-    ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION,
+    ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION | 1 << TOPIC_CLIENT_EPOCH,
     LIGHT_COLUMNS = 1 << TOPIC_PARTITION | 1 << TOPIC_OFFSET | ARGUMENT_COLUMNS
 };
 
@@ -428,6 +436,11 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         sqlite3_result_text(
             context, cursor->scan.mode == HW_READ_COMMITTED ? "read_committed" : "read_uncommitted",
             -1, SQLITE_STATIC);
+        break;
+    case TOPIC_CLIENT_EPOCH:
+        if (cursor->scan.has_client_epoch) {
+            sqlite3_result_int64(context, cursor->scan.client_epochs.first);
+        }
         break;
     }
     return SQLITE_OK;

@@ -25,7 +25,8 @@ enum topic_column {
     TOPIC_LEADER_EPOCH, /* Hidden from here on. */
     TOPIC_PRODUCER_ID,
     TOPIC_REPLICA,
-    TOPIC_ISOLATION
+    TOPIC_ISOLATION,
+    TOPIC_CLIENT_EPOCH
 };
 
 extern const struct ext_schema vtab_topic_schema;
