@@ -114,12 +114,56 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
     return rounds_settle(cluster, topic, partition, status, error);
 }
 
+/* A broker that takes itself for the leader does not fetch, whatever the controller's record says. */
+static enum hw_status rounds_refuse_leader(const struct hw_partition *partition,
+                                           const struct hw_replica *replica, struct hw_error *error)
+{
+    hw_broker_id_t id = replica->broker;
+
+    return partition->record.leader == id
+               ? hw_error_set(error, HW_MISUSE, "broker %" PRId32 " leads %s: only followers fetch",
+                              id, partition->name)
+               : hw_error_set(error, HW_MISUSE,
+                              "broker %" PRId32 " takes itself for the leader of %s, since it has"
+                              " not heard of what followed: heal(%" PRId32
+                              ", 'controller'), then it fetches",
+                              id, partition->name, id);
+}
+
+/* A poll goes to the leader that the follower knows. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
+ * where it knows none, or that one does not run. */
+static enum hw_status rounds_check_leader(const struct hw_cluster *cluster,
+                                          const struct hw_partition *partition,
+                                          const struct hw_replica *follower, struct hw_error *error)
+{
+    struct hw_replica *leader;
+    hw_broker_id_t known = follower->leader;
+
+    if (!cluster->variant->has_controller || known == partition->record.leader) {
+        return hw_cluster_find_leader(cluster, partition, &leader, error);
+    }
+    if (known == HW_BROKER_ID_NONE) {
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "broker %" PRId32 " has not been told who leads %s: heal(%" PRId32
+                               ", 'controller')",
+                               follower->broker, partition->name, follower->broker);
+    }
+    return hw_partition_find(partition, known) != NULL
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                                 "the leader of %s that broker %" PRId32
+                                 " knows of, broker %" PRId32 ", is down: restart(%" PRId32
+                                 ") it, or heal(%" PRId32 ", 'controller') so that broker %" PRId32
+                                 " hears who leads now",
+                                 partition->name, follower->broker, known, known, follower->broker,
+                                 follower->broker);
+}
+
 static enum hw_status rounds_find_follower(struct hw_cluster *cluster, const char *topic,
                                            int64_t partition, int64_t broker, struct hw_topic **t,
                                            struct hw_partition **p, struct hw_replica **follower,
                                            struct hw_error *error)
 {
-    struct hw_replica *leader;
     enum hw_status status = hw_cluster_refuse_timed(cluster, "this verb", error);
 
     if (status == HW_OK) {
@@ -128,14 +172,13 @@ static enum hw_status rounds_find_follower(struct hw_cluster *cluster, const cha
     if (status == HW_OK) {
         status = hw_cluster_find_replica(cluster, *p, broker, follower, error);
     }
-    if (status == HW_OK && (*p)->record.leader == (*follower)->broker) {
-        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " leads %s: only followers fetch",
-                            (*follower)->broker, (*p)->name);
+    if (status == HW_OK && (*follower)->role == HW_ROLE_LEADER) {
+        return rounds_refuse_leader(*p, *follower, error);
     }
     if (status == HW_OK && rounds_is_prepared(*t, *p)) {
         return hw_cluster_refuse_written(cluster, *t, *p, error);
     }
-    return status == HW_OK ? hw_cluster_find_leader(cluster, *p, &leader, error) : status;
+    return status == HW_OK ? rounds_check_leader(cluster, *p, *follower, error) : status;
 }
 
 enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, int64_t partition,
