@@ -21,6 +21,7 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/link_times.h"
 #include "core/cluster/load.h"
+#include "core/cluster/snapshots.h"
 #include "core/config/config.h"
 #include "core/format/checkpoint_scan.h"
 #include "core/format/meta_properties.h"

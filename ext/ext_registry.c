@@ -15,7 +15,8 @@ struct ext_cluster {
     struct ext_cluster *next;
     atomic_int references; /* Made from none, and taken to none, under the list's mutex only. */
     char *directory;
-    sqlite3_mutex *mutex; /* NULL where SQLite was built without threads. */
+    sqlite3_mutex *mutex;          /* NULL where SQLite was built without threads. */
+    struct hw_snapshots snapshots; /* Of one in memory, whose store and cluster live in it. */
     struct hw_store *store;
     struct hw_cluster *cluster;
 };
@@ -63,6 +64,7 @@ static void entry_destroy(struct ext_cluster *entry)
     /* Nobody is left who could be told; what could not be written is recovered at the next open. */
     (void)hw_cluster_close(entry->cluster, &error);
     hw_store_destroy(entry->store);
+    hw_snapshots_release(&entry->snapshots);
     if (entry->mutex != NULL) {
         sqlite3_mutex_free(entry->mutex);
     }
@@ -91,6 +93,8 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
     bool in_memory = options->directory == NULL;
+    const struct hw_allocator *allocator =
+        in_memory ? &entry->snapshots.arena.allocator : &ext_allocator;
     enum hw_status status;
 
     entry->directory =
@@ -99,20 +103,22 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
     if (entry->directory == NULL || (entry->mutex == NULL && sqlite3_threadsafe() != 0)) {
         return hw_error_no_memory(error, "a cluster");
     }
-    status = in_memory ? hw_memory_store_create(&ext_allocator, &entry->store, error)
+    status = in_memory ? hw_memory_store_create(allocator, &entry->store, error)
                        : hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
                                                &entry->store, error);
     if (status != HW_OK) {
         return status;
     }
-    status = hw_cluster_open(&(struct hw_cluster_options){.allocator = &ext_allocator,
-                                                          .store = entry->store,
-                                                          .directory = entry->directory,
-                                                          .protocol = options->protocol,
-                                                          .seed = options->seed,
-                                                          .broker_count = options->broker_count,
-                                                          .clock = {.now_ms = wall_now}},
-                             &entry->cluster, error);
+    status = hw_cluster_open(
+        &(struct hw_cluster_options){.allocator = allocator,
+                                     .snapshots = in_memory ? &entry->snapshots : NULL,
+                                     .store = entry->store,
+                                     .directory = entry->directory,
+                                     .protocol = options->protocol,
+                                     .seed = options->seed,
+                                     .broker_count = options->broker_count,
+                                     .clock = {.now_ms = wall_now}},
+        &entry->cluster, error);
     /* SQLITE_BUSY would promise that waiting helps; the other process may keep it for days. */
     return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
 }
@@ -127,6 +133,7 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
         return hw_error_no_memory(error, "a cluster");
     }
     *made = (struct ext_cluster){.references = 1};
+    hw_snapshots_init(&made->snapshots, &ext_allocator);
     status = entry_fill(made, options, error);
     if (status != HW_OK) {
         entry_destroy(made);
@@ -217,6 +224,11 @@ struct hw_cluster *ext_cluster_lock_now(struct ext_cluster *cluster)
     (void)ext_cluster_lock(cluster);
     (void)hw_cluster_catch_up(cluster->cluster, &unused);
     return cluster->cluster;
+}
+
+bool ext_cluster_has_cursors(const struct ext_cluster *cluster)
+{
+    return atomic_load(&cluster->references) > 1;
 }
 
 struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster)

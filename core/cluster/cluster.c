@@ -71,6 +71,8 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
         return hw_error_no_memory(error, "cluster");
     }
     made->allocator = options->allocator;
+    made->snapshots = options->snapshots;
+    made->callers = made->snapshots == NULL ? made->allocator : made->snapshots->arena.backing;
     made->store = options->store;
     made->clock = options->clock;
     made->next_slot = 1;

@@ -32,6 +32,7 @@
 #include "core/replication/coordinator.h"
 
 struct hw_cluster;
+struct hw_snapshots;
 
 /* The machine's clock: milliseconds since 1970. It may jump, and fall. */
 struct hw_clock {
@@ -41,6 +42,7 @@ struct hw_clock {
 
 struct hw_cluster_options {
     const struct hw_allocator *allocator;
+    struct hw_snapshots *snapshots; /* Whose arena `allocator` is; NULL: it cannot go back. */
     struct hw_store *store;
     const char *directory; /* Made with the first change; its parent exists. Copied. */
     const char *protocol;  /* Variant of a new cluster; NULL: "kafka". */

@@ -17,6 +17,7 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
+#include "core/cluster/snapshots.h"
 #include "core/config/config.h"
 #include "core/durable/loss_file.h"
 #include "core/durable/shown_file.h"
@@ -106,6 +107,8 @@ struct hw_written {
 
 struct hw_cluster {
     const struct hw_allocator *allocator;
+    const struct hw_allocator *callers; /* Of what callers own: stages, readers. */
+    struct hw_snapshots *snapshots;     /* NULL: it cannot go back. */
     struct hw_store *store;
     char *directory;
     struct hw_file *lock; /* NULL until the cluster is on disk. */

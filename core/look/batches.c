@@ -25,6 +25,6 @@ enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *t
     }
     status = hw_path_format(path, error, "%s", hw_log_directory(replica->log));
     return status == HW_OK
-               ? hw_kafka_scan_open(cluster->allocator, cluster->store, &options, scan, error)
+               ? hw_kafka_scan_open(cluster->callers, cluster->store, &options, scan, error)
                : status;
 }

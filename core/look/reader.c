@@ -153,14 +153,14 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
 enum hw_status hw_reader_open(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader **reader, struct hw_error *error)
 {
-    struct hw_reader *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+    struct hw_reader *made = hw_alloc_zeroed(cluster->callers, sizeof *made);
     enum hw_status status;
 
     *reader = NULL;
     if (made == NULL) {
         return hw_error_no_memory(error, "reader");
     }
-    made->allocator = cluster->allocator;
+    made->allocator = cluster->callers;
     hw_buffer_init(&made->chunk, made->allocator);
     hw_buffer_init(&made->plain, made->allocator);
     hw_buffer_init(&made->aborted, made->allocator);

@@ -14,16 +14,16 @@ enum { STAGE_TABLE_SIZE_MIN = 16 };
 enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
                                struct hw_error *error)
 {
-    struct hw_stage *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
+    struct hw_stage *made = hw_alloc_zeroed(cluster->callers, sizeof *made);
 
     *stage = NULL;
     if (made == NULL) {
         return hw_error_no_memory(error, "stage of a transaction");
     }
     made->cluster = cluster;
-    hw_stage_pieces_init(&made->pieces, cluster->allocator, cluster->store, cluster->directory);
-    hw_buffer_init(&made->batches, cluster->allocator);
-    hw_buffer_init(&made->smaller, cluster->allocator);
+    hw_stage_pieces_init(&made->pieces, cluster->callers, cluster->store, cluster->directory);
+    hw_buffer_init(&made->batches, cluster->callers);
+    hw_buffer_init(&made->smaller, cluster->callers);
     *stage = made;
     return HW_OK;
 }
@@ -41,7 +41,7 @@ void hw_stage_destroy(struct hw_stage *stage)
         return;
     }
     hw_stage_rollback(stage);
-    allocator = stage->cluster->allocator;
+    allocator = stage->cluster->callers;
     hw_stage_pieces_release(&stage->pieces);
     hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
     hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
@@ -110,7 +110,7 @@ struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
 /* Room for one more partition. */
 static enum hw_status stage_reserve_partition(struct hw_stage *stage, struct hw_error *error)
 {
-    const struct hw_allocator *allocator = stage->cluster->allocator;
+    const struct hw_allocator *allocator = stage->cluster->callers;
     size_t needed = stage->partition_count + 1;
     size_t size = stage->table_size == 0 ? STAGE_TABLE_SIZE_MIN : stage->table_size * 2;
     uint32_t *table;
@@ -393,7 +393,7 @@ enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_top
 {
     struct hw_topic_spec staged = *spec;
     struct hw_topic *topic;
-    enum hw_status status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->created,
+    enum hw_status status = hw_array_reserve(stage->cluster->callers, (void **)&stage->created,
                                              &stage->created_capacity, stage->created_count + 1,
                                              sizeof *stage->created, error);
 
@@ -429,7 +429,7 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
                                              &selection.topic->partitions[p], error);
         }
     }
-    status = hw_array_reserve(stage->cluster->allocator, (void **)&stage->deleted,
+    status = hw_array_reserve(stage->cluster->callers, (void **)&stage->deleted,
                               &stage->deleted_capacity, stage->deleted_count + 1,
                               sizeof *stage->deleted, error);
     if (status == HW_OK) {

@@ -111,7 +111,7 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
     if (partition->answer != 0 && stage->answers[partition->answer - 1].acks == acks) {
         return HW_OK;
     }
-    status = hw_array_reserve(cluster->allocator, (void **)&stage->answers, &stage->answer_capacity,
+    status = hw_array_reserve(cluster->callers, (void **)&stage->answers, &stage->answer_capacity,
                               stage->answer_count + 1, sizeof *stage->answers, error);
     if (status == HW_OK && acks == HW_ACKS_ALL) {
         status = reserve_waiting(leader, partition->waiting_count + 1, error);
@@ -266,7 +266,7 @@ static enum hw_status note_begin(struct hw_stage *stage, struct hw_error *error)
     struct hw_buffer note;
     enum hw_status status = HW_OK;
 
-    hw_buffer_init(&note, cluster->allocator);
+    hw_buffer_init(&note, cluster->callers);
     for (size_t i = 0; status == HW_OK && i < stage->partition_count; i++) {
         const struct hw_stage_partition *partition = &stage->partitions[i];
         const struct hw_stage_start start = {.topic_id = partition->topic->id,

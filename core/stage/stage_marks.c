@@ -24,7 +24,7 @@ static void forget_marks(struct hw_stage *stage, size_t first)
 
 enum hw_status hw_stage_mark(struct hw_stage *stage, int32_t level, struct hw_error *error)
 {
-    const struct hw_allocator *allocator = stage->cluster->allocator;
+    const struct hw_allocator *allocator = stage->cluster->callers;
     size_t first = first_mark(stage, level);
     enum hw_status status;
 

@@ -29,6 +29,18 @@ const struct ext_function ext_functions[] = {
      "returns the id",
      "SELECT add_broker(4);"},
 
+    {"snapshot", 1, 1, EFFECT, fn_snapshot, "snapshot(name)",
+     "copy a cluster in memory as it is now, with what is under way, its clock and its journal, "
+     "for "
+     "rewind(name); returns the time in milliseconds",
+     "SELECT snapshot('before');"},
+    {"rewind", 1, 1, EFFECT, fn_rewind, "rewind(name)",
+     "let the cluster be again exactly what it was at snapshot(name); returns the time there",
+     "SELECT snapshot('before'); SELECT rewind('before');"},
+    {"forget", 1, 1, EFFECT, fn_forget, "forget(name)",
+     "drop a snapshot; returns how many are left",
+     "SELECT snapshot('before'); SELECT forget('before');"},
+
     {"create_topic", 1, 4, EFFECT, fn_create_topic,
      "create_topic(name [, partitions [, replication_factor [, configs_json]]])",
      "create a topic without a table; returns its id",

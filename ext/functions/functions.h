@@ -18,6 +18,11 @@ void fn_open_cluster(struct ext_call *call);
 void fn_configure(struct ext_call *call);
 void fn_add_broker(struct ext_call *call);
 
+/* functions_explore.c */
+void fn_snapshot(struct ext_call *call);
+void fn_rewind(struct ext_call *call);
+void fn_forget(struct ext_call *call);
+
 /* functions_topic.c */
 void fn_create_topic(struct ext_call *call);
 void fn_delete_topic(struct ext_call *call);

@@ -204,6 +204,13 @@ static const struct ext_column loads[] = {
     {"max_latency_ms", "REAL", "the longest that one waited"},
 };
 
+static const struct ext_column snapshots[] = {
+    {"name", "TEXT", "the name that snapshot() was given"},
+    {"time_ms", "INTEGER", "the cluster's clock then"},
+    {"taken_at_event", "INTEGER", "seq of the last event of hw_journal then"},
+    {"size_bytes", "INTEGER", "memory that the copy takes"},
+};
+
 static const struct ext_column configs[] = {
     {"name", "TEXT", "the config's name, as Kafka calls it"},
     {"value", "TEXT", "the value in force; NULL: none"},
@@ -301,6 +308,10 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_loads", loads, "one row a load(): what it does, and how long its producers waited",
            "SELECT id, sent, acknowledged, mean_latency_ms FROM hw_loads;"),
      FIRST(1), fill_loads, true},
+
+    {TABLE("hw_snapshots", snapshots, "one row a snapshot() that rewind() can go back to",
+           "SELECT name, time_ms, size_bytes FROM hw_snapshots;"),
+     FIRST(1), fill_snapshots, true},
 
     {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),

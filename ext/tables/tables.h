@@ -42,6 +42,9 @@ void fill_transactions(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_segments(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows);
 
+/* tables_explore.c */
+void fill_snapshots(struct hw_cluster *cluster, struct ext_rows *rows);
+
 /* tables_time.c */
 void fill_links(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_requests(struct hw_cluster *cluster, struct ext_rows *rows);

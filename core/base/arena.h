@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of one owner that can be copied and put back as a whole: every block keeps its address, so
+ * what points into it from inside needs no care.
+ *
+ *     hw_arena_save()     copies what is in use      | in proportion to what is in use,
+ *     hw_arena_restore()  puts the copy back         | not to what has happened
+ *
+ * Blocks given out after a copy was made are gone once it is put back, and blocks given back since
+ * are there again. Whoever points into an arena from outside must know that.
+ *
+ *     chunk 1   [ block | block | free | block | ... not used yet ]   small blocks, by size class
+ *     chunk 2   [ block ..................................... ]       a large block has its own
+ */
+#ifndef HW_BASE_ARENA_H
+#define HW_BASE_ARENA_H
+
+#include "core/base/memory.h"
+
+#include <stdbool.h>
+
+/* A block of more bytes has a chunk of its own. */
+enum { HW_ARENA_BLOCK_MAX = 8192, HW_ARENA_CLASSES = 36, HW_ARENA_CHUNK_SIZE = 65536 };
+
+struct hw_arena_chunk;
+
+/* What is copied besides the chunks' bytes. */
+struct hw_arena_state {
+    struct hw_arena_chunk *current; /* Where small blocks are cut from; NULL: no chunk yet. */
+    void *free[HW_ARENA_CLASSES];   /* Blocks given back, each with the address of the next one. */
+    size_t chunk_count;
+};
+
+struct hw_arena {
+    struct hw_allocator allocator; /* For whoever lives in the arena. */
+    const struct hw_allocator *backing;
+    struct hw_arena_state state;
+    struct hw_arena_chunk **chunks;
+    size_t chunk_capacity;
+};
+
+struct hw_arena_saved_chunk {
+    struct hw_arena_chunk *chunk;
+    size_t used;
+};
+
+/* A copy of an arena. */
+struct hw_arena_image {
+    struct hw_arena_state state;
+    struct hw_arena_saved_chunk *chunks;
+    size_t chunk_capacity;
+    unsigned char *bytes; /* What the chunks hold, one behind the other. */
+    size_t size;
+    size_t capacity;
+};
+
+/* Memory comes from `backing`, which outlives the arena. The arena must not move: its allocator
+ * points to it. */
+void hw_arena_init(struct hw_arena *arena, const struct hw_allocator *backing);
+
+/* Give all memory back, whatever lives in it; every image was released before. */
+void hw_arena_release(struct hw_arena *arena);
+
+/* Copy the arena into *image, which is zero or was saved before (its memory is used again). Errors:
+ * HW_NO_MEMORY; the image is then released. */
+enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *image,
+                             struct hw_error *error);
+
+/* Put it back. It cannot fail, and may be done any number of times. */
+void hw_arena_restore(struct hw_arena *arena, const struct hw_arena_image *image);
+
+/* Give back what the image holds; a zero one is allowed. It is zero then. */
+void hw_arena_image_release(struct hw_arena *arena, struct hw_arena_image *image);
+
+#endif /* HW_BASE_ARENA_H */
