@@ -583,6 +583,10 @@ static void ids_are_above_every_id_that_was_seen(void **state)
     hw_coordinator_saw_producer_id(&t->coordinator, 7);
     assert_int_equal(hw_coordinator_new_producer_id(&t->coordinator), 4001);
     assert_string_equal(init(t), "4002 0");
+
+    /* There are others left behind any. */
+    hw_coordinator_saw_producer_id(&t->coordinator, INT64_MAX - 1);
+    assert_int_equal(hw_coordinator_new_producer_id(&t->coordinator), 4003);
 }
 
 static void every_allocation_may_fail(void **state)

@@ -1,7 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants of everything. Only reads; for tests, and for users who set check.invariants. */
 #include "core/base/assert.h"
+#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
+
+/* Whether the partition has lost records that were visible, so maybe a marker too. */
+static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_topic *topic,
+                           const struct hw_partition *partition)
+{
+    const struct hw_loss *loss;
+
+    for (size_t i = 0; (loss = hw_losses_at(&cluster->losses, i)) != NULL; i++) {
+        if (hw_uuid_equal(&loss->topic_id, &topic->id) && loss->partition == partition->number) {
+            return true;
+        }
+    }
+    return cluster->losses.forgotten > 0;
+}
+
+/*
+ * What the leader's log and the coordinator know of a producer fits: what is open here is in the
+ * set of a transaction that goes on, and no epoch is above the coordinator's (kafka-transactions,
+ * section 16, 2 and 3). A script, a tool and a loss can make it otherwise, and a reader of
+ * hw_producers then sees it; these are left out.
+ */
+static bool check_producer_fits(const struct hw_cluster *cluster, const struct hw_topic *topic,
+                                const struct hw_partition *partition,
+                                const struct hw_producer *producer)
+{
+    const struct hw_transaction_entry *entry =
+        hw_coordinator_find_producer(&cluster->coordinator, producer->producer_id);
+
+    if (entry == NULL || entry->is_scripted || entry->producer_id != producer->producer_id) {
+        return true;
+    }
+    return (producer->epoch <= entry->epoch &&
+            (producer->transaction_start == HW_OFFSET_NONE ||
+             hw_transaction_entry_has(entry, &topic->id, partition->number))) ||
+           check_has_lost(cluster, topic, partition);
+}
+
+static void check_producers(const struct hw_cluster *cluster, const struct hw_topic *topic,
+                            const struct hw_partition *partition)
+{
+    const struct hw_replica *leader = hw_partition_leader(partition);
+    const struct hw_producer_state *state = leader == NULL ? NULL : hw_log_producers(leader->log);
+
+    for (size_t i = 0; state != NULL && i < state->count && cluster->coordinator.count > 0; i++) {
+        HW_ASSERT(check_producer_fits(cluster, topic, partition, &state->producers[i]));
+    }
+}
 
 void hw_cluster_check(const struct hw_cluster *cluster)
 {
@@ -18,6 +66,7 @@ void hw_cluster_check(const struct hw_cluster *cluster)
             hw_partition_check(partition);
             HW_ASSERT(partition->variant == cluster->variant);
             HW_ASSERT(!partition->is_record_dirty);
+            check_producers(cluster, topic, partition);
         }
     }
 }

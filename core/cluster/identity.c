@@ -33,17 +33,27 @@ static int32_t identity_next_sequence(const struct hw_produce_target *target,
     return next < 0 ? 0 : next;
 }
 
+static bool identity_is_scripted(const struct hw_produce_producer *producer)
+{
+    return producer->epoch >= 0 || producer->sequence >= 0 || producer->transactional >= 0;
+}
+
+static void identity_note_scripted(struct hw_transaction_entry *entry, bool is_scripted)
+{
+    if (entry != NULL) {
+        entry->is_scripted = entry->is_scripted || is_scripted;
+    }
+}
+
 /* Whether the batch is transactional; the client of a transactional producer sends no others. */
 static enum hw_status identity_kind(const struct hw_produce_producer *producer,
                                     const struct hw_transaction_entry *entry,
                                     const struct hw_client *client, bool *is_transactional,
                                     struct hw_error *error)
 {
-    bool is_scripted =
-        producer->epoch >= 0 || producer->sequence >= 0 || producer->transactional >= 0;
-
     *is_transactional = producer->transactional < 0 ? entry != NULL : producer->transactional != 0;
-    if (*is_transactional && !is_scripted && (client == NULL || !client->is_in_transaction)) {
+    if (*is_transactional && !identity_is_scripted(producer) &&
+        (client == NULL || !client->is_in_transaction)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
                                "producer %" PRId64 " has the transactional id %s and is in no"
                                " transaction: begin_txn(%" PRId64 ")",
@@ -152,7 +162,7 @@ enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
 {
     bool is_own = producer->epoch < 0 && producer->sequence < 0;
     struct hw_client *client = hw_clients_find(&cluster->clients, producer->producer_id);
-    const struct hw_transaction_entry *entry =
+    struct hw_transaction_entry *entry =
         hw_coordinator_find_producer(&cluster->coordinator, producer->producer_id);
     int version = client == NULL ? hw_cluster_transaction_version(cluster, -1) : client->version;
     bool is_transactional = false;
@@ -168,6 +178,7 @@ enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
         return status;
     }
     identity_fill(target, producer, entry, client, is_transactional, options);
+    identity_note_scripted(entry, identity_is_scripted(producer));
     if (is_own) {
         status = hw_clients_enter(&cluster->clients, producer->producer_id, options->producer_epoch,
                                   version, &client, error);
@@ -191,20 +202,24 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
                                       size_t size_bytes, struct hw_error *error)
 {
     struct hw_batch_options options;
+    struct hw_transaction_entry *entry;
     struct hw_batch batch;
     enum hw_status status;
 
     if (hw_batch_parse(bytes, size_bytes, &batch) != HW_BATCH_OK || batch.producer_id < 0 ||
-        (batch.attributes & HW_BATCH_TRANSACTIONAL) == 0 || batch.last_offset_delta == INT32_MAX) {
+        batch.last_offset_delta == INT32_MAX) {
         return HW_OK; /* What is no batch, the log refuses. */
+    }
+    entry = hw_coordinator_find_producer(&cluster->coordinator, batch.producer_id);
+    identity_note_scripted(entry, true);
+    if ((batch.attributes & HW_BATCH_TRANSACTIONAL) == 0) {
+        return HW_OK;
     }
     options = (struct hw_batch_options){.producer_id = batch.producer_id,
                                         .producer_epoch = batch.producer_epoch,
                                         .base_sequence = batch.base_sequence};
     status = hw_cluster_check_transactions(cluster, -1, -1, error);
-    return status == HW_OK ? identity_admit(cluster, target, &options,
-                                            hw_coordinator_find_producer(&cluster->coordinator,
-                                                                         batch.producer_id),
+    return status == HW_OK ? identity_admit(cluster, target, &options, entry,
                                             hw_cluster_transaction_version(cluster, -1),
                                             batch.last_offset_delta + 1, false, error)
                            : status;

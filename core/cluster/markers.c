@@ -191,7 +191,13 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
     status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker, 0,
                                       &info, error);
     if (status == HW_OK) {
+        struct hw_transaction_entry *entry =
+            hw_coordinator_find_producer(&cluster->coordinator, marker.producer_id);
+
         *offset = info.first_offset;
+        if (entry != NULL) {
+            entry->is_scripted = true; /* The coordinator is not told. */
+        }
         cluster->variant->appended(partition, &step, leader);
     }
     return hw_cluster_end_step(cluster, topic, partition, status, error);

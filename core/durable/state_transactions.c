@@ -119,6 +119,7 @@ static bool state_parse_entry(const struct hw_coordinator *coordinator, char *co
     entry->marker_epoch = (int16_t)marker_epoch;
     entry->client_version = (int)version;
     entry->is_pending = hw_transaction_entry_is_ending(entry);
+    entry->is_scripted = true;
     return entry->is_pending || entry->next_id == HW_PRODUCER_ID_NONE;
 }
 

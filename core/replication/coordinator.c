@@ -97,6 +97,9 @@ struct hw_transaction_entry *hw_coordinator_find_producer(const struct hw_coordi
     return found;
 }
 
+/* Ids from outside that are larger are not counted on: there is always a next one. */
+static const int64_t producer_id_limit = INT64_MAX / 2;
+
 int64_t hw_coordinator_new_producer_id(struct hw_coordinator *coordinator)
 {
     return coordinator->next_producer_id++;
@@ -104,7 +107,7 @@ int64_t hw_coordinator_new_producer_id(struct hw_coordinator *coordinator)
 
 void hw_coordinator_saw_producer_id(struct hw_coordinator *coordinator, int64_t producer_id)
 {
-    if (producer_id >= coordinator->next_producer_id && producer_id < INT64_MAX) {
+    if (producer_id >= coordinator->next_producer_id && producer_id < producer_id_limit) {
         coordinator->next_producer_id = producer_id + 1;
     }
 }
@@ -163,6 +166,13 @@ static enum hw_status coordinator_refuse_fenced(const struct hw_transaction_entr
 static enum hw_status coordinator_refuse_concurrent(const struct hw_transaction_entry *entry,
                                                     struct hw_error *error)
 {
+    if (entry->is_stuck) {
+        return hw_error_refuse(error, HW_KAFKA_CONCURRENT_TRANSACTIONS,
+                               "%s is in %s, and a partition has refused its marker for good:"
+                               " hw_journal says which, write_markers(%" PRId64 ") tries again",
+                               entry->transactional_id, hw_transaction_status_name(entry->status),
+                               entry->producer_id);
+    }
     return hw_error_refuse(error, HW_KAFKA_CONCURRENT_TRANSACTIONS,
                            "%s is in %s, %zu marker%s not committed yet: fetch_round() or"
                            " write_markers(%" PRId64 "), then again",
@@ -223,6 +233,15 @@ static enum hw_status coordinator_check_init(const struct hw_init_request *reque
     return HW_OK;
 }
 
+/* Have another epoch, or another id. Epochs never fall, except to 0 with a new id. */
+static void coordinator_become(struct hw_transaction_entry *entry, int64_t producer_id,
+                               int16_t epoch)
+{
+    HW_ASSERT(producer_id == entry->producer_id ? epoch >= entry->epoch : epoch == 0);
+    entry->producer_id = producer_id;
+    entry->epoch = epoch;
+}
+
 /* X2.2. */
 static enum hw_status coordinator_raise(struct hw_coordinator *coordinator,
                                         struct hw_transaction_entry *entry,
@@ -239,15 +258,14 @@ static enum hw_status coordinator_raise(struct hw_coordinator *coordinator,
                                    entry->transactional_id, given);
         }
         entry->previous_id = entry->producer_id;
-        entry->producer_id = hw_coordinator_new_producer_id(coordinator);
-        entry->epoch = 0;
+        coordinator_become(entry, hw_coordinator_new_producer_id(coordinator), 0);
         entry->last_epoch = given >= 0 ? epoch : -1;
     } else if (given < 0) {
-        entry->epoch++;
+        coordinator_become(entry, entry->producer_id, (int16_t)(epoch + 1));
         entry->last_epoch = -1;
     } else if (given == epoch || epoch == -1) {
+        coordinator_become(entry, entry->producer_id, (int16_t)(epoch + 1));
         entry->last_epoch = epoch;
-        entry->epoch++;
     } else if (given != entry->last_epoch) {
         struct hw_producer_identity producer = {request->producer_id, given};
 
@@ -401,20 +419,27 @@ enum hw_status hw_coordinator_verify_partition(const struct hw_coordinator *coor
 /* ---------------------------------------------------------------------------------------- ends */
 
 /* Decide how the transaction ends (X3.5, X5.8). */
+/* By one, as far as there is one. */
+static void coordinator_raise_epoch(struct hw_transaction_entry *entry)
+{
+    if (entry->epoch < INT16_MAX) {
+        coordinator_become(entry, entry->producer_id, (int16_t)(entry->epoch + 1));
+    }
+}
+
 static void coordinator_prepare(struct hw_coordinator *coordinator,
                                 struct hw_transaction_entry *entry, bool commits, int version,
                                 hw_time_ms_t now_ms)
 {
     bool is_empty = entry->status != HW_TRANSACTION_ONGOING;
 
+    HW_ASSERT(!entry->is_pending && !(is_empty && commits)); /* X3.3, X3.4 */
     if (hw_transaction_rules(version)->raises_epoch_at_end) {
         entry->last_epoch = entry->epoch;
         if (coordinator_is_exhausted(entry->epoch)) {
             entry->next_id = hw_coordinator_new_producer_id(coordinator);
         }
-        if (entry->epoch < INT16_MAX) {
-            entry->epoch++;
-        }
+        coordinator_raise_epoch(entry);
     }
     if (is_empty) {
         entry->start_ms = now_ms;
@@ -542,9 +567,7 @@ void hw_coordinator_fence(struct hw_coordinator *coordinator, struct hw_transact
                           int version, hw_time_ms_t now_ms)
 {
     if (!hw_transaction_rules(version)->fence_is_the_end) {
-        if (entry->epoch < INT16_MAX) {
-            entry->epoch++;
-        }
+        coordinator_raise_epoch(entry);
         entry->last_epoch = -1;
     }
     coordinator_prepare(coordinator, entry, false, version, now_ms);
@@ -570,8 +593,7 @@ void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_trans
     entry->is_stuck = false;
     entry->previous_id = entry->producer_id;
     if (entry->next_id != HW_PRODUCER_ID_NONE) {
-        entry->producer_id = entry->next_id;
-        entry->epoch = 0;
+        coordinator_become(entry, entry->next_id, 0);
         entry->next_id = HW_PRODUCER_ID_NONE;
     }
     entry->last_update_ms = now_ms;

@@ -63,6 +63,8 @@ struct hw_transaction_entry {
     enum hw_transaction_status status;
     bool is_pending;       /* A change is under way. */
     bool is_stuck;         /* A partition refused the marker for good (X7.7). */
+    bool is_scripted;      /* Its producer's batches or markers need not be those that the
+                            * coordinator knows of: a script has sent some, or another process. */
     hw_time_ms_t start_ms; /* HW_TIMESTAMP_NONE: in Empty. */
     hw_time_ms_t last_update_ms;
     struct hw_transaction_partition *partitions; /* In Prepare... those without a marker. */
