@@ -129,6 +129,65 @@ bool ext_json_integer(const struct ext_json_member *member, int64_t *number)
            strcmp(member->type, "integer") == 0 && ext_value_integer(member->atom, number);
 }
 
+static enum hw_status visit_broker(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct hw_broker_list *brokers = context;
+    int64_t id = 0;
+
+    if (!ext_json_integer(member, &id) || id < 0 || id > INT32_MAX) {
+        return ext_error_invalid(error, "replicas: element %s must be a broker's id", member->name);
+    }
+    if (brokers->count == HW_REPLICAS_MAX) {
+        return ext_error_invalid(error, "replicas: more than %d", (int)HW_REPLICAS_MAX);
+    }
+    brokers->ids[brokers->count++] = (hw_broker_id_t)id;
+    return HW_OK;
+}
+
+enum hw_status ext_json_brokers(sqlite3 *db, sqlite3_value *array, const char *what,
+                                struct hw_broker_list *brokers, struct hw_error *error)
+{
+    brokers->count = 0;
+    return ext_json_walk_array(db, array, what, visit_broker, brokers, error);
+}
+
+struct broker_lists {
+    sqlite3 *db;
+    const char *what;
+    struct hw_buffer *lists;
+};
+
+static enum hw_status visit_broker_list(void *context, const struct ext_json_member *member,
+                                        struct hw_error *error)
+{
+    struct broker_lists *walk = context;
+    struct hw_broker_list brokers = {.count = 0};
+    enum hw_status status;
+
+    if (strcmp(member->type, "array") != 0) {
+        return ext_error_invalid(error,
+                                 "%s: element %s must be the array of a partition's replicas, as "
+                                 "in [[1,2],[2,3]]",
+                                 walk->what, member->name);
+    }
+    if (walk->lists->size / sizeof brokers == HW_PARTITIONS_MAX) {
+        return ext_error_invalid(error, "%s: more than %d partitions", walk->what,
+                                 (int)HW_PARTITIONS_MAX);
+    }
+    status = walk_text(walk->db, member->json, '[', walk->what, visit_broker, &brokers, error);
+    return status == HW_OK ? hw_buffer_append(walk->lists, &brokers, sizeof brokers, error)
+                           : status;
+}
+
+enum hw_status ext_json_broker_lists(sqlite3 *db, sqlite3_value *array, const char *what,
+                                     struct hw_buffer *lists, struct hw_error *error)
+{
+    struct broker_lists walk = {.db = db, .what = what, .lists = lists};
+
+    return ext_json_walk_array(db, array, what, visit_broker_list, &walk, error);
+}
+
 enum hw_status ext_json_client_option(struct hw_client_call *client,
                                       const struct ext_json_member *member, bool *is_known,
                                       struct hw_error *error)

@@ -51,6 +51,16 @@ enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_mem
 /* Whether the member is an integer, and which. */
 bool ext_json_integer(const struct ext_json_member *member, int64_t *number);
 
+/* A JSON array of brokers' ids, [2,3], as many as a partition may have replicas. Errors: as
+ * ext_json_walk(). */
+enum hw_status ext_json_brokers(sqlite3 *db, sqlite3_value *array, const char *what,
+                                struct hw_broker_list *brokers, struct hw_error *error);
+
+/* A JSON array of such arrays, one for each partition of a topic, as struct hw_broker_list behind
+ * each other in `lists`. Errors: as ext_json_walk(). */
+enum hw_status ext_json_broker_lists(sqlite3 *db, sqlite3_value *array, const char *what,
+                                     struct hw_buffer *lists, struct hw_error *error);
+
 /* leader_epoch and broker, the options of all that a client sends; *is_known: it was one of them.
  * Errors: HW_REFUSED with INVALID_REQUEST. */
 enum hw_status ext_json_client_option(struct hw_client_call *client,

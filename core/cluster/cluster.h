@@ -112,15 +112,20 @@ struct hw_topic_spec {
     const char *name;
     int64_t partitions;         /* 0: num.partitions. */
     int64_t replication_factor; /* 0: default.replication.factor. */
+    /* Of each partition, the brokers that are to have it, the leader first: as many as partitions,
+     * which is then not 0. NULL: round robin. */
+    const struct hw_broker_list *assignment;
     const struct hw_config_pair *configs;
     size_t config_count;
     bool is_staged; /* By a transaction of the database that may not commit. */
 };
 
 /*
- * Create a topic. Replicas are placed round robin from the first broker on, over brokers that run.
- * Errors: HW_REFUSED with INVALID_TOPIC, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
- * INVALID_REPLICATION_FACTOR, INVALID_CONFIG.
+ * Create a topic. Replicas are placed as the assignment says, else round robin from the first broker
+ * on, over brokers that run. Errors: HW_REFUSED with INVALID_TOPIC, TOPIC_ALREADY_EXISTS,
+ * INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_CONFIG; INVALID_REPLICA_ASSIGNMENT where a
+ * list is empty, names a broker twice or one that there is not, none that is active, or not as many
+ * as the others [ReplicationControlManager.createTopic].
  */
 enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct hw_topic_spec *spec,
                                        struct hw_uuid *topic_id, struct hw_error *error);

@@ -223,9 +223,11 @@ static int32_t topic_live_brokers(const struct hw_cluster *cluster,
     return count;
 }
 
-static enum hw_status topic_check_counts(int64_t partitions, int64_t replication_factor,
-                                         int32_t live, struct hw_error *error)
+static enum hw_status topic_check_counts(const struct hw_cluster *cluster, int64_t partitions,
+                                         int64_t replication_factor, struct hw_error *error)
 {
+    hw_broker_id_t brokers[HW_BROKERS_MAX];
+    int32_t live = topic_live_brokers(cluster, brokers);
     int32_t most = live < HW_REPLICAS_MAX ? live : HW_REPLICAS_MAX;
 
     if (partitions < 1 || partitions > HW_PARTITIONS_MAX) {
@@ -242,6 +244,26 @@ static enum hw_status topic_check_counts(int64_t partitions, int64_t replication
     return HW_OK;
 }
 
+/* Every list as long as the first; what each of them names is looked at where it is taken. */
+static enum hw_status topic_check_assignment(const struct hw_topic_spec *spec,
+                                             struct hw_error *error)
+{
+    if (spec->partitions < 1 || spec->partitions > HW_PARTITIONS_MAX) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
+                               "%" PRId64 " lists of replicas, allowed are 1 to %d",
+                               spec->partitions, (int)HW_PARTITIONS_MAX);
+    }
+    for (int64_t p = 0; p < spec->partitions; p++) {
+        if (spec->assignment[p].count != spec->assignment[0].count) {
+            return hw_error_refuse(error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT,
+                                   "the replica list of partition %" PRId64 " has %" PRId32
+                                   " brokers, that of partition 0 has %" PRId32,
+                                   p, spec->assignment[p].count, spec->assignment[0].count);
+        }
+    }
+    return HW_OK;
+}
+
 static void topic_note(struct hw_cluster *cluster, const char *name, const char *what)
 {
     struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_TOPIC);
@@ -250,20 +272,32 @@ static void topic_note(struct hw_cluster *cluster, const char *name, const char 
     hw_journal_add(&cluster->journal, event, "%s", what);
 }
 
+/* Where replicas go by themselves. */
+static struct hw_broker_list topic_round_robin(const struct hw_cluster *cluster, int32_t index,
+                                               int32_t replication_factor)
+{
+    struct hw_broker_list replicas = {0};
+    hw_broker_id_t live[HW_BROKERS_MAX];
+    int32_t live_count = topic_live_brokers(cluster, live);
+
+    for (int32_t r = 0; r < replication_factor; r++) {
+        hw_broker_list_add(&replicas, live[(index + r) % live_count]);
+    }
+    return replicas;
+}
+
 static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct hw_topic *topic,
-                                             int32_t index, const hw_broker_id_t *live,
-                                             int32_t live_count, struct hw_error *error)
+                                             int32_t index, const struct hw_topic_spec *spec,
+                                             struct hw_error *error)
 {
     struct hw_partition *partition = &topic->partitions[index];
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_broker_list replicas = {0};
+    struct hw_broker_list replicas =
+        spec->assignment != NULL ? spec->assignment[index]
+                                 : topic_round_robin(cluster, index, topic->replication_factor);
     enum hw_status status;
 
     step.notices = NULL; /* Whoever made a topic can use it at once. */
-
-    for (int32_t r = 0; r < topic->replication_factor; r++) {
-        hw_broker_list_add(&replicas, live[(index + r) % live_count]);
-    }
     status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);
     if (status == HW_OK) {
         status = hw_controller_create_partition(&cluster->controller, &replicas, &partition->record,
@@ -322,12 +356,11 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
                                           const struct hw_topic_spec *spec, struct hw_topic **topic,
                                           struct hw_error *error)
 {
-    hw_broker_id_t live[HW_BROKERS_MAX];
-    int32_t live_count = topic_live_brokers(cluster, live);
     int64_t partitions = spec->partitions != 0
                              ? spec->partitions
                              : hw_config_int64(&cluster->configs, NULL, "num.partitions");
-    int64_t factor = spec->replication_factor != 0
+    int64_t factor = spec->assignment != NULL ? spec->assignment[0].count
+                     : spec->replication_factor != 0
                          ? spec->replication_factor
                          : hw_config_int64(&cluster->configs, NULL, "default.replication.factor");
     struct hw_config_values configs;
@@ -336,7 +369,8 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
 
     hw_config_values_init(&configs, cluster->allocator);
     if (status == HW_OK) {
-        status = topic_check_counts(partitions, factor, live_count, error);
+        status = spec->assignment != NULL ? topic_check_assignment(spec, error)
+                                          : topic_check_counts(cluster, partitions, factor, error);
     }
     if (status == HW_OK) {
         status = topic_check_configs(spec, &configs, error);
@@ -357,7 +391,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     /* An earlier topic of that name may have been deleted where they could not be written. */
     status = topic_clear_checkpoints(cluster, spec->name, error);
     for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
-        status = topic_create_partition(cluster, *topic, p, live, live_count, error);
+        status = topic_create_partition(cluster, *topic, p, spec, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     if (status == HW_OK) {

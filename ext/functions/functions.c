@@ -42,8 +42,9 @@ const struct ext_function ext_functions[] = {
      "SELECT snapshot('before'); SELECT forget('before');"},
 
     {"create_topic", 1, 4, EFFECT, fn_create_topic,
-     "create_topic(name [, partitions [, replication_factor [, configs_json]]])",
-     "create a topic without a table; returns its id",
+     "create_topic(name [, partitions | replicas_json [, replication_factor [, configs_json]]])",
+     "create a topic without a table, with its replicas where lists say, '[[1,2],[2,3]]'; returns "
+     "its id",
      "SELECT create_topic('orders', 3, 2, '{\"min.insync.replicas\":2}');"},
     {"delete_topic", 1, 1, EFFECT, fn_delete_topic, "delete_topic(name)",
      "delete a topic and its records; returns 1", "SELECT delete_topic('orders');"},

@@ -99,22 +99,6 @@ void fn_shutdown_broker(struct ext_call *call)
     ext_call_return_text(call, state);
 }
 
-static enum hw_status visit_replica(void *context, const struct ext_json_member *member,
-                                    struct hw_error *error)
-{
-    struct hw_broker_list *replicas = context;
-    int64_t id = 0;
-
-    if (!ext_json_integer(member, &id) || id < 0 || id > INT32_MAX) {
-        return ext_error_invalid(error, "replicas: element %s must be a broker's id", member->name);
-    }
-    if (replicas->count == HW_REPLICAS_MAX) {
-        return ext_error_invalid(error, "replicas: more than %d", (int)HW_REPLICAS_MAX);
-    }
-    replicas->ids[replicas->count++] = (hw_broker_id_t)id;
-    return HW_OK;
-}
-
 void fn_reassign(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");
@@ -126,8 +110,8 @@ void fn_reassign(struct ext_call *call)
     struct hw_cluster *cluster;
 
     if (call->status == HW_OK && !is_cancel) {
-        call->status = ext_json_walk_array(call->session->db, call->argv[2], "replicas",
-                                           visit_replica, &target, &call->error);
+        call->status =
+            ext_json_brokers(call->session->db, call->argv[2], "replicas", &target, &call->error);
     }
     cluster = ext_call_lock(call);
     if (cluster != NULL) {

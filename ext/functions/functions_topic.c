@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions about topics. */
 #include "ext/config_list.h"
+#include "ext/ext_json.h"
 #include "ext/functions/functions.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -21,18 +23,49 @@ static int64_t optional_count(struct ext_call *call, int index, const char *name
     return number;
 }
 
+/* How many partitions, or where the replicas of each are to be: its lists go to *lists. */
+static void read_partitions(struct ext_call *call, struct hw_topic_spec *spec,
+                            struct hw_buffer *lists)
+{
+    const char *text;
+
+    if (call->status != HW_OK || ext_call_is_missing(call, 1) ||
+        sqlite3_value_type(call->argv[1]) != SQLITE_TEXT) {
+        spec->partitions = optional_count(call, 1, "partitions", HW_KAFKA_INVALID_PARTITIONS);
+        return;
+    }
+    text = (const char *)sqlite3_value_text(call->argv[1]);
+    if (text != NULL && text[strspn(text, " \t\r\n")] != '[') {
+        ext_call_refuse_argument(call, 1, "partitions",
+                                 "an integer, or lists of replicas such as '[[1,2],[2,3]]'");
+        return;
+    }
+    call->status = ext_json_broker_lists(call->session->db, call->argv[1],
+                                         "create_topic(): partitions", lists, &call->error);
+    spec->assignment = (const struct hw_broker_list *)(const void *)lists->bytes;
+    spec->partitions = (int64_t)(lists->size / sizeof *spec->assignment);
+    if (spec->replication_factor != 0) {
+        ext_call_refuse(call, "create_topic(): the lists of replicas say the replication factor: "
+                              "leave it out, or NULL");
+    } else if (lists->size == 0) {
+        ext_call_refuse(call, "create_topic(): a topic has at least one list of replicas, [[1,2]]");
+    }
+}
+
 void fn_create_topic(struct ext_call *call)
 {
     struct hw_topic_spec spec = {
         .name = ext_call_text(call, 0, "name"),
-        .partitions = optional_count(call, 1, "partitions", HW_KAFKA_INVALID_PARTITIONS),
         .replication_factor =
             optional_count(call, 2, "replication_factor", HW_KAFKA_INVALID_REPLICATION_FACTOR)};
     struct ext_config_list configs;
+    struct hw_buffer lists;
     struct hw_cluster *cluster;
     struct hw_uuid id = {{0}};
     char text[HW_UUID_TEXT_SIZE];
 
+    hw_buffer_init(&lists, &ext_allocator);
+    read_partitions(call, &spec, &lists);
     ext_config_list_init(&configs);
     if (call->status == HW_OK && !ext_call_is_missing(call, 3)) {
         call->status =
@@ -45,6 +78,7 @@ void fn_create_topic(struct ext_call *call)
         call->status = hw_cluster_create_topic(cluster, &spec, &id, &call->error);
     }
     ext_config_list_release(&configs);
+    hw_buffer_release(&lists);
     hw_uuid_format(&id, text);
     ext_call_return_text(call, text);
 }
