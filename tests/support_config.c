@@ -15,7 +15,8 @@ struct hw_log_config test_log_config(void)
                                   .segment_index_bytes = 10485760,
                                   .max_message_bytes = 1048588,
                                   .flush_messages = INT64_MAX,
-                                  .log_append_time = false,
+                                  .message_timestamp_before_max_ms = INT64_MAX,
+                                  .message_timestamp_after_max_ms = INT64_MAX,
                                   .retention_ms = 604800000,
                                   .retention_bytes = -1};
 }

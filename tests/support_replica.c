@@ -42,9 +42,7 @@ static struct hw_settings settings_default(void)
                                 .replica_fetch_response_max_bytes = 10485760,
                                 .replica_fetch_min_bytes = 1,
                                 .min_insync_replicas = 1,
-                                .deletable = true,
-                                .message_timestamp_before_max_ms = INT64_MAX,
-                                .message_timestamp_after_max_ms = INT64_MAX};
+                                .deletable = true};
 }
 
 int test_replicas_setup(void **state)

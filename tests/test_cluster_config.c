@@ -367,9 +367,6 @@ static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
         {"replica.fetch.min.bytes", "70007", FIELD(replica_fetch_min_bytes)},
         {"min.insync.replicas", "70008", FIELD(min_insync_replicas)},
         {"unclean.leader.election.enable", "1", FIELD(unclean_leader_election_enable)},
-        {"message.timestamp.before.max.ms", "70009", FIELD(message_timestamp_before_max_ms)},
-        {"message.timestamp.after.max.ms", "70010", FIELD(message_timestamp_after_max_ms)},
-        {"message.timestamp.type", "LogAppendTime", FIELD(log_append_time)},
 #undef FIELD
     };
     struct test_config *t = *state;
@@ -411,6 +408,8 @@ static void every_field_of_the_log_comes_from_its_setting(void **state)
     SET_TOPIC(t, "max.message.bytes", "105");
     SET_TOPIC(t, "flush.messages", "106");
     SET_TOPIC(t, "message.timestamp.type", "LogAppendTime");
+    SET_TOPIC(t, "message.timestamp.before.max.ms", "107");
+    SET_TOPIC(t, "message.timestamp.after.max.ms", "108");
     SET_TOPIC(t, "retention.ms", "-1");
     SET_TOPIC(t, "retention.bytes", "9223372036854775807");
     config = hw_config_log(&t->cluster, &t->topic);
@@ -421,6 +420,8 @@ static void every_field_of_the_log_comes_from_its_setting(void **state)
     assert_int_equal(config.max_message_bytes, 105);
     assert_int_equal(config.flush_messages, 106);
     assert_true(config.log_append_time);
+    assert_int_equal(config.message_timestamp_before_max_ms, 107);
+    assert_int_equal(config.message_timestamp_after_max_ms, 108);
     assert_int_equal(config.retention_ms, -1);
     assert_int_equal(config.retention_bytes, INT64_MAX);
 }
@@ -480,7 +481,7 @@ static void the_cleanup_policy_says_what_records_need(void **state)
 
         SET_TOPIC(t, "cleanup.policy", cases[i].policy);
         settings = hw_config_settings(&t->cluster, &t->topic);
-        assert_int_equal(settings.compacted, cases[i].compacted);
+        assert_int_equal(hw_config_log(&t->cluster, &t->topic).compacted, cases[i].compacted);
         assert_int_equal(settings.deletable, cases[i].deletable);
     }
 }

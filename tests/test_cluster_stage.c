@@ -117,10 +117,10 @@ static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
     assert_int_equal(f->error.kafka_error, HW_KAFKA_MESSAGE_TOO_LARGE);
     assert_non_null(strstr(f->error.message, "max.message.bytes of orders is 1048588"));
     /* Before anybody looks at what is in it. */
-    f->topics.cluster->topics[0]->settings.compacted = true;
+    f->topics.cluster->topics[0]->log_config.compacted = true;
     assert_int_equal(stage_add_big(f, "orders", 0, 1048588), HW_REFUSED);
     assert_int_equal(f->error.kafka_error, HW_KAFKA_MESSAGE_TOO_LARGE);
-    f->topics.cluster->topics[0]->settings.compacted = false;
+    f->topics.cluster->topics[0]->log_config.compacted = false;
     hw_stage_rollback_to(f->stage, 0);
     ok(f, stage_add(f, "e"));
     stage_commit(f);

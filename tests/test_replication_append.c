@@ -189,6 +189,12 @@ static void a_batch_over_a_segment_is_refused(void **state)
     expect_refused(t, RECORD_LIST_TOO_LARGE);
 }
 
+static void only_with_keys(struct test_replicas *t)
+{
+    t->log_config.compacted = true;
+    hw_log_set_config(log_of(t, 1), &t->log_config);
+}
+
 /* Row: C047. Semantics: R1.16 */
 static void records_of_a_compacted_topic_have_keys(void **state)
 {
@@ -196,13 +202,12 @@ static void records_of_a_compacted_topic_have_keys(void **state)
     struct sent no_key = {NULL, t->now_ms};
     struct sent key = {"k", t->now_ms};
 
-    t->settings.compacted = true;
+    only_with_keys(t);
     produce(t, (struct sent[]){no_key, key}, 2, HW_CODEC_NONE);
     expect_refused(t, INVALID_RECORD);
-    assert_string_equal(t->error.message, "record 0 has no key, and orders-0 is compacted");
+    assert_string_equal(t->error.message, "a record has no key, and orders-0-on-1 is compacted");
     produce(t, (struct sent[]){key, no_key}, 2, HW_CODEC_GZIP);
     expect_refused(t, INVALID_RECORD);
-    assert_string_equal(t->error.message, "record 1 has no key, and orders-0 is compacted");
     produce(t, (struct sent[]){key, key}, 2, HW_CODEC_GZIP);
     expect_done(t);
     produce(t, (struct sent[]){{"", t->now_ms}}, 1, HW_CODEC_NONE);
@@ -247,7 +252,7 @@ static void the_number_of_records_must_be_the_real_one(void **state)
         expect_refused(t, INVALID_RECORD);
         produce_with_counts(t, 1, 2);
         expect_refused(t, INVALID_RECORD);
-        t->settings.compacted = true; /* Then the records are looked at before. */
+        only_with_keys(t);
     }
 }
 
@@ -270,8 +275,9 @@ static void sequences_are_not_negative_and_log_append_time_is_not_the_producers(
 
 static void limit_times(struct test_replicas *t)
 {
-    t->settings.message_timestamp_before_max_ms = 24 * HOUR_MS;
-    t->settings.message_timestamp_after_max_ms = HOUR_MS;
+    t->log_config.message_timestamp_before_max_ms = 24 * HOUR_MS;
+    t->log_config.message_timestamp_after_max_ms = HOUR_MS;
+    hw_log_set_config(log_of(t, 1), &t->log_config);
 }
 
 /* Row: C053. Semantics: R1.17 */
@@ -307,12 +313,11 @@ static void both_ends_of_the_allowed_time_are_allowed(void **state)
     expect_done(t);
 
     /* With LogAppendTime the producer's times do not matter. */
-    t->settings.log_append_time = true;
     t->log_config.log_append_time = true;
     hw_log_set_config(log_of(t, 1), &t->log_config);
     produce(t, &(struct sent){NULL, INT64_MAX}, 1, HW_CODEC_NONE);
     expect_done(t);
-    t->settings.compacted = true;
+    only_with_keys(t);
     produce(t, &(struct sent){"k", INT64_MAX}, 1, HW_CODEC_NONE);
     expect_done(t);
 }
@@ -324,7 +329,7 @@ static void a_bad_timestamp_wins_over_a_bad_record(void **state)
     struct sent keyless = {NULL, t->now_ms};
     struct sent late = {"k", t->now_ms + 65 * MINUTE_MS};
 
-    t->settings.compacted = true;
+    only_with_keys(t);
     limit_times(t);
     produce(t, (struct sent[]){keyless, keyless, keyless, keyless, keyless, late}, 6,
             HW_CODEC_NONE);
@@ -353,7 +358,7 @@ static void a_bad_checksum_wins_over_a_bad_record(void **state)
     struct test_replicas *t = *state;
     struct hw_buffer bytes;
 
-    t->settings.compacted = true;
+    only_with_keys(t);
     hw_buffer_init(&bytes, &t->heap.allocator);
     test_replicas_build(t, &bytes, 1);
     bytes.bytes[bytes.size - 2] ^= 1; /* The value: the record can still be read. */

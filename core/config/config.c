@@ -255,9 +255,6 @@ bool hw_config_bool(const struct hw_config_values *cluster, const struct hw_conf
 struct hw_settings hw_config_settings(const struct hw_config_values *cluster,
                                       const struct hw_config_values *topic)
 {
-    const char *policy = hw_config_text(cluster, topic, "cleanup.policy");
-    const char *time = hw_config_text(cluster, topic, "message.timestamp.type");
-
     return (struct hw_settings){
         .replica_lag_time_max_ms = hw_config_int64(cluster, topic, "replica.lag.time.max.ms"),
         .replica_lag_max_messages = hw_config_int64(cluster, topic, "replica.lag.max.messages"),
@@ -274,21 +271,16 @@ struct hw_settings hw_config_settings(const struct hw_config_values *cluster,
                                               ->high_watermark_ignores_min_isr,
         .unclean_leader_election_enable =
             hw_config_bool(cluster, topic, "unclean.leader.election.enable"),
-        .compacted = strstr(policy, "compact") != NULL,
-        .deletable = strstr(policy, "delete") != NULL,
-        .message_timestamp_before_max_ms =
-            hw_config_int64(cluster, topic, "message.timestamp.before.max.ms"),
-        .message_timestamp_after_max_ms =
-            hw_config_int64(cluster, topic, "message.timestamp.after.max.ms"),
-        .log_append_time = strcmp(time, "LogAppendTime") == 0};
+        .deletable = strstr(hw_config_text(cluster, topic, "cleanup.policy"), "delete") != NULL};
 }
 
 struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
                                    const struct hw_config_values *topic)
 {
     const char *time = hw_config_text(cluster, topic, "message.timestamp.type");
+    const char *policy = hw_config_text(cluster, topic, "cleanup.policy");
     /* What is only compacted is kept whatever its age and size (R7.18). */
-    bool deletes = strstr(hw_config_text(cluster, topic, "cleanup.policy"), "delete") != NULL;
+    bool deletes = strstr(policy, "delete") != NULL;
     enum hw_codec codec = HW_CODEC_NONE;
     bool recompresses = /* "producer" is no codec's name. */
         hw_codec_from_name(hw_config_text(cluster, topic, "compression.type"), &codec);
@@ -301,6 +293,11 @@ struct hw_log_config hw_config_log(const struct hw_config_values *cluster,
         .max_message_bytes = (int32_t)hw_config_int64(cluster, topic, "max.message.bytes"),
         .flush_messages = hw_config_int64(cluster, topic, "flush.messages"),
         .log_append_time = strcmp(time, "LogAppendTime") == 0,
+        .message_timestamp_before_max_ms =
+            hw_config_int64(cluster, topic, "message.timestamp.before.max.ms"),
+        .message_timestamp_after_max_ms =
+            hw_config_int64(cluster, topic, "message.timestamp.after.max.ms"),
+        .compacted = strstr(policy, "compact") != NULL,
         .transaction_version = (int)hw_config_int64(cluster, NULL, "transaction.version"),
         .recompresses = recompresses,
         .codec = codec,

@@ -54,7 +54,10 @@ struct hw_log_config {
     int32_t segment_index_bytes;
     int32_t max_message_bytes;
     int64_t flush_messages;
-    bool log_append_time;    /* message.timestamp.type = LogAppendTime */
+    bool log_append_time; /* message.timestamp.type = LogAppendTime */
+    hw_time_ms_t message_timestamp_before_max_ms;
+    hw_time_ms_t message_timestamp_after_max_ms;
+    bool compacted;          /* cleanup.policy has "compact": records need a key. */
     int transaction_version; /* transaction.version */
     bool recompresses;       /* compression.type is not "producer": */
     enum hw_codec codec;     /* the leader stores batches in this one. */
@@ -124,9 +127,6 @@ enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error);
 
 void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config);
 
-/* Whether a client's batch of this size is not over max.message.bytes (R1.12). */
-bool hw_log_takes_size(const struct hw_log *log, size_t size_bytes);
-
 hw_offset_t hw_log_start(const struct hw_log *log);
 hw_offset_t hw_log_end(const struct hw_log *log);
 hw_offset_t hw_log_high_watermark(const struct hw_log *log);
@@ -184,7 +184,8 @@ struct hw_log_append_info {
  *
  * Errors (nothing appended): HW_REFUSED with INVALID_RECORD (not one batch of
  * magic 2, base offset not 0, a control batch, counts or offsets that do not fit the records),
- * INVALID_TIMESTAMP (marked LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes, as
+ * INVALID_RECORD and INVALID_TIMESTAMP of hw_log_config_check_record(), INVALID_TIMESTAMP (marked
+ * LogAppendTime), MESSAGE_TOO_LARGE (over max_message_bytes, as
  * it came or as it would be stored), CORRUPT_MESSAGE, RECORD_LIST_TOO_LARGE (over segment_bytes);
  * HW_NO_MEMORY; HW_IO (the file is cut back to its old end). Source: UnifiedLog.appendAsLeader
  * (R1.11 to R1.20, R1.27), LogValidator.
@@ -204,6 +205,15 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
 enum hw_status hw_log_append_built(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                    hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                    struct hw_log_append_info *info, struct hw_error *error);
+
+/*
+ * Whether a topic of this configuration takes a record with this timestamp and this key now (R1.16,
+ * R1.17). Errors, in which `name` stands for the partition: HW_REFUSED with INVALID_TIMESTAMP,
+ * INVALID_RECORD. Source: LogValidator.validateTimestamp, validateRecord.
+ */
+enum hw_status hw_log_config_check_record(const struct hw_log_config *config, const char *name,
+                                          hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
+                                          struct hw_error *error);
 
 /* Whether the leader may append this marker now (X9.1, X9.2); append it. Errors: HW_REFUSED as
  * hw_producer_state_check_marker(); as hw_log_append_as_leader(). */

@@ -275,7 +275,7 @@ enum hw_status hw_log_append_as_leader(struct hw_log *log, uint8_t *bytes, size_
     struct hw_batch batch;
     hw_time_ms_t max_timestamp;
     enum hw_status status =
-        hw_log_check_produced_batch(log, bytes, size_bytes, &batch, &max_timestamp, error);
+        hw_log_check_produced_batch(log, bytes, size_bytes, now_ms, &batch, &max_timestamp, error);
 
     info->is_duplicate = false;
     if (status == HW_OK) {

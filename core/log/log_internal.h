@@ -121,8 +121,9 @@ enum hw_status hw_log_drop_stray_snapshots(struct hw_log *log, struct hw_error *
  * LogValidator, in their order.
  */
 enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
-                                           size_t size_bytes, struct hw_batch *batch,
-                                           hw_time_ms_t *max_timestamp, struct hw_error *error);
+                                           size_t size_bytes, hw_time_ms_t now_ms,
+                                           struct hw_batch *batch, hw_time_ms_t *max_timestamp,
+                                           struct hw_error *error);
 
 /*
  * The same for the first of the batches in `available` bytes, which this process has built from

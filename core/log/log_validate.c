@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a leader checks before it appends a producer's batch (R1.5, R1.11 to R1.15, R1.18 to R1.20).
+/* What a leader checks before it appends a producer's batch (R1.5, R1.11 to R1.20).
  */
 #include "core/log/log_internal.h"
 
@@ -40,17 +40,12 @@ static enum hw_status check_base_offset(const struct hw_batch *batch, struct hw_
     return HW_OK;
 }
 
-bool hw_log_takes_size(const struct hw_log *log, size_t size_bytes)
-{
-    return (int64_t)size_bytes <= log->owner.config.max_message_bytes;
-}
-
 enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw_batch *batch,
                                        struct hw_error *error)
 {
     size_t size_bytes = hw_batch_size_bytes(batch);
 
-    if (!hw_log_takes_size(log, size_bytes)) {
+    if ((int64_t)size_bytes > log->owner.config.max_message_bytes) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "batch has %zu bytes, max.message.bytes is %" PRId32, size_bytes,
                                log->owner.config.max_message_bytes);
@@ -100,51 +95,90 @@ static enum hw_status check_header(hw_offset_t offset, const struct hw_batch *ba
     return HW_OK;
 }
 
-/* Walk the records: one an offset, as many as the header announces. */
-static enum hw_status walk_records(const uint8_t *bytes, const struct hw_batch *batch,
+/* Neither difference can overflow as unsigned. */
+static bool takes_timestamp(const struct hw_log_config *config, hw_time_ms_t now_ms,
+                            hw_time_ms_t timestamp)
+{
+    uint64_t before_ms = timestamp < now_ms ? (uint64_t)now_ms - (uint64_t)timestamp : 0;
+    uint64_t after_ms = timestamp > now_ms ? (uint64_t)timestamp - (uint64_t)now_ms : 0;
+
+    return config->log_append_time || timestamp == HW_TIMESTAMP_NONE ||
+           (before_ms <= (uint64_t)config->message_timestamp_before_max_ms &&
+            after_ms <= (uint64_t)config->message_timestamp_after_max_ms);
+}
+
+enum hw_status hw_log_config_check_record(const struct hw_log_config *config, const char *name,
+                                          hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
+                                          struct hw_error *error)
+{
+    if (!takes_timestamp(config, now_ms, timestamp)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " for %s, allowed are %" PRId64
+                               " ms before to %" PRId64 " ms after %" PRId64,
+                               timestamp, name, config->message_timestamp_before_max_ms,
+                               config->message_timestamp_after_max_ms, now_ms);
+    }
+    if (config->compacted && !has_key) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                               "a record has no key, and %s is compacted", name);
+    }
+    return HW_OK;
+}
+
+/* Walk the records: such as the topic takes, one an offset, as many as the header announces. A bad
+ * timestamp wins over a missing key, wherever it is. */
+static enum hw_status walk_records(const struct hw_log *log, const uint8_t *bytes,
+                                   const struct hw_batch *batch, hw_time_ms_t now_ms,
                                    struct hw_buffer *scratch, hw_time_ms_t *max_timestamp,
                                    struct hw_error *error)
 {
+    const struct hw_log_config *config = &log->owner.config;
+    const char *slash = strrchr(log->directory, '/');
+    const char *name = slash == NULL ? log->directory : slash + 1;
     struct hw_record_iterator iterator;
     struct hw_record record;
-    int32_t count = 0;
-    bool found;
+    hw_offset_t next_offset = batch->base_offset;
+    bool is_consecutive = true;
+    bool have_keys = true;
+    bool found = true;
     enum hw_status status =
         hw_record_iterator_open(&iterator, bytes, batch, HW_BATCH_PLAIN_SIZE_MAX, scratch, error);
 
     *max_timestamp = HW_TIMESTAMP_NONE;
-    while (status == HW_OK) {
+    while (status == HW_OK && found) {
         status = hw_record_iterator_next(&iterator, &record, &found, error);
-        if (status != HW_OK || !found) {
-            break;
+        if (status == HW_OK && found) {
+            status =
+                hw_log_config_check_record(config, name, now_ms, record.timestamp, true, error);
+            have_keys = have_keys && record.key_size >= 0;
+            is_consecutive = is_consecutive && record.offset == next_offset++;
+            *max_timestamp = record.timestamp > *max_timestamp ? record.timestamp : *max_timestamp;
         }
-        if (record.offset != batch->base_offset + count) {
-            return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                                   "record %" PRId32 " of the batch has offset delta %" PRId64,
-                                   count, record.offset - batch->base_offset);
-        }
-        if (record.timestamp > *max_timestamp) {
-            *max_timestamp = record.timestamp;
-        }
-        count++;
     }
-    return status;
+    if (status == HW_OK) {
+        status =
+            hw_log_config_check_record(config, name, now_ms, HW_TIMESTAMP_NONE, have_keys, error);
+    }
+    return status == HW_OK && !is_consecutive
+               ? hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
+                                 "the offset deltas of the batch's records are not 0, 1, 2, ...")
+               : status;
 }
 
 /*
  * Check that the batch holds the records that its header announces, and find their largest
- * timestamp. Source: LogValidator.validateBatch, validateRecord (R1.15). Stricter in one point:
+ * timestamp. Source: LogValidator.validateBatch, validateRecord (R1.15 to R1.17). Stricter in one point:
  * where the offsets in a compressed batch are not consecutive, Kafka writes it anew.
  */
 static enum hw_status check_records(const struct hw_log *log, const uint8_t *bytes,
-                                    const struct hw_batch *batch, hw_time_ms_t *max_timestamp,
-                                    struct hw_error *error)
+                                    const struct hw_batch *batch, hw_time_ms_t now_ms,
+                                    hw_time_ms_t *max_timestamp, struct hw_error *error)
 {
     struct hw_buffer scratch;
     enum hw_status status;
 
     hw_buffer_init(&scratch, log->owner.allocator);
-    status = walk_records(bytes, batch, &scratch, max_timestamp, error);
+    status = walk_records(log, bytes, batch, now_ms, &scratch, max_timestamp, error);
     hw_buffer_release(&scratch);
     if (status == HW_CORRUPT) {
         char reason[HW_ERROR_MESSAGE_SIZE_BYTES];
@@ -156,8 +190,9 @@ static enum hw_status check_records(const struct hw_log *log, const uint8_t *byt
 }
 
 enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8_t *bytes,
-                                           size_t size_bytes, struct hw_batch *batch,
-                                           hw_time_ms_t *max_timestamp, struct hw_error *error)
+                                           size_t size_bytes, hw_time_ms_t now_ms,
+                                           struct hw_batch *batch, hw_time_ms_t *max_timestamp,
+                                           struct hw_error *error)
 {
     bool is_sane;
     enum hw_status status = check_frame(bytes, size_bytes, batch, &is_sane, error);
@@ -175,7 +210,8 @@ enum hw_status hw_log_check_produced_batch(const struct hw_log *log, const uint8
     if (status == HW_OK) {
         status = check_header(hw_log_end(log), batch, is_sane, error);
     }
-    return status == HW_OK ? check_records(log, bytes, batch, max_timestamp, error) : status;
+    return status == HW_OK ? check_records(log, bytes, batch, now_ms, max_timestamp, error)
+                           : status;
 }
 
 enum hw_status hw_log_check_built_batch(const struct hw_log *log, const uint8_t *bytes,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A client's batch arrives at a replica: R1.2 to R1.29, in Kafka's order of checks. */
 #include "core/base/broker_list.h"
-#include "core/record/codec.h"
-#include "core/record/compressed_batch.h"
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
@@ -50,106 +48,6 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
     return HW_OK;
 }
 
-/* Neither difference can overflow as unsigned. */
-bool hw_settings_take_timestamp(const struct hw_settings *settings, hw_time_ms_t now_ms,
-                                hw_time_ms_t timestamp)
-{
-    uint64_t before_ms = timestamp < now_ms ? (uint64_t)now_ms - (uint64_t)timestamp : 0;
-    uint64_t after_ms = timestamp > now_ms ? (uint64_t)timestamp - (uint64_t)now_ms : 0;
-
-    return settings->log_append_time || timestamp == HW_TIMESTAMP_NONE ||
-           (before_ms <= (uint64_t)settings->message_timestamp_before_max_ms &&
-            after_ms <= (uint64_t)settings->message_timestamp_after_max_ms);
-}
-
-/* R1.16, R1.17 for the records of a batch. A bad timestamp wins over a missing key, wherever it is.
- * Errors besides: HW_CORRUPT. */
-static enum hw_status append_walk_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
-                                          const struct hw_settings *settings,
-                                          struct hw_record_iterator *iterator,
-                                          struct hw_error *error)
-{
-    struct hw_record record;
-    bool found = true;
-    int32_t keyless = -1;
-
-    for (int32_t index = 0; found; index++) {
-        enum hw_status status = hw_record_iterator_next(iterator, &record, &found, error);
-
-        if (status != HW_OK) {
-            return status;
-        }
-        if (!found) {
-            break;
-        }
-        keyless = settings->compacted && record.key_size < 0 && keyless < 0 ? index : keyless;
-        if (!hw_settings_take_timestamp(settings, now_ms, record.timestamp)) {
-            return hw_error_refuse(
-                error, HW_KAFKA_INVALID_TIMESTAMP,
-                "record %" PRId32 " for %s has timestamp %" PRId64 ", allowed are %" PRId64
-                " ms before to %" PRId64 " ms after %" PRId64,
-                index, replica->name, record.timestamp, settings->message_timestamp_before_max_ms,
-                settings->message_timestamp_after_max_ms, now_ms);
-        }
-    }
-    if (keyless >= 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "record %" PRId32 " has no key, and %s is compacted", keyless,
-                               replica->name);
-    }
-    return HW_OK;
-}
-
-/* Whether any record could be refused for its key or its timestamp. */
-static bool append_has_limits(const struct hw_settings *settings)
-{
-    return settings->compacted ||
-           (!settings->log_append_time && (settings->message_timestamp_before_max_ms < INT64_MAX ||
-                                           settings->message_timestamp_after_max_ms < INT64_MAX));
-}
-
-/* Whether the log refuses the batch before anybody looks at its records. */
-static bool append_is_refused_anyway(const struct hw_replica *replica,
-                                     const struct hw_append_request *request,
-                                     struct hw_batch *batch)
-{
-    return hw_batch_parse(request->bytes, request->size_bytes, batch) != HW_BATCH_OK ||
-           hw_batch_size_bytes(batch) != request->size_bytes || batch->base_offset != 0 ||
-           !hw_log_takes_size(replica->log, request->size_bytes) ||
-           !hw_batch_crc_ok(request->bytes, batch) ||
-           (batch->attributes & (HW_BATCH_CONTROL | HW_BATCH_LOG_APPEND_TIME)) != 0 ||
-           batch->last_offset_delta != batch->record_count - 1 ||
-           (batch->producer_id >= 0 && batch->base_sequence < 0);
-}
-
-/*
- * Check the records of a batch one by one. Comes after the checks of the header and of the checksum
- * in Kafka's order, which are the log's: a batch that fails one of those is left for the log to
- * refuse.
- */
-static enum hw_status append_check_records(const struct hw_replica *replica, hw_time_ms_t now_ms,
-                                           const struct hw_settings *settings,
-                                           const struct hw_append_request *request,
-                                           struct hw_error *error)
-{
-    struct hw_record_iterator iterator;
-    struct hw_buffer scratch;
-    struct hw_batch batch;
-    enum hw_status status;
-
-    if (append_is_refused_anyway(replica, request, &batch)) {
-        return HW_OK;
-    }
-    hw_buffer_init(&scratch, replica->allocator);
-    status = hw_record_iterator_open(&iterator, request->bytes, &batch, HW_BATCH_PLAIN_SIZE_MAX,
-                                     &scratch, error);
-    if (status == HW_OK) {
-        status = append_walk_records(replica, now_ms, settings, &iterator, error);
-    }
-    hw_buffer_release(&scratch);
-    return status == HW_CORRUPT ? HW_OK : status;
-}
-
 /* What was appended can be seen. */
 static void append_note(struct hw_replica *replica, int32_t acks,
                         const struct hw_log_append_info *info)
@@ -166,23 +64,6 @@ static void append_note(struct hw_replica *replica, int32_t acks,
     replica->changes++;
 }
 
-enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                       const struct hw_settings *settings,
-                                       const struct hw_append_request *request,
-                                       struct hw_log_append_info *info, struct hw_error *error)
-{
-    enum hw_status status = hw_replica_may_append(replica, settings, request->acks, error);
-
-    if (status == HW_OK) {
-        status = hw_log_append_built(replica->log, request->bytes, request->size_bytes,
-                                     replica->leader_epoch, now_ms, info, error);
-    }
-    if (status == HW_OK) {
-        append_note(replica, request->acks, info);
-    }
-    return status;
-}
-
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings,
                                  const struct hw_append_request *request,
@@ -190,12 +71,10 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
 {
     enum hw_status status = hw_replica_may_append(replica, settings, request->acks, error);
 
-    if (status == HW_OK && append_has_limits(settings)) {
-        status = append_check_records(replica, now_ms, settings, request, error);
-    }
     if (status == HW_OK) {
-        status = hw_log_append_as_leader(replica->log, request->bytes, request->size_bytes,
-                                         replica->leader_epoch, now_ms, info, error);
+        status = (request->is_built ? hw_log_append_built : hw_log_append_as_leader)(
+            replica->log, request->bytes, request->size_bytes, replica->leader_epoch, now_ms, info,
+            error);
     }
     if (status == HW_OK && !info->is_duplicate) {
         append_note(replica, request->acks, info);

@@ -231,30 +231,23 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
 /* ------------------------------------------------------------------ leader_append.c, waiting.c */
 
 struct hw_append_request {
-    uint8_t *bytes; /* One batch (hw_replica_append_built(): or more), patched in place. */
+    uint8_t *bytes; /* One batch, patched in place. */
     size_t size_bytes;
-    int32_t acks; /* 0, 1 or -1. */
+    int32_t acks;  /* 0, 1 or -1. */
+    bool is_built; /* One or more batches of this process (hw_log_append_built()), from records that
+                    * passed hw_log_config_check_record(). */
 };
 
 /*
- * Append a client's batch. Errors (nothing appended): HW_REFUSED with NOT_LEADER_OR_FOLLOWER,
- * INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS, INVALID_TIMESTAMP, INVALID_RECORD and those of
- * hw_log_append_as_leader(). Source: Partition.appendRecordsToLeader (R1.6, R1.9 to R1.29).
+ * Append a client's batch, or what INSERTs have made. Errors: HW_REFUSED with
+ * NOT_LEADER_OR_FOLLOWER, INVALID_REQUIRED_ACKS, NOT_ENOUGH_REPLICAS; those of
+ * hw_log_append_as_leader() (nothing appended), hw_log_append_built() (the first batches may be in
+ * the log). Source: Partition.appendRecordsToLeader (R1.6, R1.9 to R1.29).
  */
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings,
                                  const struct hw_append_request *request,
                                  struct hw_log_append_info *info, struct hw_error *error);
-
-/*
- * The same for one or more batches that were built here (hw_log_append_built()), from records that
- * the caller has checked for R1.16 and R1.17; *info is of all of them. Errors: as that function;
- * the first batches may be in the log then.
- */
-enum hw_status hw_replica_append_built(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                       const struct hw_settings *settings,
-                                       const struct hw_append_request *request,
-                                       struct hw_log_append_info *info, struct hw_error *error);
 
 /* Append the marker of a coordinator that goes by this transaction.version. Errors: as
  * hw_replica_may_append() with acks=all, hw_log_check_marker(), hw_log_append_marker(). */
@@ -268,10 +261,6 @@ enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t
 enum hw_status hw_replica_may_append(const struct hw_replica *replica,
                                      const struct hw_settings *settings, int32_t acks,
                                      struct hw_error *error);
-
-/* R1.16: whether the topic takes a record with this timestamp now. */
-bool hw_settings_take_timestamp(const struct hw_settings *settings, hw_time_ms_t now_ms,
-                                hw_time_ms_t timestamp);
 
 /* R1.2. NONE, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, or NOT_LEADER_OR_FOLLOWER where the leader
  * is required. */

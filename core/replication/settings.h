@@ -17,11 +17,7 @@ struct hw_settings {
     int32_t min_insync_replicas;
     bool high_watermark_ignores_min_isr; /* Of the protocol variant: before KIP-966. */
     bool unclean_leader_election_enable;
-    bool compacted; /* cleanup.policy has "compact": records need a key. */
     bool deletable; /* cleanup.policy has "delete". */
-    hw_time_ms_t message_timestamp_before_max_ms;
-    hw_time_ms_t message_timestamp_after_max_ms;
-    bool log_append_time;
 };
 
 /* How many in-sync replicas a partition of so many replicas needs: never more than it has (R0.1). */

@@ -223,8 +223,8 @@ static enum hw_status check_row(const struct hw_cluster *cluster,
                                " bytes, max.message.bytes of %s is %" PRId32,
                                size, target->topic->name, config->max_message_bytes);
     }
-    status = hw_stage_check_record(&target->topic->settings, target->partition->name,
-                                   cluster->now_ms, timestamp, record->key_size >= 0, error);
+    status = hw_stage_check_record(config, target->partition->name, cluster->now_ms, timestamp,
+                                   record->key_size >= 0, error);
     if (status == HW_OK && size > config->segment_bytes) {
         return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
                                "the record makes a batch of %" PRId64
@@ -234,7 +234,7 @@ static enum hw_status check_row(const struct hw_cluster *cluster,
     return status;
 }
 
-enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+enum hw_status hw_stage_check_record(const struct hw_log_config *config, const char *name,
                                      hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                      struct hw_error *error)
 {
@@ -242,18 +242,7 @@ enum hw_status hw_stage_check_record(const struct hw_settings *settings, const c
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "timestamp %" PRId64 " is below 0 and is not -1 (none)", timestamp);
     }
-    if (!hw_settings_take_timestamp(settings, now_ms, timestamp)) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "timestamp %" PRId64 " for %s, allowed are %" PRId64
-                               " ms before to %" PRId64 " ms after %" PRId64,
-                               timestamp, name, settings->message_timestamp_before_max_ms,
-                               settings->message_timestamp_after_max_ms, now_ms);
-    }
-    if (settings->compacted && !has_key) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,
-                               "a record has no key, and %s is compacted", name);
-    }
-    return HW_OK;
+    return hw_log_config_check_record(config, name, now_ms, timestamp, has_key, error);
 }
 
 enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,

@@ -3,7 +3,7 @@
  * From waiting batches to those in the leaders' logs, and back.
  *
  *     prepare    where the rows begin is noted (stage_file.h), if they are more than one batch
- *                each piece -> hw_replica_append_built()
+ *                each piece -> hw_replica_append()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
  *     commit     waiting entries are added, the variant is told, locks and marks go
  *     reopen     logs are cut back to where the stage began
@@ -24,15 +24,15 @@ static enum hw_status check_rows(const struct hw_stage *stage,
                                  const struct hw_stage_partition *partition, struct hw_error *error)
 {
     const struct hw_stage_tally *tally = &partition->tally;
-    const struct hw_settings *settings = &partition->topic->settings;
+    const struct hw_log_config *config = &partition->topic->log_config;
     const char *name = partition_of(partition)->name;
     hw_time_ms_t now_ms = stage->cluster->now_ms;
     bool have_keys = tally->keyless_count == 0;
     enum hw_status status =
-        hw_stage_check_record(settings, name, now_ms, tally->latest, have_keys, error);
+        hw_stage_check_record(config, name, now_ms, tally->latest, have_keys, error);
 
     return status == HW_OK && tally->latest != HW_TIMESTAMP_NONE
-               ? hw_stage_check_record(settings, name, now_ms, tally->earliest, have_keys, error)
+               ? hw_stage_check_record(config, name, now_ms, tally->earliest, have_keys, error)
                : status;
 }
 
@@ -139,7 +139,7 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     const struct hw_stage_piece *piece = &stage->pieces.list[index];
     struct hw_stage_partition *partition = &stage->partitions[piece->partition];
     struct hw_replica *leader = same_leader(partition);
-    struct hw_append_request request = {.acks = piece->acks};
+    struct hw_append_request request = {.acks = piece->acks, .is_built = true};
     struct hw_buffer *batches = NULL;
     struct hw_log_append_info info;
     enum hw_status status;
@@ -162,8 +162,8 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     request.bytes = batches->bytes;
     request.size_bytes = batches->size;
     partition->is_appended = true; /* Some may be, also after an error. */
-    status = hw_replica_append_built(leader, stage->cluster->now_ms, &partition->topic->settings,
-                                     &request, &info, error);
+    status = hw_replica_append(leader, stage->cluster->now_ms, &partition->topic->settings,
+                               &request, &info, error);
     if (status == HW_OK) {
         stage->answers[partition->answer - 1].next_offset = info.last_offset + 1;
     }

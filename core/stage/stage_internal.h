@@ -105,7 +105,7 @@ enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
 /* What the leader checks of each record (R1.16, R1.17): when it is added, so that the statement
  * fails and not the commit, and once more then, since clock and settings may have changed. Errors:
  * HW_REFUSED with INVALID_TIMESTAMP, INVALID_RECORD. */
-enum hw_status hw_stage_check_record(const struct hw_settings *settings, const char *name,
+enum hw_status hw_stage_check_record(const struct hw_log_config *config, const char *name,
                                      hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                      struct hw_error *error);
 
