@@ -64,7 +64,7 @@ BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/%,$(sort $(wildcard tests/bench/be
 BENCH_SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/bench/support_*.c)))
 
 # C files that the build makes.
-GENERATED = $(BUILD)/generated/page_template.c
+GENERATED = $(BUILD)/generated/page_template.c $(BUILD)/generated/message_table.c
 CORE_OBJ = $(CORE:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 EXT_OBJ  = $(EXT:%.c=$(BUILD)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(BUILD)/%.o)
@@ -101,6 +101,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 $(BUILD)/generated/page_template.c: core/look/page_template.sh $(wildcard core/look/page.*)
 	@mkdir -p $(@D)
 	$(Q)core/look/page_template.sh $@
+
+$(BUILD)/generated/message_table.c: $(addprefix core/decode/,message_table.sh message_fields.txt)
+	$(Q)core/decode/message_table.sh $@
 
 $(BUILD)/generated/%.o: $(BUILD)/generated/%.c $(BUILD)/flags | $(BUILD)/libraries
 	@echo "  CC    $<"

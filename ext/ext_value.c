@@ -156,22 +156,15 @@ void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t
 
 void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size)
 {
-    size_t length;
-
     sqlite3_str_appendchar(json, 1, '"');
-    for (size_t at = 0; at < size; at += length) {
-        length = hw_utf8_character_size(bytes + at, size - at);
-        if (length == 0) {
-            sqlite3_str_appendall(json, "\xef\xbf\xbd");
-            length = 1;
-        } else if (bytes[at] == '"' || bytes[at] == '\\') {
-            sqlite3_str_appendchar(json, 1, '\\');
-            sqlite3_str_appendchar(json, 1, (char)bytes[at]);
-        } else if (bytes[at] < 0x20) {
-            sqlite3_str_appendf(json, "\\u%04x", bytes[at]);
-        } else {
-            sqlite3_str_append(json, (const char *)bytes + at, (int)length);
-        }
+    while (size > 0) {
+        char text[HW_JSON_CHARACTER_MAX];
+        size_t length;
+        size_t taken = hw_json_character(bytes, size, text, &length);
+
+        sqlite3_str_append(json, text, (int)length);
+        bytes += taken;
+        size -= taken;
     }
     sqlite3_str_appendchar(json, 1, '"');
 }

@@ -80,6 +80,22 @@ static void varlongs_are_those_of_kafka(void **state)
     }
 }
 
+static void a_number_without_a_sign_has_no_zig_zag(void **state)
+{
+    static const uint8_t most[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
+    static const uint8_t overlong[] = {0x80, 0x00};
+    static const uint8_t endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x00};
+    uint32_t value = 7;
+
+    (void)state;
+    assert_int_equal(hw_unsigned_varint_get(most, sizeof most, &value), 5);
+    assert_true(value == UINT32_MAX);
+    assert_int_equal(hw_unsigned_varint_get(overlong, sizeof overlong, &value), 2);
+    assert_int_equal(value, 0);
+    assert_int_equal(hw_unsigned_varint_get(endless, sizeof endless, &value), 0);
+    assert_int_equal(hw_unsigned_varint_get(most, 4, &value), 0);
+}
+
 static void what_is_put_is_got(void **state)
 {
     struct hw_random random;
@@ -170,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(varints_are_those_of_kafka),
         cmocka_unit_test(varlongs_are_those_of_kafka),
+        cmocka_unit_test(a_number_without_a_sign_has_no_zig_zag),
         cmocka_unit_test(what_is_put_is_got),
         cmocka_unit_test(a_number_that_ends_too_early_is_refused),
         cmocka_unit_test(a_number_that_does_not_end_is_refused),

@@ -6,7 +6,8 @@
 #
 #     Semantics: R5.1, R5.3     a rule of Kafka's replication       tests/data/ids/rules.txt
 #     Semantics: X4.1           one of its producers and transactions
-#     Row: C004  Row: C011-C014 a conformance row; T... of transactions   tests/data/ids/rows.txt
+#     Row: C004  Row: C011-C014 a conformance row; T... of transactions,   tests/data/ids/rows.txt
+#                               I... of internal topics
 #     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
 #
 # in tests/*.c, tests/*.sh, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
@@ -105,6 +106,6 @@ report() {
 
 brief=${1:-}
 report rules Semantics '[RX][0-9]+[.][0-9]+' rules.txt "$brief"
-report rows Row '[CT][0-9][0-9][0-9]' rows.txt "$brief"
+report rows Row '[CTI][0-9][0-9][0-9]' rows.txt "$brief"
 report cases Case '[A-F]-[0-9][0-9]' cases.txt "$brief"
 exit "$status"

@@ -27,4 +27,8 @@ size_t hw_varlong_put(uint8_t *out, int64_t value);
 size_t hw_varint_get(const uint8_t *bytes, size_t available, int32_t *value);
 size_t hw_varlong_get(const uint8_t *bytes, size_t available, int64_t *value);
 
+/* The same for a number without a sign, as lengths and counts in messages are: no zig-zag. Source:
+ * ByteUtils.readUnsignedVarint. */
+size_t hw_unsigned_varint_get(const uint8_t *bytes, size_t available, uint32_t *value);
+
 #endif /* HW_BASE_VARINT_H */

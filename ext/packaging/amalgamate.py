@@ -124,7 +124,7 @@ def main():
         # Macros end with their file.
         result.lines += [f"#undef {name}" for name in re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)]
     # What the Makefile makes of other files.
-    for script in sorted(ROOT.glob("core/*/*_template.sh")):
+    for script in sorted(ROOT.glob("core/*/*.sh")):
         made = folder / script.with_suffix(".c").name
         subprocess.run([script, made.resolve()], cwd=ROOT, check=True)
         result.add(str(script.relative_to(ROOT)), made.read_text())

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* How text stands in JSON. */
+#ifndef HW_BASE_JSON_H
+#define HW_BASE_JSON_H
+
+#include "core/base/buffer.h"
+
+/* Bytes that one character takes at the most: \u00XX. */
+enum { HW_JSON_CHARACTER_MAX = 8 };
+
+/*
+ * The character at the first of `size` > 0 bytes, as it stands between the quotes of a string: as
+ * it is, escaped, or U+FFFD where the byte begins none of UTF-8. Its *length bytes go to `text`.
+ * Returns the bytes that it took.
+ */
+size_t hw_json_character(const uint8_t *bytes, size_t size, char text[HW_JSON_CHARACTER_MAX],
+                         size_t *length);
+
+/* Append a string with its quotes. Errors: HW_NO_MEMORY. */
+enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
+                                     struct hw_error *error);
+
+#endif /* HW_BASE_JSON_H */

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/decode/message.h"
+
+#include "core/base/assert.h"
+#include "core/base/bytes.h"
+#include "core/base/varint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct hw_message_layout *hw_message_layout_find(enum hw_message_set set, int type)
+{
+    for (size_t i = 0; i < hw_message_layout_count; i++) {
+        if (hw_message_layouts[i].set == set && hw_message_layouts[i].type == type) {
+            return &hw_message_layouts[i];
+        }
+    }
+    return NULL;
+}
+
+void hw_message_init(struct hw_message *message, const struct hw_allocator *allocator)
+{
+    *message = (struct hw_message){.allocator = allocator};
+}
+
+void hw_message_release(struct hw_message *message)
+{
+    hw_free(message->allocator, message->values, message->capacity * sizeof *message->values);
+    hw_message_init(message, message->allocator);
+}
+
+/* --------------------------------------------------------------------------------------- bytes */
+
+/* Where reading stands. Each step returns false once something is wrong. */
+struct message_walk {
+    struct hw_message *message;
+    const uint8_t *start;
+    const uint8_t *at;
+    const uint8_t *end; /* Of the message, or of a tagged field. */
+    int version;
+    bool is_flexible;
+    const char *field; /* That is being read. */
+    enum hw_status status;
+    struct hw_error *error;
+};
+
+__attribute__((format(printf, 2, 3))) static bool message_fail(struct message_walk *walk,
+                                                               const char *format, ...)
+{
+    char *fault = walk->message->fault;
+    int size = snprintf(fault, HW_MESSAGE_FAULT_SIZE, "%s at byte %td: ", walk->field,
+                        walk->at - walk->start);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(fault + size, HW_MESSAGE_FAULT_SIZE - (size_t)size, format, args);
+    va_end(args);
+    return false;
+}
+
+static size_t message_left(const struct message_walk *walk)
+{
+    return (size_t)(walk->end - walk->at);
+}
+
+/* The next `size` bytes. */
+static bool message_take(struct message_walk *walk, size_t size, const uint8_t **bytes)
+{
+    if (size > message_left(walk)) {
+        return message_fail(walk, "%zu bytes, of which %zu are there", size, message_left(walk));
+    }
+    *bytes = walk->at;
+    walk->at += size;
+    return true;
+}
+
+static bool message_take_varint(struct message_walk *walk, uint32_t *value)
+{
+    size_t size = hw_unsigned_varint_get(walk->at, message_left(walk), value);
+
+    if (size == 0) {
+        return message_fail(walk, "a varint that does not end");
+    }
+    walk->at += size;
+    return true;
+}
+
+/* A length or count; -1: null. `wide` is its size where it is not compact. */
+static bool message_take_count(struct message_walk *walk, size_t wide, int64_t *count)
+{
+    const uint8_t *bytes = NULL;
+    uint32_t compact;
+
+    if (walk->is_flexible) {
+        if (!message_take_varint(walk, &compact)) {
+            return false;
+        }
+        *count = (int64_t)compact - 1;
+    } else {
+        if (!message_take(walk, wide, &bytes)) {
+            return false;
+        }
+        *count = wide == 2 ? hw_get_i16(bytes) : hw_get_i32(bytes);
+    }
+    return *count >= -1 || message_fail(walk, "a count of %lld", (long long)*count);
+}
+
+/* Add slots that are absent; *first is the first one. */
+static bool message_add(struct message_walk *walk, size_t count, size_t *first)
+{
+    struct hw_message *message = walk->message;
+
+    if (count == 0) {
+        *first = message->count;
+        return true;
+    }
+    walk->status =
+        hw_array_reserve(message->allocator, (void **)&message->values, &message->capacity,
+                         message->count + count, sizeof *message->values, walk->error);
+    if (walk->status != HW_OK) {
+        return false;
+    }
+    *first = message->count;
+    memset(&message->values[*first], 0, count * sizeof *message->values);
+    message->count += count;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------- fields */
+
+static bool message_read_struct(struct message_walk *walk, const struct hw_message_field *fields,
+                                int count, size_t *first);
+
+/* Bytes that a value of the type takes at least, none of them being null. */
+static size_t message_size_min(enum hw_message_type type, bool is_flexible)
+{
+    switch (type) {
+    case HW_MESSAGE_BOOL:
+    case HW_MESSAGE_INT8:
+    case HW_MESSAGE_STRUCT:
+        return 1;
+    case HW_MESSAGE_INT16:
+    case HW_MESSAGE_UINT16:
+        return 2;
+    case HW_MESSAGE_INT32:
+        return 4;
+    case HW_MESSAGE_INT64:
+    case HW_MESSAGE_FLOAT64:
+        return 8;
+    case HW_MESSAGE_UUID:
+        return 16;
+    case HW_MESSAGE_STRING:
+        return is_flexible ? 1 : 2;
+    case HW_MESSAGE_BYTES:
+        break;
+    }
+    return is_flexible ? 1 : 4;
+}
+
+static bool message_read_number(struct message_walk *walk, enum hw_message_type type,
+                                struct hw_message_value *value)
+{
+    const uint8_t *bytes = NULL;
+    uint64_t bits;
+
+    if (!message_take(walk, message_size_min(type, false), &bytes)) {
+        return false;
+    }
+    if (type == HW_MESSAGE_BOOL) {
+        value->of.number = bytes[0] != 0;
+    } else if (type == HW_MESSAGE_INT8) {
+        value->of.number = (int8_t)bytes[0];
+    } else if (type == HW_MESSAGE_INT16) {
+        value->of.number = hw_get_i16(bytes);
+    } else if (type == HW_MESSAGE_UINT16) {
+        value->of.number = hw_get_u16(bytes);
+    } else if (type == HW_MESSAGE_INT32) {
+        value->of.number = hw_get_i32(bytes);
+    } else if (type == HW_MESSAGE_INT64) {
+        value->of.number = hw_get_i64(bytes);
+    } else if (type == HW_MESSAGE_FLOAT64) {
+        bits = hw_get_u64(bytes);
+        memcpy(&value->of.real, &bits, sizeof bits);
+    } else {
+        value->of.bytes = bytes;
+    }
+    return true;
+}
+
+static bool message_read_text(struct message_walk *walk, enum hw_message_type type,
+                              struct hw_message_value *value)
+{
+    int64_t size = 0;
+
+    if (!message_take_count(walk, type == HW_MESSAGE_STRING ? 2 : 4, &size)) {
+        return false;
+    }
+    value->presence = size < 0 ? HW_MESSAGE_NULL : HW_MESSAGE_PRESENT;
+    value->size = size < 0 ? 0 : (uint32_t)size;
+    return size < 0 || message_take(walk, (size_t)size, &value->of.bytes);
+}
+
+/* One value, or one element of an array. */
+static bool message_read_single(struct message_walk *walk, const struct hw_message_field *field,
+                                struct hw_message_value *value)
+{
+    value->presence = HW_MESSAGE_PRESENT;
+    if (field->type == HW_MESSAGE_STRUCT) {
+        return message_read_struct(walk, field->members, field->member_count, &value->of.first);
+    }
+    return field->type == HW_MESSAGE_STRING || field->type == HW_MESSAGE_BYTES
+               ? message_read_text(walk, field->type, value)
+               : message_read_number(walk, field->type, value);
+}
+
+static bool message_read_array(struct message_walk *walk, const struct hw_message_field *field,
+                               struct hw_message_value *value)
+{
+    size_t size_min = message_size_min(field->type, walk->is_flexible);
+    size_t first;
+    int64_t count = 0;
+
+    if (!message_take_count(walk, 4, &count)) {
+        return false;
+    }
+    value->presence = count < 0 ? HW_MESSAGE_NULL : HW_MESSAGE_PRESENT;
+    if (count > (int64_t)(message_left(walk) / size_min)) {
+        return message_fail(walk, "%lld elements in %zu bytes", (long long)count,
+                            message_left(walk));
+    }
+    value->size = count < 0 ? 0 : (uint32_t)count;
+    if (!message_add(walk, value->size, &first)) {
+        return false;
+    }
+    value->of.first = first;
+    for (size_t i = 0; i < value->size; i++) {
+        struct hw_message_value element = {.size = 0};
+
+        if (!message_read_single(walk, field, &element)) {
+            return false;
+        }
+        if (element.presence == HW_MESSAGE_NULL) {
+            return message_fail(walk, "an element that is null");
+        }
+        walk->message->values[first + i] = element;
+    }
+    return true;
+}
+
+/* A struct that may be null has a mark in front: one byte, or a varint where it is tagged. */
+static bool message_read_mark(struct message_walk *walk, const struct hw_message_field *field,
+                              bool *is_null)
+{
+    const uint8_t *bytes = NULL;
+    uint32_t mark;
+
+    if (field->tag >= 0) {
+        if (!message_take_varint(walk, &mark)) {
+            return false;
+        }
+        *is_null = mark == 0;
+        return true;
+    }
+    if (!message_take(walk, 1, &bytes)) {
+        return false;
+    }
+    *is_null = (int8_t)bytes[0] < 0;
+    return true;
+}
+
+static bool message_read_field(struct message_walk *walk, const struct hw_message_field *field,
+                               struct hw_message_value *value)
+{
+    const char *outer = walk->field;
+    bool is_null = false;
+    bool is_read;
+
+    walk->field = field->name;
+    if (field->is_array) {
+        is_read = message_read_array(walk, field, value);
+    } else {
+        is_read = field->type != HW_MESSAGE_STRUCT || !field->is_nullable ||
+                  message_read_mark(walk, field, &is_null);
+        if (is_null) {
+            value->presence = HW_MESSAGE_NULL;
+        } else {
+            is_read = is_read && message_read_single(walk, field, value);
+        }
+    }
+    if (is_read && value->presence == HW_MESSAGE_NULL && !field->is_nullable) {
+        is_read = message_fail(walk, "null, which it cannot be");
+    }
+    if (is_read) {
+        walk->field = outer;
+    }
+    return is_read;
+}
+
+/* ---------------------------------------------------------------------------------------- tags */
+
+static bool message_has(const struct message_walk *walk, const struct hw_message_field *field)
+{
+    return walk->version >= field->first_version && walk->version <= field->last_version;
+}
+
+/* Whether a value is what one that is not there stands for. */
+static bool message_is_default(const struct hw_message *message,
+                               const struct hw_message_field *field,
+                               const struct hw_message_value *value)
+{
+    static const uint8_t zero[16];
+
+    if (value->presence != HW_MESSAGE_PRESENT || field->default_is_null) {
+        return value->presence == HW_MESSAGE_ABSENT ||
+               (value->presence == HW_MESSAGE_NULL && field->default_is_null);
+    }
+    if (field->is_array || field->type == HW_MESSAGE_STRING || field->type == HW_MESSAGE_BYTES) {
+        return value->size == 0;
+    }
+    if (field->type == HW_MESSAGE_UUID) {
+        return memcmp(value->of.bytes, zero, sizeof zero) == 0;
+    }
+    if (field->type == HW_MESSAGE_FLOAT64) {
+        return value->of.real == 0;
+    }
+    if (field->type != HW_MESSAGE_STRUCT) {
+        return value->of.number == field->default_number;
+    }
+    for (int i = 0; i < field->member_count; i++) {
+        if (!message_is_default(message, &field->members[i],
+                                &message->values[value->of.first + (size_t)i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The field with the tag, and its slot behind `first`; NULL: the table lacks it. */
+static const struct hw_message_field *message_find_tag(const struct hw_message_field *fields,
+                                                       int count, uint32_t tag, size_t *slot)
+{
+    for (int i = 0; i < count; i++) {
+        if (fields[i].tag >= 0 && (uint32_t)fields[i].tag == tag) {
+            *slot = (size_t)i;
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* The field of a tag, whose bytes end where the walk does. */
+static bool message_read_tagged(struct message_walk *walk, const struct hw_message_field *field,
+                                size_t slot)
+{
+    struct hw_message_value value = {.size = 0};
+
+    if (!message_read_field(walk, field, &value)) {
+        return false;
+    }
+    if (walk->at < walk->end) {
+        return message_fail(walk, "%zu bytes behind it belong to its tag", message_left(walk));
+    }
+    if (message_is_default(walk->message, field, &value)) {
+        value.presence = HW_MESSAGE_ABSENT;
+    }
+    walk->message->values[slot] = value;
+    return true;
+}
+
+static bool message_read_tag(struct message_walk *walk, const struct hw_message_field *fields,
+                             int count, size_t first)
+{
+    const struct hw_message_field *field;
+    const uint8_t *end = walk->end;
+    const uint8_t *bytes = NULL;
+    uint32_t tag = 0;
+    uint32_t size = 0;
+    size_t slot = 0;
+
+    if (!message_take_varint(walk, &tag) || !message_take_varint(walk, &size) ||
+        !message_take(walk, size, &bytes)) {
+        return false;
+    }
+    field = message_find_tag(fields, count, tag, &slot);
+    if (field == NULL) {
+        return true;
+    }
+    if (!message_has(walk, field)) {
+        (void)snprintf(walk->message->fault, HW_MESSAGE_FAULT_SIZE,
+                       "tag %u, %s, is none of version %d: left out", (unsigned)tag, field->name,
+                       walk->version);
+        return true;
+    }
+    walk->at = bytes;
+    walk->end = bytes + size;
+    if (!message_read_tagged(walk, field, first + slot)) {
+        return false;
+    }
+    walk->end = end;
+    return true;
+}
+
+static bool message_read_tags(struct message_walk *walk, const struct hw_message_field *fields,
+                              int count, size_t first)
+{
+    const char *outer = walk->field;
+    uint32_t tags = 0;
+
+    walk->field = "the tags";
+    if (!message_take_varint(walk, &tags)) {
+        return false;
+    }
+    /* Each of them takes bytes, so there are no more rounds than those. */
+    for (uint32_t i = 0; i < tags; i++) {
+        if (!message_read_tag(walk, fields, count, first)) {
+            return false;
+        }
+    }
+    walk->field = outer;
+    return true;
+}
+
+/* Structs nest as deep as the table says, so this calls itself no deeper. */
+static bool message_read_struct(struct message_walk *walk, const struct hw_message_field *fields,
+                                int count, size_t *first)
+{
+    if (!message_add(walk, (size_t)count, first)) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        struct hw_message_value value = {.size = 0};
+
+        if (fields[i].tag >= 0 || !message_has(walk, &fields[i])) {
+            continue;
+        }
+        if (!message_read_field(walk, &fields[i], &value)) {
+            return false;
+        }
+        walk->message->values[*first + (size_t)i] = value;
+    }
+    return !walk->is_flexible || message_read_tags(walk, fields, count, *first);
+}
+
+enum hw_status hw_message_read(struct hw_message *message, const struct hw_message_shape *shape,
+                               int version, bool is_flexible, const uint8_t *bytes, size_t size,
+                               struct hw_error *error)
+{
+    struct message_walk walk = {.message = message,
+                                .start = bytes,
+                                .at = bytes,
+                                .end = bytes + size,
+                                .version = version,
+                                .is_flexible = is_flexible,
+                                .field = "the message",
+                                .status = HW_OK,
+                                .error = error};
+    size_t first;
+
+    message->shape = *shape;
+    message->count = 0;
+    message->fault[0] = '\0';
+    message->size_bytes = 0;
+    if (size > HW_MESSAGE_SIZE_MAX) {
+        message->is_good = message_fail(&walk, "%zu bytes are more than it may have", size);
+        return HW_OK;
+    }
+    message->is_good = message_read_struct(&walk, shape->fields, shape->count, &first);
+    message->size_bytes = message->is_good ? (size_t)(walk.at - bytes) : 0;
+    return walk.status;
+}
+
+/* ------------------------------------------------------------------------------------- looking */
+
+struct hw_message_struct hw_message_root(const struct hw_message *message)
+{
+    HW_ASSERT(message->is_good);
+    return (struct hw_message_struct){.message = message, .shape = message->shape, .first = 0};
+}
+
+static const struct hw_message_field *message_field(struct hw_message_struct of, const char *name,
+                                                    const struct hw_message_value **value)
+{
+    int i = 0;
+
+    while (i < of.shape.count && strcmp(of.shape.fields[i].name, name) != 0) {
+        i++;
+    }
+    HW_ASSERT(i < of.shape.count);
+    *value = &of.message->values[of.first + (size_t)i];
+    return &of.shape.fields[i];
+}
+
+int64_t hw_message_integer(struct hw_message_struct of, const char *name)
+{
+    const struct hw_message_value *value;
+    const struct hw_message_field *field = message_field(of, name, &value);
+
+    HW_ASSERT(field->type <= HW_MESSAGE_INT64 && !field->is_array);
+    return value->presence == HW_MESSAGE_PRESENT ? value->of.number : field->default_number;
+}
+
+struct hw_message_text hw_message_text(struct hw_message_struct of, const char *name)
+{
+    const struct hw_message_value *value;
+    const struct hw_message_field *field = message_field(of, name, &value);
+
+    HW_ASSERT(field->type == HW_MESSAGE_STRING || field->type == HW_MESSAGE_BYTES);
+    if (value->presence == HW_MESSAGE_PRESENT) {
+        return (struct hw_message_text){.bytes = value->of.bytes, .size = value->size};
+    }
+    return (struct hw_message_text){.bytes =
+                                        value->presence == HW_MESSAGE_NULL || field->default_is_null
+                                            ? NULL
+                                            : (const uint8_t *)""};
+}
+
+static struct hw_uuid message_uuid_of(const struct hw_message_value *value)
+{
+    struct hw_uuid uuid = {{0}};
+
+    if (value->presence == HW_MESSAGE_PRESENT) {
+        memcpy(uuid.bytes, value->of.bytes, sizeof uuid.bytes);
+    }
+    return uuid;
+}
+
+struct hw_uuid hw_message_uuid(struct hw_message_struct of, const char *name)
+{
+    const struct hw_message_value *value;
+    const struct hw_message_field *field = message_field(of, name, &value);
+
+    HW_ASSERT(field->type == HW_MESSAGE_UUID && !field->is_array);
+    return message_uuid_of(value);
+}
+
+int32_t hw_message_count(struct hw_message_struct of, const char *name)
+{
+    const struct hw_message_value *value;
+    const struct hw_message_field *field = message_field(of, name, &value);
+
+    HW_ASSERT(field->is_array);
+    if (value->presence == HW_MESSAGE_ABSENT) {
+        return field->default_is_null ? -1 : 0;
+    }
+    return value->presence == HW_MESSAGE_NULL ? -1 : (int32_t)value->size;
+}
+
+/* The slot of an element. */
+static const struct hw_message_value *message_element(struct hw_message_struct of, const char *name,
+                                                      int32_t at,
+                                                      const struct hw_message_field **field)
+{
+    const struct hw_message_value *value;
+
+    *field = message_field(of, name, &value);
+    HW_ASSERT((*field)->is_array && at >= 0 && (uint32_t)at < value->size);
+    return &of.message->values[value->of.first + (size_t)at];
+}
+
+struct hw_message_struct hw_message_element(struct hw_message_struct of, const char *name,
+                                            int32_t at)
+{
+    const struct hw_message_field *field;
+    const struct hw_message_value *value = message_element(of, name, at, &field);
+
+    HW_ASSERT(field->type == HW_MESSAGE_STRUCT);
+    return (struct hw_message_struct){.message = of.message,
+                                      .shape = {field->members, field->member_count},
+                                      .first = value->of.first};
+}
+
+int32_t hw_message_int32_element(struct hw_message_struct of, const char *name, int32_t at)
+{
+    const struct hw_message_field *field;
+    const struct hw_message_value *value = message_element(of, name, at, &field);
+
+    HW_ASSERT(field->type == HW_MESSAGE_INT32);
+    return (int32_t)value->of.number;
+}
+
+struct hw_uuid hw_message_uuid_element(struct hw_message_struct of, const char *name, int32_t at)
+{
+    const struct hw_message_field *field;
+    const struct hw_message_value *value = message_element(of, name, at, &field);
+
+    HW_ASSERT(field->type == HW_MESSAGE_UUID);
+    return message_uuid_of(value);
+}
+
+struct hw_message_struct hw_message_member(struct hw_message_struct of, const char *name)
+{
+    const struct hw_message_value *value;
+    const struct hw_message_field *field = message_field(of, name, &value);
+
+    HW_ASSERT(field->type == HW_MESSAGE_STRUCT && !field->is_array &&
+              value->presence == HW_MESSAGE_PRESENT);
+    return (struct hw_message_struct){.message = of.message,
+                                      .shape = {field->members, field->member_count},
+                                      .first = value->of.first};
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L /* getline() */
+
+#include "tests/support_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VECTOR_TOPIC, VECTOR_CONTROL = 3, VECTOR_KEY, VECTOR_VALUE, VECTOR_EXPECTED };
+
+void test_vectors_open(struct test_vector *vector, const char *name)
+{
+    char path[64];
+
+    memset(vector, 0, sizeof *vector);
+    (void)snprintf(path, sizeof path, "tests/data/internal/%s.tsv", name);
+    vector->file = fopen(path, "r");
+    assert_non_null(vector->file);
+}
+
+/* The bytes of a hex text in a block of their own, so that reading behind them is found. */
+static const uint8_t *bytes_of(const char *hex, int32_t *size)
+{
+    uint8_t *bytes;
+
+    *size = -1;
+    if (strcmp(hex, "NULL") == 0) {
+        return NULL;
+    }
+    *size = (int32_t)(strlen(hex) / 2);
+    bytes = malloc(*size == 0 ? 1 : (size_t)*size);
+    assert_non_null(bytes);
+    for (int32_t i = 0; i < *size; i++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        bytes[i] = (uint8_t)byte;
+    }
+    return bytes;
+}
+
+static void release_record(struct test_vector *vector)
+{
+    free((void *)(uintptr_t)vector->record.key);
+    free((void *)(uintptr_t)vector->record.value);
+    memset(&vector->record, 0, sizeof vector->record);
+}
+
+static void split(struct test_vector *vector)
+{
+    char *at = vector->line;
+
+    at[strcspn(at, "\n")] = '\0';
+    vector->field_count = 0;
+    while (at != NULL && vector->field_count < 9) {
+        char *tab = strchr(at, '\t');
+
+        if (tab != NULL) {
+            *tab++ = '\0';
+        }
+        vector->fields[vector->field_count++] = at;
+        at = tab;
+    }
+}
+
+/* Case, topic, key, value, expected: as if they stood in the columns of the other files. */
+static void move_hostile(struct test_vector *vector)
+{
+    static char none[] = "-";
+
+    vector->fields[VECTOR_EXPECTED] = vector->fields[4];
+    vector->fields[VECTOR_VALUE] = vector->fields[3];
+    vector->fields[VECTOR_KEY] = vector->fields[2];
+    vector->fields[VECTOR_TOPIC] = vector->fields[1];
+    vector->fields[VECTOR_CONTROL] = none;
+}
+
+bool test_vectors_next(struct test_vector *vector)
+{
+    release_record(vector);
+    do {
+        if (getline(&vector->line, &vector->line_size, vector->file) < 0) {
+            free(vector->line);
+            assert_int_equal(fclose(vector->file), 0);
+            return false;
+        }
+        vector->number++;
+    } while (vector->line[0] == '#');
+    split(vector);
+    if (vector->field_count == 5) {
+        move_hostile(vector);
+    }
+    vector->is_control = strcmp(vector->fields[VECTOR_CONTROL], "-") != 0;
+    if (!hw_internal_topic_find(vector->fields[VECTOR_TOPIC], strlen(vector->fields[VECTOR_TOPIC]),
+                                &vector->set)) {
+        assert_true(vector->is_control); /* Of any topic. */
+    }
+    vector->record.key = bytes_of(vector->fields[VECTOR_KEY], &vector->record.key_size);
+    vector->record.value = bytes_of(vector->fields[VECTOR_VALUE], &vector->record.value_size);
+    return true;
+}
