@@ -287,6 +287,14 @@ static enum hw_status check_options(struct ext_cluster *cluster,
     return status;
 }
 
+enum hw_status ext_session_check_secrets(const struct ext_session *session, struct hw_error *error)
+{
+    return session->is_restricted
+               ? ext_error_invalid(error, "secrets are not shown here: the extension was loaded by "
+                                          "the entry point for hosts that run other people's SQL")
+               : HW_OK;
+}
+
 enum hw_status ext_session_attach(struct ext_session *session,
                                   const struct ext_cluster_options *options, struct hw_error *error)
 {

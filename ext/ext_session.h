@@ -65,6 +65,10 @@ enum hw_status ext_session_check_query_only(const struct ext_session *session,
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
                                           struct hw_error *error);
 
+/* Whether keys and passwords that files of brokers hold may be shown. Errors: HW_REFUSED with
+ * INVALID_REQUEST. */
+enum hw_status ext_session_check_secrets(const struct ext_session *session, struct hw_error *error);
+
 /*
  * Attach the connection to another cluster: options->directory is a path, relative ones are
  * allowed, or NULL for a new one in memory. Errors: HW_REFUSED with INVALID_REQUEST inside a

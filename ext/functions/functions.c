@@ -194,6 +194,12 @@ const struct ext_function ext_functions[] = {
      "nearest_replica(topic, partition, rack [, offset])",
      "the broker that a consumer in that rack is told to read from: in its rack if that can be",
      "SELECT * FROM orders WHERE replica = nearest_replica('orders', 0, 'rack-b');"},
+
+    {"kafka_record", 3, 4, PURE, fn_kafka_record, "kafka_record(topic, key, value [, secrets])",
+     "what a record of one of Kafka's internal topics says, as JSON: type, name, version, key, "
+     "value; NULL for other topics; secrets 1 shows keys and passwords",
+     "SELECT kafka_record(topic, key, value) FROM "
+     "kafka_log('/data/kafka-logs/__transaction_state-7');"},
 };
 
 const size_t ext_function_count = sizeof ext_functions / sizeof ext_functions[0];

@@ -78,5 +78,6 @@ void fn_disk(struct ext_call *call);
 void fn_load(struct ext_call *call);
 void fn_sequence_diagram(struct ext_call *call);
 void fn_nearest_replica(struct ext_call *call);
+void fn_kafka_record(struct ext_call *call);
 
 #endif /* EXT_FUNCTIONS_H */
