@@ -126,14 +126,55 @@ static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t
     }
 }
 
-void ext_result_key(sqlite3_context *context, const struct hw_record *record)
+/* Bytes that are not all UTF-8, as text. */
+static void result_mended(sqlite3_context *context, const uint8_t *bytes, size_t size)
 {
-    result_bytes(context, record->key, record->key_size, record->headers);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_uint64 mended_size;
+    size_t length;
+    char *mended;
+
+    for (size_t at = 0; at < size; at += length) {
+        length = hw_utf8_character_size(bytes + at, size - at);
+        if (length == 0) {
+            sqlite3_str_appendall(text, "\xef\xbf\xbd");
+            length = 1;
+        } else {
+            sqlite3_str_append(text, (const char *)bytes + at, (int)length);
+        }
+    }
+    mended_size = (sqlite3_uint64)sqlite3_str_length(text);
+    mended = sqlite3_str_finish(text);
+    if (mended == NULL) {
+        sqlite3_result_error_nomem(context);
+    } else {
+        sqlite3_result_text64(context, mended, mended_size, sqlite3_free, SQLITE_UTF8);
+    }
 }
 
-void ext_result_value(sqlite3_context *context, const struct hw_record *record)
+static void result_typed(sqlite3_context *context, const uint8_t *bytes, int32_t size,
+                         const uint8_t *headers, enum ext_bytes_type type)
 {
-    result_bytes(context, record->value, record->value_size, record->headers);
+    if (type == EXT_BYTES_BLOB && size >= 0) {
+        sqlite3_result_blob64(context, bytes == NULL ? (const uint8_t *)"" : bytes,
+                              (sqlite3_uint64)size, SQLITE_TRANSIENT);
+    } else if (type == EXT_BYTES_TEXT && size > 0 && !hw_utf8_is_text(bytes, (size_t)size)) {
+        result_mended(context, bytes, (size_t)size);
+    } else {
+        result_bytes(context, bytes, size, headers);
+    }
+}
+
+void ext_result_key(sqlite3_context *context, const struct hw_record *record,
+                    enum ext_bytes_type type)
+{
+    result_typed(context, record->key, record->key_size, record->headers, type);
+}
+
+void ext_result_value(sqlite3_context *context, const struct hw_record *record,
+                      enum ext_bytes_type type)
+{
+    result_typed(context, record->value, record->value_size, record->headers, type);
 }
 
 void ext_result_text(sqlite3_context *context, const char *text, size_t size)

@@ -30,9 +30,18 @@ const char *ext_value_describe(sqlite3_value *value, char text[EXT_VALUE_TEXT_SI
 enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uint8_t **bytes,
                                int32_t *size, struct hw_error *error);
 
-/* The result of a column: key or value of a record, TEXT where they can be. Copied. */
-void ext_result_key(sqlite3_context *context, const struct hw_record *record);
-void ext_result_value(sqlite3_context *context, const struct hw_record *record);
+/* Which type keys or values of records have in SQL. */
+enum ext_bytes_type {
+    EXT_BYTES_AUTO, /* TEXT where they can be, else BLOB. */
+    EXT_BYTES_TEXT, /* Always: what is no UTF-8 becomes U+FFFD, as with Kafka's StringDeserializer. */
+    EXT_BYTES_BLOB
+};
+
+/* The result of a column: key or value of a record. Copied. */
+void ext_result_key(sqlite3_context *context, const struct hw_record *record,
+                    enum ext_bytes_type type);
+void ext_result_value(sqlite3_context *context, const struct hw_record *record,
+                      enum ext_bytes_type type);
 
 /* The same for headers: a JSON object in their order, {} if there are none. */
 void ext_result_headers(sqlite3_context *context, const struct hw_record *record);

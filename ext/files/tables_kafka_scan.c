@@ -147,10 +147,10 @@ static void record_column(const struct kafka_scan_row *row, enum log_column colu
         sqlite3_result_int64(context, record->timestamp);
         break;
     case LOG_KEY:
-        ext_result_key(context, record);
+        ext_result_key(context, record, EXT_BYTES_AUTO);
         break;
     case LOG_VALUE:
-        ext_result_value(context, record);
+        ext_result_value(context, record, EXT_BYTES_AUTO);
         break;
     case LOG_HEADERS:
         ext_result_headers(context, record);

@@ -116,10 +116,10 @@ static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         sqlite3_result_int64(context, cursor->record->timestamp);
         break;
     case LOG_KEY:
-        ext_result_key(context, cursor->record);
+        ext_result_key(context, cursor->record, EXT_BYTES_AUTO);
         break;
     case LOG_VALUE:
-        ext_result_value(context, cursor->record);
+        ext_result_value(context, cursor->record, EXT_BYTES_AUTO);
         break;
     case LOG_HEADERS:
         ext_result_headers(context, cursor->record);

@@ -9,10 +9,12 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const char *const own_names[] = {"partitions", "replication.factor", "topic", "partition"};
+static const char *const own_names[] = {"partitions", "replication.factor", "topic",
+                                        "partition",  "key.type",           "value.type"};
 
-static const char allowed[] = "allowed are partitions, replication.factor, topic, partition, and "
-                              "topic configs: SELECT name FROM hw_config WHERE scope = 'topic'";
+static const char allowed[] = "allowed are partitions, replication.factor, topic, partition, "
+                              "key.type, value.type, and topic configs: SELECT name FROM hw_config "
+                              "WHERE scope = 'topic'";
 
 /* Copy [start, end) without the white space at both ends, and without SQL's quotes around it. NULL
  * if there is no memory. */
@@ -88,6 +90,25 @@ static enum hw_status given_twice(const char *name, struct hw_error *error)
     return ext_error_invalid(error, "%s is given twice", name);
 }
 
+static enum hw_status read_type(const char *name, const char *value, bool *is_given,
+                                enum ext_bytes_type *type, struct hw_error *error)
+{
+    static const char *const words[] = {
+        [EXT_BYTES_AUTO] = "auto", [EXT_BYTES_TEXT] = "text", [EXT_BYTES_BLOB] = "blob"};
+
+    if (*is_given) {
+        return given_twice(name, error);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (sqlite3_stricmp(value, words[i]) == 0) {
+            *is_given = true;
+            *type = (enum ext_bytes_type)i;
+            return HW_OK;
+        }
+    }
+    return ext_error_invalid(error, "%s must be auto, text or blob, not \"%.60s\"", name, value);
+}
+
 static enum hw_status add_argument(struct topic_arguments *arguments, const char *name,
                                    const char *value, struct hw_error *error)
 {
@@ -113,6 +134,12 @@ static enum hw_status add_argument(struct topic_arguments *arguments, const char
         }
         arguments->topic = sqlite3_mprintf("%s", value);
         return arguments->topic == NULL ? hw_error_no_memory(error, "a topic's name") : HW_OK;
+    }
+    if (strcmp(name, "key.type") == 0) {
+        return read_type(name, value, &arguments->has_key_type, &arguments->key_type, error);
+    }
+    if (strcmp(name, "value.type") == 0) {
+        return read_type(name, value, &arguments->has_value_type, &arguments->value_type, error);
     }
     return add_config(arguments, name, value, error);
 }
@@ -171,8 +198,10 @@ enum hw_status topic_arguments_read(struct topic_arguments *arguments, int argc,
     if (arguments->topic != NULL &&
         (arguments->partitions != 0 || arguments->replication_factor != 0 ||
          arguments->configs.count != 0)) {
-        return ext_error_invalid(error, "topic=name opens an existing topic: beside it only "
-                                        "partition=n may stand; configure() changes its configs");
+        return ext_error_invalid(error,
+                                 "topic=name opens an existing topic: beside it only "
+                                 "partition=n, key.type and value.type may stand; configure() "
+                                 "changes its configs");
     }
     return HW_OK;
 }

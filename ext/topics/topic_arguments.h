@@ -3,7 +3,7 @@
  * What stands in the parentheses of CREATE VIRTUAL TABLE ... USING highwater(...).
  *
  *     partitions=3, replication.factor=2, "cleanup.policy" = 'compact,delete'
- *     topic=orders, partition=0
+ *     topic=orders, partition=0, value.type=blob
  *
  * Names and values may be quoted as SQL quotes them, with any white space around.
  */
@@ -11,12 +11,17 @@
 #define EXT_TOPIC_ARGUMENTS_H
 
 #include "ext/config_list.h"
+#include "ext/ext_value.h"
 
 struct topic_arguments {
-    char *topic;                /* An existing topic; NULL: the table's own. */
-    int64_t partition;          /* Of the existing topic; -1: all. */
-    int64_t partitions;         /* 0: the default. */
-    int64_t replication_factor; /* 0: the default. */
+    char *topic;                  /* An existing topic; NULL: the table's own. */
+    int64_t partition;            /* Of the existing topic; -1: all. */
+    int64_t partitions;           /* 0: the default. */
+    int64_t replication_factor;   /* 0: the default. */
+    enum ext_bytes_type key_type; /* Of the column, however the topic came to be. */
+    enum ext_bytes_type value_type;
+    bool has_key_type;
+    bool has_value_type;
     struct ext_config_list configs;
 };
 

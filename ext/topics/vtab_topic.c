@@ -26,8 +26,10 @@ static const struct ext_column columns[] = {
     EXT_COLUMN_PARTITION,
     {"offset", "INTEGER", "the record's offset, from the leader; with INSERT: NULL"},
     {"timestamp", "INTEGER", "milliseconds; NULL with INSERT: the cluster's clock"},
-    {"key", "", "TEXT where the bytes are UTF-8 without NUL, else BLOB; NULL: no key"},
-    {"value", "", "as the key; NULL: a tombstone"},
+    {"key", "",
+     "TEXT where the bytes are UTF-8 without NUL, else BLOB, unless key.type says; NULL: "
+     "no key"},
+    {"value", "", "as the key, with value.type; NULL: a tombstone"},
     {"headers", "", "a JSON object in their order; {} if there are none"},
     {"leader_epoch", "INTEGER HIDDEN", "the epoch of the leader that took the record"},
     {"producer_id", "INTEGER HIDDEN", "of an idempotent producer; else NULL"},
@@ -85,6 +87,8 @@ static int topic_make(sqlite3 *db, void *client, const char *const *argv,
     table->topic =
         sqlite3_mprintf("%s", arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE]);
     table->partition = arguments->partition;
+    table->key_type = arguments->key_type;
+    table->value_type = arguments->value_type;
     table->owns_topic = arguments->topic == NULL;
     table->is_foreign =
         sqlite3_stricmp(schema, "main") != 0 && sqlite3_stricmp(schema, "temp") != 0;
@@ -400,6 +404,7 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct record_cursor *cursor = (const struct record_cursor *)base;
+    const struct topic_table *table = (const struct topic_table *)base->pVtab;
     const struct hw_row *row = &cursor->row;
 
     switch ((enum topic_column)column) {
@@ -413,10 +418,10 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         sqlite3_result_int64(context, cursor->record->timestamp);
         break;
     case TOPIC_KEY:
-        ext_result_key(context, cursor->record);
+        ext_result_key(context, cursor->record, table->key_type);
         break;
     case TOPIC_VALUE:
-        ext_result_value(context, cursor->record);
+        ext_result_value(context, cursor->record, table->value_type);
         break;
     case TOPIC_HEADERS:
         ext_result_headers(context, cursor->record);
@@ -524,7 +529,8 @@ const struct ext_schema vtab_topic_schema = {
     .driver = &topic_driver,
     .is_module = true,
     .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
-                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n])",
+                 "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n] "
+                 "[, key.type=t] [, value.type=t])",
     .use = "orders",
     .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
     .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",

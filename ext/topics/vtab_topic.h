@@ -4,14 +4,17 @@
 #define EXT_VTAB_TOPIC_H
 
 #include "ext/ext_schema.h"
+#include "ext/ext_value.h"
 #include "ext/topics/record_cursor.h"
 
 struct topic_table {
     struct record_table record; /* Must be first. */
     char *topic;
     int64_t partition; /* -1: all. */
-    bool owns_topic;   /* DROP TABLE deletes the topic. */
-    bool is_foreign;   /* In a schema other than main and temp: only an error can be had. */
+    enum ext_bytes_type key_type;
+    enum ext_bytes_type value_type;
+    bool owns_topic; /* DROP TABLE deletes the topic. */
+    bool is_foreign; /* In a schema other than main and temp: only an error can be had. */
 };
 
 /* Columns of the table, in the order in which they are declared. */
