@@ -198,8 +198,7 @@ const struct ext_function ext_functions[] = {
     {"kafka_record", 3, 4, PURE, fn_kafka_record, "kafka_record(topic, key, value [, secrets])",
      "what a record of one of Kafka's internal topics says, as JSON: type, name, version, key, "
      "value; NULL for other topics; secrets 1 shows keys and passwords",
-     "SELECT kafka_record(topic, key, value) FROM "
-     "kafka_log('/data/kafka-logs/__transaction_state-7');"},
+     "SELECT kafka_record('__transaction_state', x'0000000178', NULL);"},
 };
 
 const size_t ext_function_count = sizeof ext_functions / sizeof ext_functions[0];
