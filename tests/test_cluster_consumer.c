@@ -2,6 +2,7 @@
 /* What is a consumer told: where to read, and where a log begins and ends? ReplicaManager,
  * RackAwareReplicaSelector, UnifiedLog.fetchOffsetByTimestamp. */
 #include "tests/support_cluster.h"
+#include "tests/support_reader.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -254,10 +255,14 @@ static void the_largest_timestamp_is_found_where_it_may_be_fetched(void **state)
     expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 3);
 }
 
-/* Broker 2 leads with a high watermark behind the start of its epoch. Semantics: R3.13 */
+/* Broker 2 leads with a high watermark behind the start of its epoch; a reader gets what is below it
+ * all the same. Semantics: R3.13, R10.5 */
 static void a_new_leader_tells_of_records_that_it_is_sure_of(void **state)
 {
     struct test_cluster *t = *state;
+    struct hw_reader_options options = options_of(HW_READ_UNCOMMITTED);
+    hw_offset_t first;
+    hw_offset_t end;
 
     produce_at(t, 2000);
     replicate(t);
@@ -272,6 +277,8 @@ static void a_new_leader_tells_of_records_that_it_is_sure_of(void **state)
     list_offset(t, HW_LIST_LATEST, 0);
     expect_refused(t, OFFSET_NOT_AVAILABLE);
     expect_listed(t, HW_LIST_EARLIEST, 0, 0);
+    assert_int_equal(hw_reader_bounds(t->cluster, &options, &first, &end, &t->error), HW_OK);
+    assert_int_equal(end, 1);
 }
 
 /* Semantics: R10.9, R10.12 */

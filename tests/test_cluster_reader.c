@@ -77,6 +77,7 @@ static void bounds_may_be_any_numbers(void **state)
     }
 }
 
+/* Row: C033: the consumer. Semantics: R10.1 */
 static void only_what_is_below_the_high_watermark_is_a_row(void **state)
 {
     struct test_reader *f = *state;

@@ -156,7 +156,7 @@ static void a_reader_needs_a_live_leader_or_replica(void **state)
     assert_int_equal(error.kafka_error, HW_KAFKA_LEADER_NOT_AVAILABLE);
 }
 
-/* Semantics: KIP-392: below the replica's own high watermark */
+/* KIP-392: below the replica's own high watermark. Semantics: R10.4 */
 static void a_named_replica_shows_what_it_knows_to_be_committed(void **state)
 {
     struct test_reader *f = *state;

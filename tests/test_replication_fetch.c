@@ -135,46 +135,16 @@ static void the_answer_shows_the_high_watermark_from_before_the_request(void **s
     (void)test_replicas_teardown(&other);
 }
 
-/* Row: C033. Semantics: R2.16, R10.1 */
-static void followers_read_beyond_the_high_watermark_and_consumers_get_nothing_there(void **state)
+/* Row: C033: the follower. Semantics: R2.16 */
+static void followers_read_beyond_the_high_watermark(void **state)
 {
     struct test_replicas *t = *state;
-    struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2,3]", "[1,2,3]");
     append(t, 1);
     append(t, 1);
     fetch_by(t, 2, 1);
     expect_answer(t, "hw 0 start 0 records 1");
-    request = fetch_request(t, HW_BROKER_ID_NONE, 1);
-    send(t, &request);
-    expect_answer(t, "hw 0 start 0 records none");
-}
-
-/* Semantics: R10.2, R10.4, R10.5: also where a new leader may not name an end (R3.13) */
-static void a_consumer_at_a_follower_goes_by_what_the_follower_has(void **state)
-{
-    struct test_replicas *t = *state;
-    struct hw_fetch_request request;
-    bool changed;
-
-    log_has(t, 1, "0@0 1@0 2@0");
-    (void)hw_log_update_high_watermark(log_of(t, 1), 2);
-    assert_int_equal(hw_log_maybe_increment_log_start(log_of(t, 1), 1, &changed, &t->error), HW_OK);
-    follow(t, 1, 2, 0);
-    for (hw_offset_t offset = 0; offset <= 4; offset++) {
-        static const char *const answers[] = {"OFFSET_OUT_OF_RANGE", "hw 2 start 1 records 1",
-                                              "hw 2 start 1 records none",
-                                              "hw 2 start 1 records none", "OFFSET_OUT_OF_RANGE"};
-
-        request = fetch_request(t, HW_BROKER_ID_NONE, offset);
-        send(t, &request);
-        expect_answer(t, answers[offset]);
-    }
-    lead(t, 1, 1, "[1,2]", "[1,2]");
-    request = fetch_request(t, HW_BROKER_ID_NONE, 2);
-    send(t, &request);
-    expect_answer(t, "hw 2 start 1 records none");
 }
 
 /* Row: C034. Semantics: R2.10, R2.13 */
@@ -446,8 +416,7 @@ int main(void)
         TEST(below_the_log_start_is_out_of_range_even_where_epochs_diverge),
         TEST(only_a_fetch_that_was_answered_with_records_counts),
         TEST(the_answer_shows_the_high_watermark_from_before_the_request),
-        TEST(followers_read_beyond_the_high_watermark_and_consumers_get_nothing_there),
-        TEST(a_consumer_at_a_follower_goes_by_what_the_follower_has),
+        TEST(followers_read_beyond_the_high_watermark),
         TEST(a_fetch_that_waited_is_answered_with_the_high_watermark_of_then),
         TEST(a_fetch_that_waited_takes_what_came_meanwhile),
         TEST(a_waiting_fetch_learns_that_the_logs_part),

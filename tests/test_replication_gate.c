@@ -63,29 +63,6 @@ static void a_follower_is_not_fetched_from_by_followers(void **state)
     expect_answer(t, "FENCED_LEADER_EPOCH");
 }
 
-/* Row: C176, C202. Semantics: R1.2, R10.2 */
-static void consumers_read_from_leader_and_follower_by_the_same_epochs(void **state)
-{
-    struct test_replicas *t = *state;
-
-    for (int round = 0; round < 2; round++) {
-        if (round == 0) {
-            lead(t, 1, 5, "[1,2]", "[1]");
-            append(t, 1);
-        } else {
-            follow(t, 1, 2, 5);
-        }
-        send_with_epoch(t, HW_BROKER_ID_NONE, HW_EPOCH_NONE);
-        expect_answer(t, "hw 1 start 0 records 0");
-        send_with_epoch(t, HW_BROKER_ID_NONE, 5);
-        expect_answer(t, "hw 1 start 0 records 0");
-        send_with_epoch(t, HW_BROKER_ID_NONE, 4);
-        expect_answer(t, "FENCED_LEADER_EPOCH");
-        send_with_epoch(t, HW_BROKER_ID_NONE, 6);
-        expect_answer(t, "UNKNOWN_LEADER_EPOCH");
-    }
-}
-
 /* Row: C026. Semantics: R2.4, R7.3 */
 static void who_is_not_assigned_yet_is_told_to_ask_again(void **state)
 {
@@ -196,7 +173,6 @@ int main(void)
         TEST(a_leader_accepts_its_own_epoch_and_none),
         TEST(a_follower_compares_epochs_before_it_says_that_it_does_not_lead),
         TEST(a_follower_is_not_fetched_from_by_followers),
-        TEST(consumers_read_from_leader_and_follower_by_the_same_epochs),
         TEST(who_is_not_assigned_yet_is_told_to_ask_again),
         TEST(a_topic_of_the_same_name_is_another_topic),
         TEST(a_request_from_before_a_restart_is_refused),

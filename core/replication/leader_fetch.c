@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A fetch arrives at a replica: R2.4 to R2.17. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/base/uuid.h"
 #include "core/replication/replica.h"
-
-static bool is_follower_request(const struct hw_fetch_request *request)
-{
-    return request->replica_id >= 0;
-}
 
 /* R2.4 without the read: who may ask, and whether both mean the same leadership. */
 static enum hw_kafka_error fetch_gate(const struct hw_replica *replica,
@@ -20,9 +14,8 @@ static enum hw_kafka_error fetch_gate(const struct hw_replica *replica,
         !hw_uuid_equal(&request->topic_id, &replica->topic_id)) {
         return HW_KAFKA_INCONSISTENT_TOPIC_ID;
     }
-    refused = hw_replica_check_epoch(replica, request->current_leader_epoch,
-                                     is_follower_request(request));
-    if (refused != HW_KAFKA_NONE || !is_follower_request(request)) {
+    refused = hw_replica_check_epoch(replica, request->current_leader_epoch, true);
+    if (refused != HW_KAFKA_NONE) {
         return refused;
     }
     /* Not assigned, as far as this leader knows: it may be behind the controller, so the error is
@@ -60,7 +53,6 @@ static bool fetch_is_throttled(const struct hw_replica *replica,
                                const struct hw_fetch_request *request, hw_time_ms_t now_ms)
 {
     return replica->throttles_as_leader && replica->quotas != NULL &&
-           is_follower_request(request) &&
            !hw_broker_list_contains(&replica->isr, request->replica_id) &&
            hw_quota_is_exceeded(&replica->quotas->leader, now_ms);
 }
@@ -83,22 +75,20 @@ static int64_t fetch_size_bytes(struct hw_log *log, hw_offset_t offset, hw_offse
     return following <= 0 ? (int64_t)read : (int64_t)read + (following < left ? following : left);
 }
 
-/* R2.14 to R2.16. Followers read to the log end, consumers to the high watermark. */
+/* R2.14 to R2.16. Followers read to the log end. */
 static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_fetch_request *request,
                                  enum hw_fetch_attempt attempt, struct hw_fetch_response *response,
                                  struct hw_error *error)
 {
-    hw_offset_t bound =
-        is_follower_request(request) ? hw_log_end(replica->log) : response->high_watermark;
+    hw_offset_t bound = hw_log_end(replica->log);
     int32_t smaller = request->partition_max_bytes < request->max_bytes
                           ? request->partition_max_bytes
                           : request->max_bytes;
     size_t limit = smaller < 0 ? 0 : (size_t)smaller;
     enum hw_status status;
 
-    if (request->fetch_offset < response->log_start ||
-        request->fetch_offset > hw_log_end(replica->log)) {
+    if (request->fetch_offset < response->log_start || request->fetch_offset > bound) {
         response->error = HW_KAFKA_OFFSET_OUT_OF_RANGE;
         return HW_OK;
     }
@@ -107,9 +97,7 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         return HW_OK;
     }
     response->records.bytes =
-        is_follower_request(request)
-            ? hw_log_tail(replica->log, request->fetch_offset, limit, &response->records.size)
-            : NULL;
+        hw_log_tail(replica->log, request->fetch_offset, limit, &response->records.size);
     if (response->records.bytes != NULL) {
         response->records_are_borrowed = true;
         response->size_bytes = (int64_t)response->records.size;
@@ -226,8 +214,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
             return status;
         }
         refused = response->error;
-        if (refused == HW_KAFKA_NONE && is_follower_request(request) &&
-            attempt != HW_FETCH_ANSWER) {
+        if (refused == HW_KAFKA_NONE && attempt != HW_FETCH_ANSWER) {
             refused = fetch_learn(replica, now_ms, settings, request);
         }
     }
@@ -236,8 +223,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     }
     /* R8.6: what followers in sync are given counts too. A message is about one partition, so this
      * one counts before the next one of the same round is asked about (R8.5). */
-    if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL &&
-        is_follower_request(request)) {
+    if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL) {
         hw_quota_record(&replica->quotas->leader, response->size_bytes, now_ms);
     }
     return HW_OK;
@@ -250,7 +236,6 @@ bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
     hw_offset_t log_end = hw_log_end(replica->log);
     size_t active = hw_log_segment_count(replica->log) - 1;
 
-    HW_ASSERT(is_follower_request(request));
     *bytes = 0;
     if (fetch_gate(replica, request) != HW_KAFKA_NONE ||
         fetch_compare_epochs(replica, request, &diverging) != HW_KAFKA_NONE ||

@@ -11,7 +11,7 @@
 #include "core/log/epoch_cache.h"
 
 struct hw_fetch_request {
-    hw_broker_id_t replica_id;       /* The follower; HW_BROKER_ID_NONE for a consumer. */
+    hw_broker_id_t replica_id;       /* The follower. */
     hw_broker_epoch_t replica_epoch; /* HW_BROKER_EPOCH_NONE: not given. */
     struct hw_uuid topic_id;         /* Zero: not given. */
     hw_epoch_t current_leader_epoch; /* HW_EPOCH_NONE: not given. */
