@@ -20,6 +20,7 @@
 #include "core/base/utf8.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/held.h"
 #include "core/cluster/link_times.h"
 #include "core/cluster/load.h"
 #include "core/cluster/snapshots.h"

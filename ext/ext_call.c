@@ -191,6 +191,17 @@ int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *
     return ext_call_is_missing(call, index) ? missing : ext_call_integer(call, index, name);
 }
 
+int64_t ext_call_end(struct ext_call *call, int index, const char *name)
+{
+    int64_t number = HW_CLUSTER_CONTROLLER;
+
+    if (call->status == HW_OK && !ext_value_is_word(call->argv[index], "controller") &&
+        !ext_value_integer(call->argv[index], &number)) {
+        ext_call_refuse_argument(call, index, name, "a broker's id or 'controller'");
+    }
+    return number;
+}
+
 bool ext_call_optional_word(struct ext_call *call, int index, const char *name, const char *word)
 {
     const char *text = ext_call_optional_text(call, index, name);

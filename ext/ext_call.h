@@ -66,6 +66,9 @@ int64_t ext_call_integer(struct ext_call *call, int index, const char *name);
 int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *name,
                                   int64_t missing);
 
+/* One end of a link: a broker's id, or 'controller', which is HW_CLUSTER_CONTROLLER. */
+int64_t ext_call_end(struct ext_call *call, int index, const char *name);
+
 /* Whether the optional argument is the word `word`; anything but that word and NULL is an error. */
 bool ext_call_optional_word(struct ext_call *call, int index, const char *name, const char *word);
 

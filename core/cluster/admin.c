@@ -141,19 +141,19 @@ static enum hw_status admin_check_clock(const struct hw_cluster *cluster, const 
     return HW_OK;
 }
 
-/* Followers cannot fetch by themselves where the protocol has no loops. */
+/* Followers cannot fetch by themselves, nor messages wait, where the protocol has no loops. */
 static enum hw_status admin_check_timed(const struct hw_cluster *cluster, const char *name,
                                         const char *value, struct hw_error *error)
 {
     const struct hw_variant *variant = cluster->variant;
-    bool is_timed = cluster->settings.is_timed;
+    bool has_messages = cluster->settings.is_timed || cluster->settings.is_held;
 
     if (strcmp(name, "protocol") == 0 && value != NULL) {
         variant = hw_variant_find(value);
     } else if (strcmp(name, "replication") == 0) {
-        is_timed = value != NULL && strcmp(value, "timed") == 0;
+        has_messages = value != NULL && (strcmp(value, "timed") == 0 || strcmp(value, "held") == 0);
     }
-    if (!is_timed || variant->has_timeouts) {
+    if (!has_messages || variant->has_timeouts) {
         return HW_OK;
     }
     return hw_error_refuse(
@@ -172,6 +172,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     const char *text;
     size_t index;
     bool had_wall_clock;
+    bool was_held = cluster->settings.is_held;
     enum hw_status status = hw_config_find(name, &index, error);
 
     if (status == HW_OK) {
@@ -209,7 +210,12 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
         hw_cluster_begin_wall_clock(cluster);
     }
     cluster->is_state_dirty = true;
-    status = admin_clear_elr(cluster, found, strcmp(name, "min.insync.replicas") == 0, error);
+    if (was_held != cluster->settings.is_held) {
+        status = hw_held_change_over(cluster, error);
+    }
+    status = status == HW_OK
+                 ? admin_clear_elr(cluster, found, strcmp(name, "min.insync.replicas") == 0, error)
+                 : status;
     if (next != before) {
         status = admin_switch_variant(cluster, before, status, error);
         admin_release_variant(cluster, before);

@@ -83,6 +83,9 @@ void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker)
 
 void hw_cluster_publish_metadata(struct hw_cluster *cluster)
 {
+    if (cluster->settings.is_held) {
+        return; /* Somebody delivers it. */
+    }
     for (size_t i = 0; i < cluster->broker_count; i++) {
         struct hw_broker *broker = cluster->brokers[i];
 

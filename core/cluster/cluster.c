@@ -15,7 +15,9 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster)
     return (struct hw_step){.now_ms = cluster->now_ms,
                             .controller = &cluster->controller,
                             .links = &cluster->links,
-                            .notices = cluster->is_timed ? &cluster->timed.notices : NULL};
+                            .notices = cluster->is_timed           ? &cluster->timed.notices
+                                       : cluster->settings.is_held ? &cluster->held.notices
+                                                                   : NULL};
 }
 
 /* Asking costs about a microsecond. */
@@ -57,6 +59,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .has_wall_clock = hw_config_text(configs, NULL, "clock")[0] == 'w',
         .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
         .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',
+        .is_held = hw_config_text(configs, NULL, "replication")[0] == 'h',
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
 }
 
@@ -80,6 +83,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_controller_init(&made->controller);
     hw_config_values_init(&made->configs, made->allocator);
     hw_timed_init(&made->timed, made->allocator, &made->random);
+    hw_held_init(&made->held, made->allocator);
     hw_cluster_resolve(made);
     hw_coordinator_init(&made->coordinator, made->allocator);
     hw_clients_init(&made->clients, made->allocator);
@@ -263,6 +267,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_journal_release(&cluster->journal);
     hw_loads_release(cluster);
     hw_timed_release(&cluster->timed);
+    hw_held_release(&cluster->held);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);
     hw_buffer_release(&cluster->scratch);
@@ -437,6 +442,9 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     }
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);
+    }
+    if (status == HW_OK && cluster->settings.is_held) {
+        status = hw_held_look(&cluster->held, partition, reason);
     }
     hw_cluster_has_news(cluster, partition);
     return first == HW_OK ? status : first;

@@ -15,6 +15,7 @@
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/clients.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/held.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
 #include "core/cluster/snapshots.h"
@@ -95,6 +96,7 @@ struct hw_cluster_settings {
     int64_t request_timeout_ms;
     bool replicates_at_once; /* replication=auto */
     bool is_timed;           /* replication=timed */
+    bool is_held;            /* replication=held */
     bool has_wall_clock;     /* clock=wall */
     bool checks_invariants;
 };
@@ -138,6 +140,7 @@ struct hw_cluster {
     struct hw_loss_file loss_file;
     struct hw_journal journal;
     struct hw_timed timed;         /* Messages under way, and the times of links and disks. */
+    struct hw_held held;           /* Messages that wait for deliver(). */
     struct hw_interrupt interrupt; /* is_asked NULL: none. */
     uint32_t interrupt_count;      /* How often it could have been asked. */
     struct hw_loads loads;         /* Producers on the clock. */
@@ -154,6 +157,10 @@ struct hw_cluster {
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */
 void hw_cluster_resolve(struct hw_cluster *cluster);
+
+/* link_times.c: the name of the partition's topic; NULL where that is gone. */
+const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
+                                const struct hw_partition *partition);
 
 /* timed_clock.c: begin or end that messages travel, as the configuration says. */
 void hw_cluster_resolve_timed(struct hw_cluster *cluster);

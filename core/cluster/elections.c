@@ -169,6 +169,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     hw_broker_drop_replicas(cluster, found);
     hw_broker_note(cluster, found, "shut down");
     found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);
+    hw_held_lose(&cluster->held, found->id);
     found->state = HW_BROKER_SHUTDOWN;
     found->down_since_ms = HW_TIME_NEVER;
     status = hw_cluster_fence(cluster, found, error);

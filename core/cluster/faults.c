@@ -91,6 +91,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
         found->down_since_ms = cluster->now_ms;
     }
+    hw_held_lose(&cluster->held, found->id);
     cluster->is_state_dirty = true;
     *state = state_crashed;
     return hw_cluster_finish_step(cluster, lost, error);
@@ -174,7 +175,9 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
     if (status == HW_OK) {
         status = hw_cluster_unfence(cluster, broker, error);
     }
-    return status == HW_OK ? faults_resume_roles(cluster, broker, false, error) : status;
+    status = status == HW_OK ? faults_resume_roles(cluster, broker, false, error) : status;
+    return status == HW_OK && cluster->settings.is_held ? hw_held_catch_up(cluster, broker, error)
+                                                        : status;
 }
 
 /* Close the broker's replicas that failed, and those whose directory was lost: they are opened

@@ -182,8 +182,8 @@ static hw_time_ms_t link_ms(int64_t us)
 }
 
 /* The topic of a partition, which is one of the cluster's. */
-static const char *link_topic_of(const struct hw_cluster *cluster,
-                                 const struct hw_partition *partition)
+const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
+                                const struct hw_partition *partition)
 {
     for (size_t i = 0; i < cluster->topic_count; i++) {
         const struct hw_topic *topic = cluster->topics[i];
@@ -210,13 +210,16 @@ bool hw_cluster_next_request(const struct hw_cluster *cluster, struct hw_positio
 {
     struct hw_timed_request request;
 
+    if (cluster->settings.is_held) {
+        return hw_held_next_request(cluster, position, view);
+    }
     if (!hw_timed_request_at(&cluster->timed, position->item, &request)) {
         return false;
     }
     position->item++;
     *view = (struct hw_request_view){.id = request.id,
                                      .kind = request.kind,
-                                     .topic = link_topic_of(cluster, request.partition),
+                                     .topic = hw_cluster_topic_of(cluster, request.partition),
                                      .partition = request.partition->number,
                                      .sender = request.sender,
                                      .receiver = request.receiver,

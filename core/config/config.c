@@ -267,6 +267,7 @@ struct hw_settings hw_config_settings(const struct hw_config_values *cluster,
         .replica_fetch_min_bytes =
             (int32_t)hw_config_int64(cluster, topic, "replica.fetch.min.bytes"),
         .min_insync_replicas = (int32_t)hw_config_int64(cluster, topic, "min.insync.replicas"),
+        .is_isr_proposed_by_hand = hw_config_text(cluster, NULL, "replication")[0] == 'h',
         .high_watermark_ignores_min_isr = hw_variant_find(hw_config_text(cluster, NULL, "protocol"))
                                               ->high_watermark_ignores_min_isr,
         .unclean_leader_election_enable =

@@ -137,8 +137,9 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(0, PERIOD_MS_MAX)},
     {"replication", "manual",
      "manual: records move when you say so. auto: followers follow every call at once. timed: they fetch "
-     "by themselves while tick() lets time pass.",
-     CLUSTER, CHOICE("manual|auto|timed")},
+     "by themselves while tick() lets time pass. held: as manual, and what controller and leaders tell "
+     "each other waits for deliver().",
+     CLUSTER, CHOICE("manual|auto|timed|held")},
     {"replication.quota.window.num", "11",
      "Samples over which a throttled rate is measured; 1 to 31.",
      CLUSTER, INTEGER(1, HW_QUOTA_WINDOWS_MAX)},

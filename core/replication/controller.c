@@ -10,7 +10,7 @@
 
 void hw_controller_init(struct hw_controller *controller)
 {
-    *controller = (struct hw_controller){.next_broker_epoch = 1};
+    *controller = (struct hw_controller){.next_broker_epoch = 1, .candidate = HW_BROKER_ID_NONE};
 }
 
 static struct hw_registration *registration_of(struct hw_controller *controller, hw_broker_id_t id)
@@ -268,6 +268,23 @@ static void change_elect_nobody(struct hw_partition_change *change,
     }
 }
 
+/* Who may be elected: one whom somebody has named, else whom the rules name, if anybody. */
+static void change_elect_as_asked(struct hw_partition_change *change,
+                                  const struct hw_controller *controller,
+                                  const struct hw_partition_record *record)
+{
+    bool is_acceptable = hw_broker_list_contains(&change->acceptable, controller->candidate);
+
+    if (controller->candidate != HW_BROKER_ID_NONE) {
+        change_elect_nobody(change, record);
+        if (is_acceptable && controller->candidate != record->leader) {
+            hw_broker_list_add(&change->acceptable, controller->candidate);
+        }
+    } else if (!controller->auto_elect) {
+        change_elect_nobody(change, record);
+    }
+}
+
 /* `id` can neither lead nor be in the ISR any more; generateLeaderAndIsrUpdates. */
 static bool broker_lost(struct hw_partition_change *change, hw_broker_id_t id,
                         struct hw_partition_record *record)
@@ -286,9 +303,7 @@ bool hw_controller_broker_fenced(const struct hw_controller *controller,
     if (!hw_broker_list_contains(&record->isr, id)) {
         return false;
     }
-    if (!controller->auto_elect) {
-        change_elect_nobody(&change, record);
-    }
+    change_elect_as_asked(&change, controller, record);
     return broker_lost(&change, id, record);
 }
 
@@ -314,9 +329,11 @@ bool hw_controller_broker_unfenced(const struct hw_controller *controller,
     struct hw_partition_change change = change_of(controller, settings, record);
 
     HW_ASSERT(hw_metadata_is_active(&controller->metadata, id));
-    if (!controller->auto_elect || record->leader != HW_BROKER_ID_NONE) {
+    if ((!controller->auto_elect && controller->candidate == HW_BROKER_ID_NONE) ||
+        record->leader != HW_BROKER_ID_NONE) {
         return false;
     }
+    change_elect_as_asked(&change, controller, record);
     return hw_partition_change_apply(&change, record, NULL);
 }
 

@@ -18,6 +18,8 @@ struct hw_controller {
     struct hw_metadata metadata;
     hw_broker_epoch_t next_broker_epoch; /* Starts at 1. */
     bool elr_enabled;                    /* eligible.leader.replicas.version > 0; default off. */
+    hw_broker_id_t candidate; /* Who alone may be elected where a broker is fenced or unfenced;
+                               * HW_BROKER_ID_NONE: nobody is named. */
     bool auto_elect; /* controller.auto.elect; default off: who loses its leader has none. */
 };
 

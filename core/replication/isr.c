@@ -62,17 +62,21 @@ static void isr_propose(struct hw_replica *replica, enum hw_isr_change change,
     replica->changes++;
 }
 
+/* The high watermark of a new leader may be lower than what was committed before it: only the start
+ * of its epoch is a safe bound (R4.3). */
+static bool isr_may_take(const struct hw_replica *replica, const struct hw_remote_replica *remote)
+{
+    return !hw_broker_list_contains(&replica->isr, remote->broker) &&
+           hw_replica_is_isr_eligible(replica, remote) &&
+           remote->log_end >= hw_log_high_watermark(replica->log) &&
+           remote->log_end >= replica->epoch_start;
+}
+
 bool hw_replica_maybe_expand_isr(struct hw_replica *replica, const struct hw_remote_replica *remote)
 {
     struct hw_broker_list isr = replica->isr;
 
-    /* The high watermark of a new leader may be lower than what was committed before it: only the
-     * start of its epoch is a safe bound (R4.3). */
-    if (replica->isr_change != HW_ISR_COMMITTED ||
-        hw_broker_list_contains(&replica->isr, remote->broker) ||
-        !hw_replica_is_isr_eligible(replica, remote) ||
-        remote->log_end < hw_log_high_watermark(replica->log) ||
-        remote->log_end < replica->epoch_start) {
+    if (replica->isr_change != HW_ISR_COMMITTED || !isr_may_take(replica, remote)) {
         return false;
     }
     hw_broker_list_add(&isr, remote->broker);
@@ -85,7 +89,8 @@ bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms
 {
     struct hw_broker_list isr = replica->isr;
 
-    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED) {
+    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED ||
+        settings->is_isr_proposed_by_hand) {
         return false;
     }
     for (int32_t i = 0; i < replica->isr.count; i++) {
@@ -103,6 +108,44 @@ bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms
         return false;
     }
     isr_propose(replica, HW_ISR_PENDING_SHRINK, &isr);
+    return true;
+}
+
+/* Whoever goes is behind, and has been for as long as it takes: its lag is over (R4.5). */
+static bool isr_let_go(struct hw_replica *replica, const struct hw_broker_list *leaving, bool tries)
+{
+    for (int32_t i = 0; i < leaving->count; i++) {
+        struct hw_remote_replica *remote = hw_replica_find_remote(replica, leaving->ids[i]);
+
+        if (remote == NULL || remote->log_end == hw_log_end(replica->log)) {
+            return false;
+        }
+        if (!tries) {
+            remote->last_caught_up_ms = HW_TIME_NEVER;
+        }
+    }
+    return true;
+}
+
+bool hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr)
+{
+    struct hw_broker_list joining = hw_broker_list_minus(isr, &replica->isr);
+    struct hw_broker_list leaving = hw_broker_list_minus(&replica->isr, isr);
+    const struct hw_remote_replica *remote =
+        joining.count == 1 ? hw_replica_find_remote(replica, joining.ids[0]) : NULL;
+
+    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED) {
+        return false;
+    }
+    if (leaving.count == 0 && remote != NULL && isr_may_take(replica, remote)) {
+        isr_propose(replica, HW_ISR_PENDING_EXPAND, isr);
+        return true;
+    }
+    if (joining.count > 0 || leaving.count == 0 || !isr_let_go(replica, &leaving, true)) {
+        return false;
+    }
+    (void)isr_let_go(replica, &leaving, false);
+    isr_propose(replica, HW_ISR_PENDING_SHRINK, isr);
     return true;
 }
 

@@ -168,7 +168,9 @@ static enum hw_kafka_error fetch_learn(struct hw_replica *replica, hw_time_ms_t 
     if (refused != HW_KAFKA_NONE) {
         return refused;
     }
-    (void)hw_replica_maybe_expand_isr(replica, remote);
+    if (!settings->is_isr_proposed_by_hand) {
+        (void)hw_replica_maybe_expand_isr(replica, remote);
+    }
     if (remote->log_end != old_log_end) {
         replica->changes++;
         (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);

@@ -216,6 +216,14 @@ bool hw_replica_maybe_expand_isr(struct hw_replica *replica,
 bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings);
 
+/*
+ * Propose `isr` by hand, time taken away: one more member, who qualifies (R4.3), or fewer, of whom
+ * each that goes is behind the log end and counts as lagging from now on (R4.5). Returns false,
+ * and changes nothing, where that is not so, where this replica does not lead, or where a change is
+ * in flight.
+ */
+bool hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr);
+
 /* The proposal in flight as a message, and mark it sent. Returns false if there is none to send. */
 bool hw_replica_take_proposal(struct hw_replica *replica,
                               struct hw_alter_partition_request *request);

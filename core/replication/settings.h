@@ -15,6 +15,7 @@ struct hw_settings {
     int32_t replica_fetch_response_max_bytes;
     int32_t replica_fetch_min_bytes;
     int32_t min_insync_replicas;
+    bool is_isr_proposed_by_hand;        /* replication=held: no leader proposes by itself. */
     bool high_watermark_ignores_min_isr; /* Of the protocol variant: before KIP-966. */
     bool unclean_leader_election_enable;
     bool deletable; /* cleanup.policy has "delete". */

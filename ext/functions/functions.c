@@ -143,6 +143,31 @@ const struct ext_function ext_functions[] = {
      "a producer on the clock, with replication=timed: records_per_s, size, keys, acks, in_flight, "
      "retries, retry_ms, start_ms, until_ms, random; load(id, NULL) ends it; returns its id",
      "SELECT configure('replication', 'timed'), load('orders', '{\"records_per_s\":10}');"},
+    {"deliver", 3, 6, EFFECT, fn_deliver, "deliver(kind, from, to [, topic, partition [, nth]])",
+     "with replication=held: let a message arrive, a notice or an alter_partition; without a topic "
+     "a "
+     "notice brings the registrations of brokers; returns 1",
+     "SELECT deliver(kind, sender, receiver, topic, \"partition\") FROM hw_requests LIMIT 1;"},
+    {"drop", 3, 6, EFFECT, fn_drop, "\"drop\"(kind, from, to [, topic, partition [, nth]])",
+     "with replication=held: lose a message, in quotes since DROP is a word of SQL; returns 1",
+     "SELECT \"drop\"('alter_partition', sender, receiver, topic, \"partition\") FROM hw_requests "
+     "WHERE kind = 'alter_partition' LIMIT 1;"},
+    {"propose_isr", 3, 4, EFFECT, fn_propose_isr,
+     "propose_isr(topic, partition, isr_json [, broker])",
+     "with replication=held: let a leader, or who believes that it leads, propose an ISR; returns "
+     "it",
+     "SELECT configure('replication', 'held'), produce('orders', 0, NULL, 'x', 1), "
+     "propose_isr('orders', 0, json_array(leader)) FROM hw_partitions LIMIT 1;"},
+    {"fence", 1, 2, EFFECT, fn_fence, "fence(broker [, leader])",
+     "let the controller take a broker for dead; leader is elected in the same step where one is "
+     "needed; returns its state",
+     "SELECT fence(3);"},
+    {"unfence", 1, 2, EFFECT, fn_unfence, "unfence(broker [, leader])",
+     "let the controller take it for alive again; returns its state",
+     "SELECT fence(3), unfence(3);"},
+    {"checkpoint", 1, 1, EFFECT, fn_checkpoint, "checkpoint(broker)",
+     "write the broker's high watermarks to disk, which a crash brings back; returns the broker",
+     "SELECT checkpoint(1);"},
     {"elect", 0, 3, EFFECT, fn_elect, "elect([topic [, partition [, 'preferred'|'unclean']]])",
      "elect leaders where there is none, or the preferred one; returns how many changed",
      "SELECT elect('orders', 0, 'preferred');"},

@@ -23,6 +23,14 @@ void fn_snapshot(struct ext_call *call);
 void fn_rewind(struct ext_call *call);
 void fn_forget(struct ext_call *call);
 
+/* functions_held.c */
+void fn_deliver(struct ext_call *call);
+void fn_drop(struct ext_call *call);
+void fn_propose_isr(struct ext_call *call);
+void fn_fence(struct ext_call *call);
+void fn_unfence(struct ext_call *call);
+void fn_checkpoint(struct ext_call *call);
+
 /* functions_topic.c */
 void fn_create_topic(struct ext_call *call);
 void fn_delete_topic(struct ext_call *call);

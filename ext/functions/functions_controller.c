@@ -9,22 +9,10 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* One end of a link: a broker's id, or 'controller'. */
-static int64_t end_argument(struct ext_call *call, int index, const char *name)
-{
-    int64_t number = HW_CLUSTER_CONTROLLER;
-
-    if (call->status == HW_OK && !ext_value_is_word(call->argv[index], "controller") &&
-        !ext_value_integer(call->argv[index], &number)) {
-        ext_call_refuse_argument(call, index, name, "a broker's id or 'controller'");
-    }
-    return number;
-}
-
 void fn_cut(struct ext_call *call)
 {
-    int64_t a = end_argument(call, 0, "a");
-    int64_t b = end_argument(call, 1, "b");
+    int64_t a = ext_call_end(call, 0, "a");
+    int64_t b = ext_call_end(call, 1, "b");
     struct hw_cluster *cluster = ext_call_lock(call);
     int64_t links_cut = 0;
 
@@ -45,8 +33,8 @@ void fn_heal(struct ext_call *call)
     if (!is_all && call->argc == 1) {
         ext_call_refuse(call, "heal() takes both ends of a link, or none");
     } else if (!is_all) {
-        a = end_argument(call, 0, "a");
-        b = end_argument(call, 1, "b");
+        a = ext_call_end(call, 0, "a");
+        b = ext_call_end(call, 1, "b");
     }
     cluster = ext_call_lock(call);
     if (cluster != NULL) {
