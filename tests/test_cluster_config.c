@@ -34,6 +34,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"clock", "virtual"},
         {"compression.type", "producer"},
         {"default.replication.factor", "1"},
+        {"delivery.timeout.ms", "120000"},
         {"flush.messages", "9223372036854775807"},
         {"follower.replication.throttled.rate", "9223372036854775807"},
         {"follower.replication.throttled.replicas", ""},
@@ -68,6 +69,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"buffer.memory", "33554432"},
         {"check.invariants", "false"},
         {"controller.auto.elect", "false"},
+        {"retries", "0"},
         {"eligible.leader.replicas.version", "0"},
         {"protocol", "kafka"},
         {"replica.lag.max.messages", "10000"},
@@ -279,9 +281,9 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "log.retention.minutes",
         /* Transactions, producers, consumers. */
         "transaction.state.log.replication.factor", "transaction.state.log.min.isr",
-        "transaction.state.log.num.partitions", "enable.idempotence", "retries",
-        "max.in.flight.requests.per.connection", "delivery.timeout.ms", "fetch.min.bytes",
-        "fetch.max.wait.ms", "max.partition.fetch.bytes", "isolation.level"};
+        "transaction.state.log.num.partitions", "enable.idempotence",
+        "max.in.flight.requests.per.connection", "fetch.min.bytes", "fetch.max.wait.ms",
+        "max.partition.fetch.bytes", "isolation.level"};
     struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -241,6 +241,15 @@ void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offs
     }
 }
 
+void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leader_epoch)
+{
+    struct hw_ack *row = find_row(acks, id);
+
+    if (row != NULL) {
+        row->leader_epoch = leader_epoch;
+    }
+}
+
 const struct hw_ack *hw_acks_after(const struct hw_acks *acks, int64_t id)
 {
     size_t at = id == INT64_MAX ? acks->count : lower_bound(acks, id + 1);

@@ -70,6 +70,9 @@ void hw_acks_resolve(struct hw_acks *acks, int64_t id, enum hw_kafka_error error
 void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
                          hw_offset_t last_offset);
 
+/* The same for the leader epoch in which it was taken. */
+void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leader_epoch);
+
 /* The row with the smallest id above `id`, or NULL: begin with 0, go on with the id of the row.
  * Borrowed until the next change. */
 const struct hw_ack *hw_acks_after(const struct hw_acks *acks, int64_t id);

@@ -23,7 +23,8 @@ struct hw_client {
     int16_t epoch;
     int version; /* transaction.version that it speaks. */
     bool is_in_transaction;
-    bool has_sent; /* Something, in this transaction. */
+    bool has_sent;     /* Something, in this transaction. */
+    bool has_to_abort; /* Something of it was not delivered. */
     struct hw_client_sequence *sequences;
     size_t count;
     size_t capacity;

@@ -321,6 +321,9 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
             clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), target + 1);
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
+    if (status == HW_OK) {
+        status = hw_cluster_send_again(cluster, error);
+    }
     hw_cluster_all_have_news(cluster);
     return hw_cluster_finish_step(cluster, status, error);
 }

@@ -261,6 +261,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_config_values_release(&cluster->configs);
     hw_coordinator_release(&cluster->coordinator);
     hw_clients_release(&cluster->clients);
+    hw_deliveries_release(cluster);
     hw_acks_release(&cluster->acks);
     hw_losses_release(&cluster->losses);
     hw_file_close(cluster->loss_file.file);
@@ -342,18 +343,22 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
     return status;
 }
 
-void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
+bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
                        const struct hw_partition *partition, int64_t ack_id,
                        enum hw_kafka_error answer)
 {
     const struct hw_ack *ack = hw_acks_after(&cluster->acks, ack_id - 1);
 
     if (ack == NULL || ack->id != ack_id) {
-        return;
+        return true;
+    }
+    if (hw_cluster_delivery_goes_on(cluster, ack_id, answer)) {
+        return false;
     }
     hw_acks_resolve(&cluster->acks, ack_id, answer, cluster->now_ms);
     hw_losses_acknowledged(&cluster->losses, &topic->led[partition->number], partition, ack,
                            cluster->now_ms);
+    return true;
 }
 
 bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
@@ -366,14 +371,14 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
     for (int32_t i = 0; i < partition->replica_count; i++) {
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
+            bool is_decided = hw_cluster_answer(cluster, topic, partition, id, answer);
 
             is_any_acknowledged |= answer == HW_KAFKA_NONE;
-            hw_cluster_answer(cluster, topic, partition, id, answer);
             if (answer == HW_KAFKA_NONE) {
                 hw_journal_add_numbers(&cluster->journal, &event, "#: NONE", &id);
             } else {
-                hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s", id,
-                               hw_kafka_error_name(answer));
+                hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s%s", id,
+                               hw_kafka_error_name(answer), is_decided ? "" : ", to be sent again");
             }
         }
     }

@@ -15,6 +15,7 @@
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/clients.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/deliveries.h"
 #include "core/cluster/held.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
@@ -128,6 +129,7 @@ struct hw_cluster {
     struct hw_controller controller;
     struct hw_coordinator coordinator;
     struct hw_clients clients;
+    struct hw_deliveries deliveries; /* What these still have to deliver. */
     struct hw_links links;
     struct hw_broker **brokers; /* In order of id. */
     size_t broker_count;
@@ -262,8 +264,8 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
                                       struct hw_error *error);
 
 /* A produce is answered: in the row of hw_acks, and where that says too much, in the ledger of
- * losses. Unknown ids are ignored. */
-void hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
+ * losses. False where it is sent again, and nothing is decided. Unknown ids are ignored. */
+bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
                        const struct hw_partition *partition, int64_t ack_id,
                        enum hw_kafka_error answer);
 
@@ -487,6 +489,13 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error);
 
+/* produce.c: the record as a batch, in cluster->scratch. Errors: HW_NO_MEMORY. */
+enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_record *record,
+                                const struct hw_batch_options *options, struct hw_error *error);
+
+/* produce.c: the next record without a key goes to another partition. */
+void hw_topic_next_sticky(struct hw_topic *topic);
+
 /* A produce to the target, as far as it was found, was refused: a row of hw_acks and an event.
  * *ack_id: the row; -1: none, as where the arguments were wrong, or for want of memory. */
 void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
@@ -500,12 +509,20 @@ enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, i
                                              int64_t epoch, struct hw_error *error);
 
 /* identity.c: who the batch says that it is from, in *options, and for a transactional one the
- * coordinator's consent; the same for a batch that was built elsewhere. Then, once it was appended, that the client goes on behind this sequence.
- */
+ * coordinator's consent; the first, and the second, of these for a producer that says by itself who
+ * it is, maybe before there is a leader; the second for a batch that was built elsewhere. Then, once
+ * it was sent, that the client goes on behind this sequence. */
 enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
                                    const struct hw_produce_target *target,
                                    const struct hw_produce_producer *producer,
                                    struct hw_batch_options *options, struct hw_error *error);
+enum hw_status hw_cluster_identify_own(struct hw_cluster *cluster,
+                                       const struct hw_produce_target *target,
+                                       const struct hw_produce_producer *producer,
+                                       struct hw_batch_options *options, struct hw_error *error);
+enum hw_status hw_cluster_admit_own(struct hw_cluster *cluster,
+                                    const struct hw_produce_target *target, const uint8_t *bytes,
+                                    size_t size_bytes, struct hw_error *error);
 enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
                                       const struct hw_produce_target *target, const uint8_t *bytes,
                                       size_t size_bytes, struct hw_error *error);

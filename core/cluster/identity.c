@@ -60,6 +60,12 @@ static enum hw_status identity_kind(const struct hw_produce_producer *producer,
                                producer->producer_id, entry->transactional_id,
                                producer->producer_id);
     }
+    if (*is_transactional && !identity_is_scripted(producer) && client->has_to_abort) {
+        return hw_error_refuse(error, HW_KAFKA_TRANSACTION_ABORTABLE,
+                               "a record of the transaction of producer %" PRId64
+                               " was not delivered: abort_txn(%" PRId64 ")",
+                               producer->producer_id, producer->producer_id);
+    }
     return HW_OK;
 }
 
@@ -141,7 +147,9 @@ static void identity_fill(const struct hw_produce_target *target,
                           bool is_transactional, struct hw_batch_options *options)
 {
     const struct hw_producer *known =
-        hw_producer_state_find(hw_log_producers(target->leader->log), producer->producer_id);
+        target->leader == NULL
+            ? NULL
+            : hw_producer_state_find(hw_log_producers(target->leader->log), producer->producer_id);
 
     options->producer_id = producer->producer_id;
     options->producer_epoch = client != NULL ? client->epoch : identity_last_epoch(entry, known);
@@ -155,46 +163,125 @@ static void identity_fill(const struct hw_produce_target *target,
     options->attributes = is_transactional ? HW_BATCH_TRANSACTIONAL : 0;
 }
 
+/* A producer, as the client of it and the coordinator know it. */
+struct identity {
+    struct hw_transaction_entry *entry; /* NULL: it has no transactional id. */
+    struct hw_client *client;           /* NULL: not known here. */
+    int version;
+    bool is_transactional;
+};
+
+/* Look it up, and fill in *options. */
+static enum hw_status identity_find(struct hw_cluster *cluster,
+                                    const struct hw_produce_target *target,
+                                    const struct hw_produce_producer *producer,
+                                    struct identity *identity, struct hw_batch_options *options,
+                                    struct hw_error *error)
+{
+    enum hw_status status = identity_check(producer, error);
+
+    identity->client = hw_clients_find(&cluster->clients, producer->producer_id);
+    identity->entry = hw_coordinator_find_producer(&cluster->coordinator, producer->producer_id);
+    identity->version = identity->client == NULL ? hw_cluster_transaction_version(cluster, -1)
+                                                 : identity->client->version;
+    if (status == HW_OK) {
+        status = identity_kind(producer, identity->entry, identity->client,
+                               &identity->is_transactional, error);
+    }
+    if (status == HW_OK && identity->is_transactional) {
+        status = hw_cluster_check_transactions(cluster, -1, -1, error);
+    }
+    if (status == HW_OK) {
+        identity_fill(target, producer, identity->entry, identity->client,
+                      identity->is_transactional, options);
+        identity_note_scripted(identity->entry, identity_is_scripted(producer));
+        hw_coordinator_saw_producer_id(&cluster->coordinator, producer->producer_id);
+    }
+    return status;
+}
+
+/* Its client sends something. */
+static enum hw_status identity_enter_client(struct hw_cluster *cluster,
+                                            const struct hw_produce_target *target,
+                                            const struct identity *identity,
+                                            const struct hw_batch_options *options,
+                                            struct hw_error *error)
+{
+    struct hw_client *client;
+    enum hw_status status =
+        hw_clients_enter(&cluster->clients, options->producer_id, options->producer_epoch,
+                         identity->version, &client, error);
+
+    if (status == HW_OK) {
+        status = hw_clients_reserve_sequence(&cluster->clients, client, &target->topic->id,
+                                             target->partition->number, error);
+        client->has_sent = true;
+    }
+    return status;
+}
+
+enum hw_status hw_cluster_identify_own(struct hw_cluster *cluster,
+                                       const struct hw_produce_target *target,
+                                       const struct hw_produce_producer *producer,
+                                       struct hw_batch_options *options, struct hw_error *error)
+{
+    struct identity identity;
+    enum hw_status status = identity_find(cluster, target, producer, &identity, options, error);
+
+    return status == HW_OK ? identity_enter_client(cluster, target, &identity, options, error)
+                           : status;
+}
+
 enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
                                    const struct hw_produce_target *target,
                                    const struct hw_produce_producer *producer,
                                    struct hw_batch_options *options, struct hw_error *error)
 {
     bool is_own = producer->epoch < 0 && producer->sequence < 0;
-    struct hw_client *client = hw_clients_find(&cluster->clients, producer->producer_id);
-    struct hw_transaction_entry *entry =
-        hw_coordinator_find_producer(&cluster->coordinator, producer->producer_id);
-    int version = client == NULL ? hw_cluster_transaction_version(cluster, -1) : client->version;
-    bool is_transactional = false;
-    enum hw_status status = identity_check(producer, error);
+    struct identity identity;
+    enum hw_status status = identity_find(cluster, target, producer, &identity, options, error);
 
-    if (status == HW_OK) {
-        status = identity_kind(producer, entry, client, &is_transactional, error);
+    if (status == HW_OK && is_own) {
+        status = identity_enter_client(cluster, target, &identity, options, error);
     }
-    if (status == HW_OK && is_transactional) {
-        status = hw_cluster_check_transactions(cluster, -1, -1, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    identity_fill(target, producer, entry, client, is_transactional, options);
-    identity_note_scripted(entry, identity_is_scripted(producer));
-    if (is_own) {
-        status = hw_clients_enter(&cluster->clients, producer->producer_id, options->producer_epoch,
-                                  version, &client, error);
-        if (status == HW_OK) {
-            status = hw_clients_reserve_sequence(&cluster->clients, client, &target->topic->id,
-                                                 target->partition->number, error);
-            client->has_sent = true;
-        }
-    }
-    if (status == HW_OK && is_transactional) {
-        status = identity_admit(cluster, target, options, entry, version, 1, is_own, error);
-    }
-    if (status == HW_OK) {
-        hw_coordinator_saw_producer_id(&cluster->coordinator, producer->producer_id);
+    if (status == HW_OK && identity.is_transactional) {
+        status = identity_admit(cluster, target, options, identity.entry, identity.version, 1,
+                                is_own, error);
     }
     return status;
+}
+
+/* Who a batch says that it is from; false where it is no batch of a producer. */
+static bool identity_parse(const uint8_t *bytes, size_t size_bytes, struct hw_batch *batch,
+                           struct hw_batch_options *options)
+{
+    if (hw_batch_parse(bytes, size_bytes, batch) != HW_BATCH_OK || batch->producer_id < 0 ||
+        batch->last_offset_delta == INT32_MAX) {
+        return false;
+    }
+    *options = (struct hw_batch_options){.producer_id = batch->producer_id,
+                                         .producer_epoch = batch->producer_epoch,
+                                         .base_sequence = batch->base_sequence};
+    return true;
+}
+
+enum hw_status hw_cluster_admit_own(struct hw_cluster *cluster,
+                                    const struct hw_produce_target *target, const uint8_t *bytes,
+                                    size_t size_bytes, struct hw_error *error)
+{
+    struct hw_batch_options options;
+    struct hw_batch batch;
+    const struct hw_client *client;
+
+    if (!identity_parse(bytes, size_bytes, &batch, &options)) {
+        return HW_OK;
+    }
+    client = hw_clients_find(&cluster->clients, options.producer_id);
+    return identity_admit(cluster, target, &options,
+                          hw_coordinator_find_producer(&cluster->coordinator, options.producer_id),
+                          client == NULL ? hw_cluster_transaction_version(cluster, -1)
+                                         : client->version,
+                          batch.last_offset_delta + 1, true, error);
 }
 
 enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
@@ -206,8 +293,7 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
     struct hw_batch batch;
     enum hw_status status;
 
-    if (hw_batch_parse(bytes, size_bytes, &batch) != HW_BATCH_OK || batch.producer_id < 0 ||
-        batch.last_offset_delta == INT32_MAX) {
+    if (!identity_parse(bytes, size_bytes, &batch, &options)) {
         return HW_OK; /* What is no batch, the log refuses. */
     }
     entry = hw_coordinator_find_producer(&cluster->coordinator, batch.producer_id);
@@ -215,9 +301,6 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
     if ((batch.attributes & HW_BATCH_TRANSACTIONAL) == 0) {
         return HW_OK;
     }
-    options = (struct hw_batch_options){.producer_id = batch.producer_id,
-                                        .producer_epoch = batch.producer_epoch,
-                                        .base_sequence = batch.base_sequence};
     status = hw_cluster_check_transactions(cluster, -1, -1, error);
     return status == HW_OK ? identity_admit(cluster, target, &options, entry,
                                             hw_cluster_transaction_version(cluster, -1),

@@ -86,9 +86,8 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
     return status;
 }
 
-/* The record as a batch, in cluster->scratch. */
-static enum hw_status produce_build(struct hw_cluster *cluster, const struct hw_record *record,
-                                    const struct hw_batch_options *options, struct hw_error *error)
+enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_record *record,
+                                const struct hw_batch_options *options, struct hw_error *error)
 {
     struct hw_batch_builder builder;
     struct hw_record first = *record;
@@ -131,7 +130,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw
 
     cluster->scratch.size = 0;
     status = produce->batch != NULL ? produce_copy(cluster, produce, error)
-                                    : produce_build(cluster, &produce->record, options, error);
+                                    : hw_cluster_build(cluster, &produce->record, options, error);
     if (status != HW_OK) {
         return status;
     }
@@ -178,6 +177,11 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     }
 }
 
+void hw_topic_next_sticky(struct hw_topic *topic)
+{
+    topic->sticky_partition = (topic->sticky_partition + 1) % topic->partition_count;
+}
+
 /* The leader that was found takes the record. */
 static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_produce *produce,
                                    const struct hw_produce_target *found,
@@ -221,15 +225,15 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
         hw_waiting_add(target.leader, produced->ack_id, info.last_offset + 1,
                        hw_cluster_answer_deadline(cluster));
     } else {
-        hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id, HW_KAFKA_NONE);
+        (void)hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id,
+                                HW_KAFKA_NONE);
     }
     cluster->variant->appended(target.partition, &step, target.leader);
     produced->partition = target.partition->number;
     produced->offset = info.first_offset;
     produced->answered = target.acks != 0;
     if (produce->partition == -1 && produce->record.key_size < 0) {
-        target.topic->sticky_partition =
-            (target.topic->sticky_partition + 1) % target.topic->partition_count;
+        hw_topic_next_sticky(target.topic);
     }
     status = hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
     return hw_cluster_finish_step(cluster, status, error);
@@ -242,7 +246,9 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
     produced->ack_id = -1;
-    if (status == HW_OK) {
+    if (hw_cluster_delivers(cluster, produce)) {
+        status = hw_cluster_send_delivery(cluster, produce, &target, status, produced, error);
+    } else if (status == HW_OK) {
         status = produce_take(cluster, produce, &target, produced, error);
     }
     if (status == HW_REFUSED && produced->ack_id == -1) {

@@ -103,6 +103,9 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
 
     *records = 0;
     if (status == HW_OK) {
+        status = hw_cluster_send_again(cluster, error);
+    }
+    if (status == HW_OK) {
         status = rounds_gather(cluster, topic, partition, &gathered, error);
     }
     if (status != HW_OK) {
@@ -253,6 +256,9 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
     enum hw_status status = hw_cluster_refuse_timed(cluster, "replicate()", error);
 
     *rounds = 0;
+    if (status == HW_OK) {
+        status = hw_cluster_send_again(cluster, error);
+    }
     if (status == HW_OK) {
         status = rounds_gather(cluster, topic, partition, &gathered, error);
     }

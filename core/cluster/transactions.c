@@ -108,6 +108,7 @@ enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
         hw_client_become(client, answer->producer_id, answer->epoch);
         client->version = request.version;
         client->is_in_transaction = false;
+        client->has_to_abort = false;
     }
     return hw_cluster_finish_step(cluster, status, error);
 }
@@ -140,6 +141,7 @@ enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
     }
     client->is_in_transaction = true;
     client->has_sent = false;
+    client->has_to_abort = false;
     client->version = version;
     if (call->producer_epoch >= 0) {
         client->epoch = (int16_t)call->producer_epoch;
@@ -160,6 +162,32 @@ static enum hw_status transactions_check_client(const struct hw_client *client,
                            call->producer_id, call->producer_id);
 }
 
+/* Whether what it has sent was delivered, which a commit waits for and an abort gives up (X11.3). */
+static enum hw_status transactions_settle_client(struct hw_cluster *cluster,
+                                                 const struct hw_client *client, bool commits,
+                                                 struct hw_error *error)
+{
+    size_t left = hw_cluster_undelivered(cluster, client->producer_id);
+
+    if (!commits) {
+        hw_cluster_cancel_deliveries(cluster, client->producer_id);
+        return HW_OK;
+    }
+    if (client->has_to_abort) {
+        return hw_error_refuse(error, HW_KAFKA_TRANSACTION_ABORTABLE,
+                               "a record of the transaction of producer %" PRId64
+                               " was not delivered: abort_txn(%" PRId64 ")",
+                               client->producer_id, client->producer_id);
+    }
+    return left == 0
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                                 "producer %" PRId64 " has %zu record%s that %s not delivered yet:"
+                                 " fetch_round() or tick(), then again",
+                                 client->producer_id, left, left == 1 ? "" : "s",
+                                 left == 1 ? "is" : "are");
+}
+
 /* Ask the coordinator, and take over what it answers (X11.4). */
 static enum hw_status transactions_end(struct hw_cluster *cluster,
                                        struct hw_transaction_entry *entry, struct hw_client *client,
@@ -174,6 +202,7 @@ static enum hw_status transactions_end(struct hw_cluster *cluster,
 
     if (status == HW_OK && client != NULL) {
         client->is_in_transaction = false;
+        client->has_to_abort = false;
         if (hw_transaction_rules(version)->sequences_restart) {
             hw_client_become(client, answer->producer_id, answer->epoch);
         }
@@ -212,6 +241,9 @@ enum hw_status hw_cluster_end_transaction(struct hw_cluster *cluster,
     }
     if (status == HW_OK) {
         status = transactions_check_client(client, call, error);
+    }
+    if (status == HW_OK && is_own && client != NULL) {
+        status = transactions_settle_client(cluster, client, commits, error);
     }
     if (status != HW_OK) {
         return status;
