@@ -47,11 +47,12 @@ static void columns_have_the_promised_names_and_order(void **state)
         {"hw_topics", "topic,topic_id,partitions,replication_factor,min_insync_replicas,configs"},
         {"hw_partitions",
          "topic,partition,leader,leader_epoch,partition_epoch,replicas,isr,elr,leo,"
-         "hw,lso,log_start,under_replicated,under_min_isr"},
+         "hw,lso,log_start,under_replicated,under_min_isr,adding,removing,pending_isr,recovering,"
+         "last_known_elr"},
         {"hw_replicas",
          "topic,partition,broker,role,state,leader_epoch,leo,hw,lso,log_start,lag,"
          "in_isr,known_leo,last_fetch_ms,last_caught_up_ms,recovery_point,size_bytes,"
-         "dir"},
+         "dir,error,known_log_start"},
         {"hw_acks", "id,time_ms,topic,partition,base_offset,last_offset,leader_epoch,acks,status,"
                     "error,resolved_ms"},
         {"hw_epochs", "topic,partition,broker,epoch,start_offset,end_offset"},

@@ -530,6 +530,12 @@ struct hw_partition_view {
     hw_offset_t log_start;
     bool under_replicated;
     bool under_min_isr;
+    struct hw_broker_list adding; /* A move is running unless both are empty. */
+    struct hw_broker_list removing;
+    bool has_pending_isr;              /* The live leader has proposed an ISR that the controller */
+    struct hw_broker_list pending_isr; /* has not answered. */
+    bool recovering; /* The leader was elected uncleanly and has not reported since. */
+    struct hw_broker_list last_known_elr;
 };
 bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_position *position,
                                struct hw_partition_view *view);
@@ -555,6 +561,8 @@ struct hw_replica_view {
     hw_offset_t recovery_point;
     int64_t size_bytes;
     const char *dir;
+    const char *error;           /* Why it cannot go on; NULL: it can. */
+    hw_offset_t known_log_start; /* As known_log_end. */
 };
 bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_replica_view *view);

@@ -798,6 +798,10 @@
 				return `Lost: ${range(e)} (${e.text}). Broker ${e.broker} leads without them.`;
 			case "role":
 				return `${b} is ${e.text}${e.text === "follower" ? " of broker " + e.peer : ""} in epoch ${e.epoch}, log end ${num(e.end)}.`;
+			case "isr_proposal":
+				return `${b} proposes the ISR ${e.text}.`;
+			case "isr_answer":
+				return `The controller answers broker ${e.broker}: ${e.text}.`;
 			case "isr":
 				return `The ISR is ${e.text} now.`;
 			case "election":

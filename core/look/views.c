@@ -131,8 +131,14 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
         .log_start = HW_OFFSET_NONE,
         .under_replicated = views_is_under_replicated(record),
         .under_min_isr =
-            record->isr.count < hw_controller_effective_min_isr(record, partition->settings)};
+            record->isr.count < hw_controller_effective_min_isr(record, partition->settings),
+        .adding = record->adding,
+        .removing = record->removing,
+        .recovering = record->recovering,
+        .last_known_elr = record->last_known_elr};
     if (leader != NULL) {
+        view->has_pending_isr = leader->isr_change != HW_ISR_COMMITTED;
+        view->pending_isr = leader->proposed_isr;
         view->log_end = hw_log_end(leader->log);
         view->high_watermark = cluster->variant->high_watermark(partition, leader);
         view->last_stable = hw_views_last_stable(leader, view->high_watermark);
@@ -144,6 +150,12 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
 
 static const char *views_replica_state(const struct hw_replica *replica)
 {
+    bool has_fetched = replica->fetch.lag >= 0 || hw_log_epochs(replica->log)->count > 0;
+
+    if (replica->role == HW_ROLE_NONE || (replica->role == HW_ROLE_FOLLOWER && !has_fetched &&
+                                          replica->fetch.phase != HW_PHASE_FAILED)) {
+        return "NewReplica";
+    }
     if (replica->role == HW_ROLE_LEADER || replica->leader == HW_BROKER_ID_NONE) {
         return "OnlineReplica";
     }
@@ -178,10 +190,13 @@ static void views_fill_replica(const struct hw_cluster *cluster,
     view->size_bytes = hw_log_size_bytes(replica->log);
     view->dir = hw_log_directory(replica->log);
     view->lag = leader == NULL ? HW_OFFSET_NONE : hw_log_end(leader->log) - view->log_end;
+    view->error = replica->failure[0] == '\0' ? NULL : replica->failure;
     if (replica == leader) {
         view->known_log_end = view->log_end;
+        view->known_log_start = view->log_start;
     } else if (known != NULL) {
         view->known_log_end = known->log_end;
+        view->known_log_start = known->log_start;
         view->last_fetch_ms = known->last_fetch_ms;
         view->last_caught_up_ms = known->last_caught_up_ms;
     }
@@ -217,12 +232,17 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
             .state = "OfflineReplica",
             .in_isr = hw_broker_list_contains(&partition->record.isr, broker),
             .known_log_end = HW_OFFSET_NONE,
+            .known_log_start = HW_OFFSET_NONE,
             .lag = HW_OFFSET_NONE,
             .last_fetch_ms = HW_TIME_NEVER,
             .last_caught_up_ms = HW_TIME_NEVER};
         replica = hw_partition_find(partition, broker);
         if (replica != NULL) {
             views_fill_replica(cluster, partition, replica, view);
+        } else if (hw_cluster_broker(cluster, broker) != NULL &&
+                   hw_cluster_broker(cluster, broker)->state == HW_BROKER_RUNNING) {
+            view->error = "its log could not be opened, hw_journal says why: put that right, then "
+                          "restart() the broker";
         }
         position->replica = (size_t)broker + 1;
         return true;

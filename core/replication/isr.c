@@ -11,6 +11,8 @@
 #include "core/base/broker_list.h"
 #include "core/replication/replica.h"
 
+#include <inttypes.h>
+
 hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
                                          hw_offset_t leader_log_end, int64_t lag_time_max_ms)
 {
@@ -153,6 +155,7 @@ bool hw_replica_take_proposal(struct hw_replica *replica,
                               struct hw_alter_partition_request *request)
 {
     const struct hw_registration *own;
+    char text[HW_BROKER_LIST_TEXT_SIZE];
 
     if (replica->role != HW_ROLE_LEADER || !replica->is_proposal_unsent) {
         return false;
@@ -175,6 +178,10 @@ bool hw_replica_take_proposal(struct hw_replica *replica,
                 : (remote->has_fetched_epoch ? remote->broker_epoch : HW_BROKER_EPOCH_NONE);
     }
     replica->is_proposal_unsent = false;
+    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_ISR_PROPOSAL),
+                   "%s, from partition epoch %" PRId32,
+                   hw_broker_list_format(&request->isr, text, sizeof text),
+                   request->partition_epoch);
     return true;
 }
 
@@ -195,12 +202,32 @@ static bool isr_is_in_flight(const struct hw_replica *replica,
            hw_broker_list_equal(&request->isr, &replica->proposed_isr);
 }
 
+/* `is_late`: the leader has meanwhile been told something else, and drops the answer. */
+static void isr_note_answer(const struct hw_replica *replica,
+                            const struct hw_alter_partition_response *response, bool is_late)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_ISR_ANSWER);
+    const char *end = is_late ? ", too late" : "";
+    char text[HW_BROKER_LIST_TEXT_SIZE];
+
+    if (response->error != HW_KAFKA_NONE) {
+        hw_journal_add(replica->journal, event, "%s%s", hw_kafka_error_name(response->error), end);
+    } else {
+        hw_journal_add(replica->journal, event, "%s, partition epoch %" PRId32 "%s",
+                       hw_broker_list_format(&response->isr, text, sizeof text),
+                       response->partition_epoch, end);
+    }
+}
+
 bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
                                       const struct hw_settings *settings,
                                       const struct hw_alter_partition_request *request,
                                       const struct hw_alter_partition_response *response)
 {
-    if (!isr_is_in_flight(replica, request)) {
+    bool is_in_flight = isr_is_in_flight(replica, request);
+
+    isr_note_answer(replica, response, !is_in_flight);
+    if (!is_in_flight) {
         return false;
     }
     if (response->error == HW_KAFKA_NONE) {

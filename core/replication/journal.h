@@ -33,6 +33,8 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBER
     X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
     X(LOSS, "loss")                     /* Records of [offset, end_offset) are lost. */            \
     X(ROLE, "role")                     /* The broker leads or follows now. */                     \
+    X(ISR_PROPOSAL, "isr_proposal")     /* The leader asks the controller for this ISR. */         \
+    X(ISR_ANSWER, "isr_answer")         /* What it was told: the ISR, or an error. */              \
     X(ISR, "isr")                       /* The record's ISR changed. */                            \
     X(ELECTION, "election")             /* The record's leader or its epoch changed. */            \
     X(REPLICAS, "replicas")             /* The record's replica list changed. */                   \

@@ -466,6 +466,8 @@ static enum hw_status mini_fetch_one(struct hw_partition *partition, const struc
         mini_of(partition)->replicas[mini_index(partition, follower->broker)].last_fetch_ms =
             step->now_ms;
         hw_replica_start_fetching(follower, false);
+        follower->fetch.phase = HW_PHASE_FETCHING; /* Also where nothing is in its log yet. */
+        follower->fetch.lag = hw_log_end(leader->log) - hw_log_end(follower->log);
     } else if (status != HW_NO_MEMORY) {
         hw_replica_fail(follower, status, error);
     }

@@ -41,6 +41,14 @@ static const struct ext_column partitions[] = {
     {"log_start", "INTEGER", "the first offset of the leader's log"},
     {"under_replicated", "INTEGER", "1 if a replica is not in the ISR"},
     {"under_min_isr", "INTEGER", "1 if the ISR is smaller than min.insync.replicas"},
+    {"adding", "TEXT", "while it is moved: the brokers that are added, as a JSON array"},
+    {"removing", "TEXT", "while it is moved: the brokers that are to go, as a JSON array"},
+    {"pending_isr", "TEXT",
+     "the ISR that the leader has proposed and the controller has not answered; NULL: none"},
+    {"recovering", "INTEGER", "1 if the leader was elected uncleanly and has not reported since"},
+    {"last_known_elr", "TEXT",
+     "with ELR on: brokers that were eligible before; while nobody is, who led last, as a JSON "
+     "array"},
 };
 
 static const struct ext_column replicas[] = {
@@ -48,7 +56,9 @@ static const struct ext_column replicas[] = {
     EXT_COLUMN_PARTITION,
     BROKER_OF_COPY,
     {"role", "TEXT", "leader or follower, as the broker was told; offline where it does not run"},
-    {"state", "TEXT", "Kafka's name of what the replica does: OnlineFetchingReplica, ..."},
+    {"state", "TEXT",
+     "Kafka's name of what the replica does: NewReplica, TruncatingLog, OnlineFetchingReplica, "
+     "OnlineReplica (the leader, or without one), FailedReplica, OfflineReplica"},
     {"leader_epoch", "INTEGER", "the leader epoch that this broker was told last"},
     {"leo", "INTEGER", "its log end offset; NULL while it is down"},
     {"hw", "INTEGER", "the high watermark that it knows"},
@@ -62,6 +72,8 @@ static const struct ext_column replicas[] = {
     {"recovery_point", "INTEGER", "offsets below it are on disk for certain"},
     {"size_bytes", "INTEGER", "the size of its segments"},
     {"dir", "TEXT", "the directory of its files"},
+    {"error", "TEXT", "why it cannot go on, and what to call; NULL: it can"},
+    {"known_log_start", "INTEGER", "its log start as the leader knows it from its last fetch"},
 };
 
 static const struct ext_column acks[] = {

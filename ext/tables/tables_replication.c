@@ -40,6 +40,15 @@ void fill_partitions(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer_unless(rows, view.log_start, HW_OFFSET_NONE);
             ext_rows_integer(rows, view.under_replicated);
             ext_rows_integer(rows, view.under_min_isr);
+            ext_rows_brokers(rows, &view.adding);
+            ext_rows_brokers(rows, &view.removing);
+            if (view.has_pending_isr) {
+                ext_rows_brokers(rows, &view.pending_isr);
+            } else {
+                ext_rows_null(rows);
+            }
+            ext_rows_integer(rows, view.recovering);
+            ext_rows_brokers(rows, &view.last_known_elr);
         }
     }
 }
@@ -80,6 +89,8 @@ void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows)
             add_online(rows, &view, view.recovery_point, HW_OFFSET_NONE);
             add_online(rows, &view, view.size_bytes, -1);
             ext_rows_text(rows, view.dir);
+            ext_rows_text(rows, view.error);
+            add_online(rows, &view, view.known_log_start, HW_OFFSET_NONE);
         }
     }
 }
