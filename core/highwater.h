@@ -23,6 +23,7 @@
 #include "core/cluster/held.h"
 #include "core/cluster/link_times.h"
 #include "core/cluster/load.h"
+#include "core/cluster/promises.h"
 #include "core/cluster/snapshots.h"
 #include "core/config/config.h"
 #include "core/decode/internal_record.h"

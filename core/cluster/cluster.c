@@ -38,6 +38,18 @@ enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_
     return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
 }
 
+/* What was promised counts from when it is checked on. */
+static void cluster_resolve_promises(struct hw_cluster *cluster)
+{
+    uint32_t checked;
+
+    (void)hw_promises_parse(hw_config_text(&cluster->configs, NULL, "check.promises"), &checked);
+    if (checked == 0) {
+        hw_promises_release(&cluster->promises);
+    }
+    cluster->promises.checked = checked;
+}
+
 void hw_cluster_resolve(struct hw_cluster *cluster)
 {
     const struct hw_config_values *configs = &cluster->configs;
@@ -61,6 +73,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',
         .is_held = hw_config_text(configs, NULL, "replication")[0] == 'h',
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
+    cluster_resolve_promises(cluster);
 }
 
 /* ------------------------------------------------------------------------- opening and closing */
@@ -84,6 +97,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_config_values_init(&made->configs, made->allocator);
     hw_timed_init(&made->timed, made->allocator, &made->random);
     hw_held_init(&made->held, made->allocator);
+    hw_promises_init(&made->promises, made->allocator);
     hw_cluster_resolve(made);
     hw_coordinator_init(&made->coordinator, made->allocator);
     hw_clients_init(&made->clients, made->allocator);
@@ -269,6 +283,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_loads_release(cluster);
     hw_timed_release(&cluster->timed);
     hw_held_release(&cluster->held);
+    hw_promises_release(&cluster->promises);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);
     hw_buffer_release(&cluster->scratch);
@@ -478,6 +493,12 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     }
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
+    }
+    if (cluster->promises.checked != 0) {
+        enum hw_status promised =
+            hw_promises_look(cluster, first == HW_OK && status == HW_OK ? error : &later);
+
+        status = status == HW_OK ? promised : status;
     }
     if (status == HW_OK && cluster->is_on_disk) {
         status = hw_loss_file_write(cluster, first == HW_OK ? error : &later);

@@ -41,6 +41,13 @@ static const struct hw_config_entry entries[] = {
     {"check.invariants", "false",
      "Check all invariants of the cluster after every call: true or false.",
      CLUSTER, BOOLEAN},
+    {"check.promises", "none",
+     "Promises that are checked after every call: none, all, or names of them (hw_help, kind promise). "
+     "Reads every log each time.",
+     CLUSTER,
+     CHOICES("none|all|acknowledged_kept|one_record_per_offset|shown_stays|logs_agree_below_hw|"
+             "log_matching|isr_has_committed|own_isr_has_committed|candidates_complete|"
+             "maximal_isr_covers|hw_monotone_in_epoch|bounds")},
     {"cleanup.policy", "delete",
      "What happens to old records: delete, compact or both. Logs are not compacted: with compact "
      "records need a key, that is all.",

@@ -41,6 +41,7 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBER
     X(BROKER, "broker")                 /* Started, crashed, fenced, shut down. */                 \
     X(RECOVERY, "recovery")             /* Opening a log found damage, or read it anew. */         \
     X(NETWORK, "network")               /* A link was cut or healed. */                            \
+    X(PROMISE, "promise")               /* One is broken: check.promises. */                       \
     X(TOPIC, "topic")                   /* Created or deleted. */
 
 enum hw_event_kind {

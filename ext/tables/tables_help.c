@@ -60,6 +60,19 @@ static void add_config(struct ext_rows *rows, const struct hw_config_entry *conf
     add_help(rows, config->name, "config", signature, config->description, example);
 }
 
+static void add_promise(struct ext_rows *rows, enum hw_promise promise)
+{
+    char signature[HELP_TEXT_SIZE];
+    char example[HELP_TEXT_SIZE];
+
+    (void)snprintf(signature, sizeof signature, "configure('check.promises', '%s')",
+                   hw_promise_name(promise));
+    (void)snprintf(example, sizeof example, "SELECT configure('check.promises', '%s');",
+                   hw_promise_name(promise));
+    add_help(rows, hw_promise_name(promise), "promise", signature, hw_promise_help(promise),
+             example);
+}
+
 void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
 {
     (void)cluster;
@@ -71,5 +84,8 @@ void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
     }
     for (size_t i = 0; i < hw_config_count(); i++) {
         add_config(rows, hw_config_entry_at(i));
+    }
+    for (int i = 0; i < HW_PROMISES; i++) {
+        add_promise(rows, (enum hw_promise)i);
     }
 }
