@@ -29,5 +29,9 @@ const struct ext_schema *ext_module_at(size_t number)
         return &kafka_scan_tables[number].schema;
     }
     number -= kafka_scan_table_count;
-    return number < kafka_table_count ? &kafka_tables[number].schema : NULL;
+    if (number < kafka_table_count) {
+        return &kafka_tables[number].schema;
+    }
+    number -= kafka_table_count;
+    return number < kafka_internal_table_count ? &kafka_internal_tables[number].schema : NULL;
 }

@@ -10,7 +10,15 @@
 
 #include <cmocka.h>
 
-enum { VECTOR_TOPIC, VECTOR_CONTROL = 3, VECTOR_KEY, VECTOR_VALUE, VECTOR_EXPECTED };
+enum {
+    VECTOR_TOPIC,
+    VECTOR_OFFSET = 2,
+    VECTOR_CONTROL,
+    VECTOR_KEY,
+    VECTOR_VALUE,
+    VECTOR_EXPECTED,
+    VECTOR_PRODUCER = 8
+};
 
 void test_vectors_open(struct test_vector *vector, const char *name)
 {
@@ -22,6 +30,22 @@ void test_vectors_open(struct test_vector *vector, const char *name)
     assert_non_null(vector->file);
 }
 
+int32_t test_hex(const char *hex, uint8_t *bytes)
+{
+    int32_t size = 0;
+
+    if (hex == NULL) {
+        return -1;
+    }
+    for (; hex[2 * size] != '\0'; size++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(hex + 2 * size, "%2x", &byte), 1);
+        bytes[size] = (uint8_t)byte;
+    }
+    return size;
+}
+
 /* The bytes of a hex text in a block of their own, so that reading behind them is found. */
 static const uint8_t *bytes_of(const char *hex, int32_t *size)
 {
@@ -31,15 +55,9 @@ static const uint8_t *bytes_of(const char *hex, int32_t *size)
     if (strcmp(hex, "NULL") == 0) {
         return NULL;
     }
-    *size = (int32_t)(strlen(hex) / 2);
-    bytes = malloc(*size == 0 ? 1 : (size_t)*size);
+    bytes = malloc(strlen(hex) / 2 + (hex[0] == '\0'));
     assert_non_null(bytes);
-    for (int32_t i = 0; i < *size; i++) {
-        unsigned byte;
-
-        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-        bytes[i] = (uint8_t)byte;
-    }
+    *size = test_hex(hex, bytes);
     return bytes;
 }
 
@@ -102,4 +120,41 @@ bool test_vectors_next(struct test_vector *vector)
     vector->record.key = bytes_of(vector->fields[VECTOR_KEY], &vector->record.key_size);
     vector->record.value = bytes_of(vector->fields[VECTOR_VALUE], &vector->record.value_size);
     return true;
+}
+
+void test_put_record(struct hw_buffer *log, const struct test_log_record *at,
+                     const struct hw_record *record)
+{
+    struct hw_batch_options options = hw_batch_options_plain();
+    struct hw_record copy = *record;
+    struct hw_batch_builder builder;
+    struct hw_error error;
+
+    copy.offset = options.base_offset = at->offset;
+    copy.timestamp = at->timestamp;
+    options.leader_epoch = at->leader_epoch;
+    options.attributes = at->is_control ? HW_BATCH_CONTROL : 0;
+    if (at->producer_id >= 0) {
+        options.attributes = (int16_t)(options.attributes | HW_BATCH_TRANSACTIONAL);
+        options.producer_id = at->producer_id;
+        options.producer_epoch = 0;
+        options.base_sequence = at->is_control ? -1 : 0;
+    }
+    assert_int_equal(hw_batch_builder_begin(&builder, log, at->offset, &error), HW_OK);
+    assert_int_equal(hw_batch_builder_add(&builder, &copy, &error), HW_OK);
+    hw_batch_builder_finish(&builder, &options);
+}
+
+void test_put_vector(struct hw_buffer *log, const struct test_vector *vector,
+                     hw_time_ms_t timestamp)
+{
+    const char *producer =
+        vector->field_count > VECTOR_PRODUCER ? vector->fields[VECTOR_PRODUCER] : "-";
+    struct test_log_record at = {.offset = strtoll(vector->fields[VECTOR_OFFSET], NULL, 10),
+                                 .timestamp = timestamp,
+                                 .is_control = vector->is_control,
+                                 .producer_id =
+                                     producer[0] == '-' ? -1 : strtoll(producer, NULL, 10)};
+
+    test_put_record(log, &at, &vector->record);
 }

@@ -26,4 +26,22 @@ void test_vectors_open(struct test_vector *vector, const char *name);
  * where those of the others are. Returns false at the end, where everything is released. */
 bool test_vectors_next(struct test_vector *vector);
 
+/* Append a batch with one record to the bytes of a log; a producer id of -1 is none. */
+struct test_log_record {
+    hw_offset_t offset;
+    hw_time_ms_t timestamp;
+    hw_epoch_t leader_epoch;
+    bool is_control;
+    int64_t producer_id;
+};
+void test_put_record(struct hw_buffer *log, const struct test_log_record *at,
+                     const struct hw_record *record);
+
+/* The same for the vector's record, at its own offset and with its own producer. */
+void test_put_vector(struct hw_buffer *log, const struct test_vector *vector,
+                     hw_time_ms_t timestamp);
+
+/* The bytes of a hex text, in `bytes`; -1: it is NULL. */
+int32_t test_hex(const char *hex, uint8_t *bytes);
+
 #endif /* SUPPORT_VECTORS_H */

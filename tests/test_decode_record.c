@@ -191,22 +191,6 @@ struct example {
     const char *expected;
 };
 
-static int32_t bytes_of_hex(const char *hex, uint8_t *bytes)
-{
-    int32_t size = 0;
-
-    if (hex == NULL) {
-        return -1;
-    }
-    for (; hex[2 * size] != '\0'; size++) {
-        unsigned byte;
-
-        assert_int_equal(sscanf(hex + 2 * size, "%2x", &byte), 1);
-        bytes[size] = (uint8_t)byte;
-    }
-    return size;
-}
-
 static void expect_examples(struct fixture *t, const struct example *examples, size_t count,
                             bool shows_secrets)
 {
@@ -216,8 +200,8 @@ static void expect_examples(struct fixture *t, const struct example *examples, s
         uint8_t value[256];
         struct hw_record record = {.key = key, .value = value};
 
-        record.key_size = bytes_of_hex(example->key, key);
-        record.value_size = bytes_of_hex(example->value, value);
+        record.key_size = test_hex(example->key, key);
+        record.value_size = test_hex(example->value, value);
         assert_string_equal(json_of(t, example->set, example->is_control, &record, shows_secrets),
                             example->expected);
     }

@@ -7,8 +7,12 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_registry.h"
+#include "ext/ext_value.h"
 #include "ext/files/kafka_paths.h"
 #include "ext/files/kafka_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -30,12 +34,40 @@ struct cursor {
 /* It is behind those that are filled. */
 static int path_column(const sqlite3_vtab *vtab)
 {
-    return ((const struct ext_vtab *)vtab)->schema->column_count - KAFKA_TABLE_HIDDEN_COUNT;
+    const struct kafka_table *table =
+        (const struct kafka_table *)((const struct ext_vtab *)vtab)->schema;
+
+    return table->schema.column_count - KAFKA_TABLE_HIDDEN_COUNT - table->argument_count;
 }
 
 bool kafka_fill_wants(const struct kafka_fill *fill, int column)
 {
     return (fill->columns & (UINT32_C(1) << column)) != 0;
+}
+
+enum hw_status kafka_fill_integer(const struct kafka_fill *fill, int argument, const char *name,
+                                  int64_t missing, int64_t *number, struct hw_error *error)
+{
+    sqlite3_value *value = fill->arguments[argument];
+    char text[EXT_VALUE_TEXT_SIZE];
+
+    *number = missing;
+    if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL ||
+        ext_value_integer(value, number)) {
+        return HW_OK;
+    }
+    return ext_error_invalid(error, "%s must be an integer, not %s", name,
+                             ext_value_describe(value, text));
+}
+
+enum hw_status kafka_fill_secrets(const struct kafka_fill *fill, int argument, bool *shows_secrets,
+                                  struct hw_error *error)
+{
+    int64_t secrets;
+    enum hw_status status = kafka_fill_integer(fill, argument, "secrets", 0, &secrets, error);
+
+    *shows_secrets = status == HW_OK && secrets != 0;
+    return *shows_secrets ? ext_session_check_secrets(fill->session, error) : status;
 }
 
 void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition)
@@ -51,12 +83,28 @@ static const struct kafka_table *definition_of(const struct cursor *cursor)
     return (const struct kafka_table *)((const struct ext_vtab *)cursor->base.pVtab)->schema;
 }
 
+/* Whether the partition is of another topic than the table's. One that was named by itself is not
+ * passed over. */
+static bool is_passed_over(const struct cursor *cursor)
+{
+    const struct kafka_fill *fill = &cursor->fill;
+    const struct hw_kafka_partition *partition = &fill->directory.partitions[fill->number];
+    const char *topic = definition_of(cursor)->topic;
+
+    return topic != NULL && partition->topic != NULL && strcmp(partition->topic, topic) != 0 &&
+           (cursor->is_list ||
+            fill->directory.roots[partition->root].kind == HW_KAFKA_LOG_DIRECTORY);
+}
+
 /* Stand at the next partition, or path; false behind the last one. */
 static bool next_partition(struct cursor *cursor)
 {
     struct kafka_fill *fill = &cursor->fill;
 
-    fill->number = cursor->has_item ? fill->number + 1 : 0;
+    do {
+        fill->number = cursor->has_item ? fill->number + 1 : 0;
+        cursor->has_item = true;
+    } while (fill->number < fill->directory.count && is_passed_over(cursor));
     cursor->has_item = fill->number < fill->directory.count;
     fill->partition = cursor->has_item ? &fill->directory.partitions[fill->number] : NULL;
     fill->file = cursor->has_item ? fill->partition->file : NULL;
@@ -151,7 +199,9 @@ static void add_unreadable(struct cursor *cursor, const char *reason)
             hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
             return;
         }
-        kafka_rows_partition(rows, cursor->fill.partition);
+        if (definition_of(cursor)->topic == NULL) {
+            kafka_rows_partition(rows, cursor->fill.partition);
+        }
     }
     do {
         ext_rows_null(rows);
@@ -181,6 +231,19 @@ static const char *item_fault(const struct cursor *cursor)
                : fill->partition->fault;
 }
 
+/* What was named by itself is of the table's topic, as far as its name tells. */
+static enum hw_status check_topic(const struct cursor *cursor, struct hw_error *error)
+{
+    const struct kafka_table *definition = definition_of(cursor);
+    const char *topic = definition->topic == NULL ? NULL : cursor->fill.partition->topic;
+
+    return topic == NULL || strcmp(topic, definition->topic) == 0
+               ? HW_OK
+               : ext_error_invalid(error, "%s() reads %s: %.300s is of another topic",
+                                   definition->schema.name, definition->topic,
+                                   cursor->fill.partition->path);
+}
+
 /* Fill the rows of the next item that has any. */
 static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 {
@@ -198,7 +261,10 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
         if (status == HW_OK && item_fault(cursor) != NULL) {
             add_unreadable(cursor, item_fault(cursor));
         } else if (status == HW_OK && cursor->has_item) {
-            status = definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error);
+            status = check_topic(cursor, error);
+            status = status == HW_OK
+                         ? definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error)
+                         : status;
         }
         if (is_of_one_item(cursor, status)) {
             add_unreadable(cursor, error->message);
@@ -217,33 +283,50 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 
 /* --------------------------------------------------------------------------------------- module */
 
+/* The arguments come in the order of their columns; bits say which of them are given, the path being
+ * the first. */
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
+    const struct kafka_table *definition =
+        (const struct kafka_table *)((const struct ext_vtab *)vtab)->schema;
     int path = path_column(vtab);
+    int given[1 + KAFKA_ARGUMENTS_MAX] = {0}; /* The number of the constraint, plus 1. */
+    int next = 0;
+    int bits = 0;
 
     info->estimatedCost = 1e15;
     info->idxNum = (int)(info->colUsed & INT32_MAX);
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        int argument = constraint->iColumn - path;
 
-        if (vtab_kafka_refuses(vtab, ((const struct ext_vtab *)vtab)->schema, constraint,
-                               path + 1)) {
+        if (vtab_kafka_refuses(vtab, &definition->schema, constraint,
+                               path + 1 + definition->argument_count)) {
             return SQLITE_ERROR;
         }
-        if (constraint->iColumn != path || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
+        if (argument < 0 || argument > definition->argument_count ||
+            constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
             continue;
         }
         if (!constraint->usable) {
             return SQLITE_CONSTRAINT;
         }
-        if (info->estimatedCost > 1e6) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->aConstraintUsage[i].omit = 1;
-            info->estimatedCost = 10000;
-            info->estimatedRows = 1000;
+        given[argument] = given[argument] == 0 ? i + 1 : given[argument];
+    }
+    for (int i = 0; i <= definition->argument_count; i++) {
+        if (given[i] > 0) {
+            info->aConstraintUsage[given[i] - 1].argvIndex = ++next;
+            info->aConstraintUsage[given[i] - 1].omit = 1;
+            bits |= 1 << i;
         }
     }
-    return SQLITE_OK;
+    if (given[0] > 0) {
+        info->estimatedCost = 10000;
+        info->estimatedRows = 1000;
+    }
+    info->idxStr = sqlite3_mprintf("%d", bits);
+    info->needToFreeIdxStr = 1;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* End the scan, so that another one can begin. */
@@ -251,6 +334,12 @@ static void reset(struct cursor *cursor)
 {
     if (cursor->fill.has_check) {
         hw_index_check_close(&cursor->fill.check);
+    }
+    if (cursor->fill.has_scan) {
+        hw_internal_scan_close(&cursor->fill.scan);
+    }
+    for (int i = 0; i < KAFKA_ARGUMENTS_MAX; i++) {
+        sqlite3_value_free(cursor->fill.arguments[i]);
     }
     if (cursor->is_open) {
         hw_segment_list_release(&cursor->fill.segments);
@@ -295,6 +384,7 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
         return hw_error_no_memory(error, "a path");
     }
     fill->columns = (uint32_t)columns;
+    fill->session = session;
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &fill->store, error);
     if (status != HW_OK) {
         return status;
@@ -319,9 +409,16 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
     enum hw_status status = HW_OK;
     struct hw_error error;
 
-    (void)text;
     reset(cursor);
-    if (argc == 0) {
+    for (int i = 0, bits = atoi(text), next = bits & 1; i < KAFKA_ARGUMENTS_MAX; i++) {
+        if ((bits & 2 << i) != 0) {
+            cursor->fill.arguments[i] = sqlite3_value_dup(argv[next++]);
+            if (cursor->fill.arguments[i] == NULL) {
+                return SQLITE_NOMEM;
+            }
+        }
+    }
+    if (argc == 0 || (atoi(text) & 1) == 0) {
         status = ext_error_invalid(&error,
                                    "%s() takes a path: a log directory, a partition's directory or "
                                    "one of its files, as in %s('/data/kafka-logs/orders-0')",
@@ -357,6 +454,10 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
     if (column == path) {
         sqlite3_result_value(context, cursor->path);
+    } else if (column > path && column <= path + definition_of(cursor)->argument_count) {
+        if (cursor->fill.arguments[column - path - 1] != NULL) {
+            sqlite3_result_value(context, cursor->fill.arguments[column - path - 1]);
+        }
     } else if (column > path) {
         sqlite3_result_int64(context, cursor->rows_before + (sqlite3_int64)cursor->at);
     } else {

@@ -16,6 +16,9 @@
 /* What one call fills in the rows of. */
 enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH };
 
+/* Hidden columns of a table that are arguments, behind the path. */
+enum { KAFKA_ARGUMENTS_MAX = 3 };
+
 /* The item that is due. */
 struct kafka_fill {
     struct hw_store *store;
@@ -29,11 +32,17 @@ struct kafka_fill {
     size_t segment;
     struct hw_segment_paths paths;
     uint32_t columns; /* Bits of the columns that are wanted. */
+    const struct ext_session *session;
+    sqlite3_value *arguments[KAFKA_ARGUMENTS_MAX]; /* NULL: not given. */
     /* Set by a filler that is to be called again for the same item, and its state. */
     bool again;
     bool has_check;
     struct hw_index_check check;
-    bool is_gone; /* Set by a filler: the segment is not there any more. */
+    bool has_scan;
+    struct hw_internal_scan scan;
+    hw_offset_t known_until; /* Records before it are committed for sure... */
+    bool has_sole_voter;     /* ...and so is what a quorum of one has written. */
+    bool is_gone;            /* Set by a filler: the segment is not there any more. */
 };
 
 struct kafka_table {
@@ -42,19 +51,35 @@ struct kafka_table {
     enum kafka_item item;
     bool wants_segments; /* A file that is no .log is an error. */
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
+    const char
+        *topic; /* Only partitions of it are items, whose rows do not begin with both; NULL. */
+    int argument_count; /* Of the hidden columns behind the path. */
 };
 
 extern const struct kafka_table kafka_tables[];
 extern const size_t kafka_table_count;
 
+/* tables_kafka_internal.c: those that tell what internal topics say. */
+extern const struct kafka_table kafka_internal_tables[];
+extern const size_t kafka_internal_table_count;
+
 extern const struct ext_driver vtab_kafka_table_driver;
-/* The hidden columns of each, and what tells its rows apart. */
+/* The hidden columns of each, and what tells its rows apart. Arguments stand between the two. */
 enum { KAFKA_TABLE_HIDDEN_COUNT = 2 };
 #define KAFKA_TABLE_HIDDEN KAFKA_COLUMN_PATH, KAFKA_COLUMN_ROW_NUMBER
 #define KAFKA_TABLE_KEY    "of_path, row_number"
 
 /* Whether a column is wanted. */
 bool kafka_fill_wants(const struct kafka_fill *fill, int column);
+
+/* An argument, by its number and its column's name: a whole number, or `missing` where it is not
+ * given or NULL. Errors: HW_REFUSED with INVALID_REQUEST. */
+enum hw_status kafka_fill_integer(const struct kafka_fill *fill, int argument, const char *name,
+                                  int64_t missing, int64_t *number, struct hw_error *error);
+
+/* The same for `secrets`, which the connection may have to be refused. */
+enum hw_status kafka_fill_secrets(const struct kafka_fill *fill, int argument, bool *shows_secrets,
+                                  struct hw_error *error);
 
 /* The cells topic and partition. */
 void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition);
@@ -80,5 +105,15 @@ enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *r
                                      struct hw_error *error);
 enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
                                struct hw_error *error);
+
+/* tables_kafka_metadata.c */
+enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *rows,
+                                   struct hw_error *error);
+enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
+                                 struct hw_error *error);
+enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows *rows,
+                                        struct hw_error *error);
+enum hw_status fill_kafka_leader_history(struct kafka_fill *fill, struct ext_rows *rows,
+                                         struct hw_error *error);
 
 #endif /* EXT_VTAB_KAFKA_TABLE_H */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of tables that tell what Kafka's internal topics say: columns, help, code. */
+#include "ext/files/kafka_tables.h"
+#include "ext/files/vtab_kafka_table.h"
+
+#define COLUMN_DIR                                                                                 \
+    {                                                                                              \
+        "dir", "TEXT", "the directory or file that tells it"                                       \
+    }
+#define COLUMN_TOPIC_ID                                                                            \
+    {                                                                                              \
+        "topic_id", "TEXT", "the topic's id, as Kafka writes it"                                   \
+    }
+#define COLUMN_SECRETS                                                                             \
+    {                                                                                              \
+        "secrets", "HIDDEN", "an argument: 1 shows SCRAM keys, tokens and passwords"               \
+    }
+#define COLUMN_BEFORE_OFFSET                                                                       \
+    {                                                                                              \
+        "before_offset", "HIDDEN", "an argument: as it was before that record of the log"          \
+    }
+
+static const struct ext_column metadata[] = {
+    {"offset", "INTEGER", "the record's offset; in a snapshot, its place"},
+    {"timestamp", "INTEGER", "when the controller appended it, milliseconds"},
+    {"leader_epoch", "INTEGER", "the epoch of the controller"},
+    {"type", "TEXT", "what the record is, as TOPIC_RECORD; NULL: Kafka 4.4 does not know it"},
+    {"type_id", "INTEGER", "the number of the type"},
+    {"version", "INTEGER", "the version of its fields"},
+    {"fields", "TEXT", "what it says, as JSON; {\"hex\":...} where that cannot be read"},
+    {"committed", "INTEGER",
+     "1: a snapshot reaches behind it, or the quorum is one controller; 0: this log does not tell"},
+    KAFKA_COLUMN_FILE,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    COLUMN_SECRETS,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
+static const struct ext_column topics[] = {
+    EXT_COLUMN_TOPIC,
+    COLUMN_TOPIC_ID,
+    {"partitions", "INTEGER", "how many partitions it has"},
+    {"configs", "TEXT", "the configs that are set for it, a JSON object"},
+    {"created_offset", "INTEGER", "of the record that made it; in a snapshot, its place"},
+    {"created_ms", "INTEGER", "when that was written"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    COLUMN_BEFORE_OFFSET,
+    COLUMN_SECRETS,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
+static const struct ext_column partitions_at[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    COLUMN_TOPIC_ID,
+    {"leader", "INTEGER", "the broker that leads it; NULL: none"},
+    {"leader_epoch", "INTEGER", "the epoch of that leader"},
+    {"partition_epoch", "INTEGER", "how often the controller has changed it"},
+    {"replicas", "TEXT", "the brokers that are to have it, the preferred one first"},
+    {"isr", "TEXT", "those of them that are in sync"},
+    {"elr", "TEXT", "those that may lead although they are not in sync"},
+    {"last_known_elr", "TEXT", "those that were eligible before"},
+    {"adding", "TEXT", "replicas that a move adds"},
+    {"removing", "TEXT", "replicas that it takes away"},
+    {"directories", "TEXT", "the log directory of each replica, by id"},
+    {"recovering", "INTEGER", "1: its leader was elected uncleanly and has not recovered"},
+    {"changed_offset", "INTEGER", "of the record that changed it last; in a snapshot, its place"},
+    {"changed_ms", "INTEGER", "when that was written"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    COLUMN_BEFORE_OFFSET,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
+static const struct ext_column leader_history[] = {
+    {"offset", "INTEGER", "of the record; in a snapshot, its place"},
+    {"timestamp", "INTEGER", "when the controller wrote it"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    COLUMN_TOPIC_ID,
+    {"leader", "INTEGER", "the leader from then on; NULL: none"},
+    {"previous_leader", "INTEGER", "the leader until then; NULL: none"},
+    {"leader_epoch", "INTEGER", "the epoch that began"},
+    {"partition_epoch", "INTEGER", "how often the controller had changed the partition"},
+    {"isr", "TEXT", "the replicas in sync then"},
+    {"replicas", "TEXT", "all replicas then"},
+    {"recovering", "INTEGER", "1: the leader was elected uncleanly"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
+#define DIRECTORY "/data/kafka-logs"
+
+/* `arguments` as they stand in the call behind the path. */
+#define TABLE(table, array, arguments, line, shown)                                                \
+    {                                                                                              \
+        .name = (table), .driver = &vtab_kafka_table_driver,                                       \
+        .signature = table "(path" arguments ")", .use = table "('" DIRECTORY "')",                \
+        .summary = (line), .example = "SELECT " shown " FROM " table "('" DIRECTORY "');",         \
+        EXT_COLUMNS(array), .key = KAFKA_TABLE_KEY                                                 \
+    }
+
+const struct kafka_table kafka_internal_tables[] = {
+    {.schema = TABLE("kafka_metadata", metadata, " [, secrets]",
+                     "the records of __cluster_metadata, or of a snapshot of it (*.checkpoint)",
+                     "\"offset\", type, fields"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_metadata,
+     .topic = "__cluster_metadata",
+     .argument_count = 1},
+    {.schema = TABLE("kafka_topics", topics, " [, before_offset [, secrets]]",
+                     "the topics of a cluster, by its metadata", "topic, topic_id, partitions"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_topics,
+     .topic = "__cluster_metadata",
+     .argument_count = 2},
+    {.schema = TABLE("kafka_partitions_at", partitions_at, " [, before_offset]",
+                     "the partitions of a cluster, by its metadata: leader, ISR, epochs, now or as "
+                     "of an offset",
+                     "topic, \"partition\", leader, isr"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_partitions_at,
+     .topic = "__cluster_metadata",
+     .argument_count = 1},
+    {.schema = TABLE("kafka_leader_history", leader_history, "",
+                     "who led each partition from when on, by the metadata of a cluster",
+                     "topic, \"partition\", leader, leader_epoch, timestamp"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_leader_history,
+     .topic = "__cluster_metadata"},
+};
+
+const size_t kafka_internal_table_count =
+    sizeof kafka_internal_tables / sizeof kafka_internal_tables[0];
