@@ -191,8 +191,7 @@ static void a_corrupt_line_is_named(void **state)
 
     put(t, "0\n3\n1 2\n2 x\n3 9\n");
     assert_int_equal(read_epochs(t, &cache), HW_CORRUPT);
-    assert_string_equal(t->error.message,
-                        "file: line 4: the offset is no number from 0 to 9223372036854775807");
+    assert_string_equal(t->error.message, "file: line 4: the offset is no number, 0 or more");
     hw_epoch_cache_release(&cache);
 }
 

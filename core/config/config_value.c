@@ -243,8 +243,14 @@ const char *hw_config_allowed(const struct hw_config_entry *entry,
 
     switch (entry->type) {
     case HW_CONFIG_INTEGER:
-        (void)snprintf(allowed, HW_CONFIG_ALLOWED_SIZE, "an integer from %" PRId64 " to %" PRId64,
-                       entry->minimum, entry->maximum);
+        if (entry->maximum == INT64_MAX) {
+            (void)snprintf(allowed, HW_CONFIG_ALLOWED_SIZE, "an integer, %" PRId64 " or more",
+                           entry->minimum);
+        } else {
+            (void)snprintf(allowed, HW_CONFIG_ALLOWED_SIZE,
+                           "an integer from %" PRId64 " to %" PRId64, entry->minimum,
+                           entry->maximum);
+        }
         break;
     case HW_CONFIG_BOOLEAN:
         (void)snprintf(allowed, HW_CONFIG_ALLOWED_SIZE, "true or false");

@@ -89,7 +89,7 @@ static void take_entry(struct hw_checkpoint_scan *scan, struct hw_checkpoint_spa
         set_fault(row, expected == 3 ? "the partition is no number from 0 to 2147483647"
                                      : "the epoch is no number from 0 to 2147483647");
     } else if (!hw_checkpoint_number(fields[count - 1], INT64_MAX, &row->offset)) {
-        set_fault(row, "the offset is no number from 0 to 9223372036854775807");
+        set_fault(row, "the offset is no number, 0 or more");
     } else {
         row->number = (int32_t)number;
     }

@@ -95,28 +95,44 @@ static enum hw_status check_header(hw_offset_t offset, const struct hw_batch *ba
     return HW_OK;
 }
 
-/* Neither difference can overflow as unsigned. */
-static bool takes_timestamp(const struct hw_log_config *config, hw_time_ms_t now_ms,
-                            hw_time_ms_t timestamp)
+/* Neither difference can overflow as unsigned, and a bound that is passed is a time. */
+static enum hw_status check_timestamp(const struct hw_log_config *config, const char *name,
+                                      hw_time_ms_t now_ms, hw_time_ms_t timestamp,
+                                      struct hw_error *error)
 {
     uint64_t before_ms = timestamp < now_ms ? (uint64_t)now_ms - (uint64_t)timestamp : 0;
     uint64_t after_ms = timestamp > now_ms ? (uint64_t)timestamp - (uint64_t)now_ms : 0;
 
-    return config->log_append_time || timestamp == HW_TIMESTAMP_NONE ||
-           (before_ms <= (uint64_t)config->message_timestamp_before_max_ms &&
-            after_ms <= (uint64_t)config->message_timestamp_after_max_ms);
+    if (config->log_append_time || timestamp == HW_TIMESTAMP_NONE) {
+        return HW_OK;
+    }
+    if (before_ms > (uint64_t)config->message_timestamp_before_max_ms) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " for %s is too early: it is %" PRId64
+                               ", and with message.timestamp.before.max.ms of %" PRId64
+                               " the earliest is %" PRId64,
+                               timestamp, name, now_ms, config->message_timestamp_before_max_ms,
+                               now_ms - config->message_timestamp_before_max_ms);
+    }
+    if (after_ms > (uint64_t)config->message_timestamp_after_max_ms) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "timestamp %" PRId64 " for %s is too late: it is %" PRId64
+                               ", and with message.timestamp.after.max.ms of %" PRId64
+                               " the latest is %" PRId64,
+                               timestamp, name, now_ms, config->message_timestamp_after_max_ms,
+                               now_ms + config->message_timestamp_after_max_ms);
+    }
+    return HW_OK;
 }
 
 enum hw_status hw_log_config_check_record(const struct hw_log_config *config, const char *name,
                                           hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                           struct hw_error *error)
 {
-    if (!takes_timestamp(config, now_ms, timestamp)) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "timestamp %" PRId64 " for %s, allowed are %" PRId64
-                               " ms before to %" PRId64 " ms after %" PRId64,
-                               timestamp, name, config->message_timestamp_before_max_ms,
-                               config->message_timestamp_after_max_ms, now_ms);
+    enum hw_status status = check_timestamp(config, name, now_ms, timestamp, error);
+
+    if (status != HW_OK) {
+        return status;
     }
     if (config->compacted && !has_key) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_RECORD,

@@ -11,6 +11,9 @@
 #include "ext/topics/record_plan.h"
 #include "ext/topics/vtab_topic.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 SQLITE_EXTENSION_INIT3
 
 /* Arguments of xUpdate before those of the columns. */
@@ -21,14 +24,10 @@ static bool is_given(sqlite3_value *const *values, enum topic_column column)
     return sqlite3_value_type(values[column]) != SQLITE_NULL;
 }
 
-/* Offsets are given by the leader. SQLITE_CONSTRAINT lets OR IGNORE skip the row. */
-static int refuse_offset(sqlite3_vtab *vtab)
+static enum hw_status refuse_offset(struct hw_error *error)
 {
-    struct hw_error error;
-
-    (void)ext_error_invalid(&error, "the leader gives a record its offset: leave \"offset\" and "
+    return ext_error_invalid(error, "the leader gives a record its offset: leave \"offset\" and "
                                     "rowid out, or NULL");
-    return ext_error_to_vtab(vtab, &error) == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_CONSTRAINT;
 }
 
 static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
@@ -166,29 +165,65 @@ static enum hw_status add_row(const struct topic_table *table, const struct hw_p
     return status;
 }
 
-int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+/* SQLite does not say where a statement begins, but counts its changes only at its end. */
+static void count_row(struct topic_table *table)
 {
-    struct topic_table *table = (struct topic_table *)vtab;
+    if (sqlite3_total_changes64(table->record.vtab.session->db) != table->changes_seen) {
+        table->row_number = 0;
+    }
+    table->row_number++;
+}
+
+/* Say which of several rows it is, unless it is the first. */
+static void name_row(const struct topic_table *table, struct hw_error *error)
+{
+    struct hw_error plain = *error;
+
+    if (table->row_number > 1) {
+        (void)snprintf(error->message, sizeof error->message, "row %" PRId64 ": %.480s",
+                       table->row_number, plain.message);
+    }
+}
+
+static int insert_row(struct topic_table *table, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
     sqlite3_value *const *values = argv + ARGUMENTS_COLUMNS;
     struct hw_produce produce;
     struct hw_produced produced;
     struct hw_error error;
-    enum hw_status status;
+    bool has_offset = sqlite3_value_type(argv[ARGUMENT_NEW_ROWID]) != SQLITE_NULL ||
+                      is_given(values, TOPIC_OFFSET);
+    enum hw_status status =
+        has_offset ? refuse_offset(&error) : read_row(table, values, &produce, &error);
+    int code;
+
+    if (status == HW_OK) {
+        status = add_row(table, &produce, &produced, &error);
+    }
+    if (status == HW_OK) {
+        *rowid = record_rowid(produced.partition, produced.offset);
+        return SQLITE_OK;
+    }
+    name_row(table, &error);
+    code = ext_error_to_vtab(&table->record.vtab.base, &error);
+    /* SQLITE_CONSTRAINT lets OR IGNORE skip the row. */
+    return has_offset && code != SQLITE_NOMEM ? SQLITE_CONSTRAINT : code;
+}
+
+int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
+{
+    struct topic_table *table = (struct topic_table *)vtab;
+    sqlite3 *db = table->record.vtab.session->db;
+    int code;
 
     if (argc == 1 || sqlite3_value_type(argv[ARGUMENT_OLD_ROWID]) != SQLITE_NULL) {
         return refuse_change(vtab, argc == 1);
     }
-    if (sqlite3_value_type(argv[ARGUMENT_NEW_ROWID]) != SQLITE_NULL ||
-        is_given(values, TOPIC_OFFSET)) {
-        return refuse_offset(vtab);
+    count_row(table);
+    code = insert_row(table, argv, rowid);
+    table->changes_seen = sqlite3_total_changes64(db);
+    if (code != SQLITE_OK && sqlite3_vtab_on_conflict(db) != SQLITE_IGNORE) {
+        table->row_number = 0; /* It ends the statement. */
     }
-    status = read_row(table, values, &produce, &error);
-    if (status == HW_OK) {
-        status = add_row(table, &produce, &produced, &error);
-    }
-    if (status != HW_OK) {
-        return ext_error_to_vtab(vtab, &error);
-    }
-    *rowid = record_rowid(produced.partition, produced.offset);
-    return SQLITE_OK;
+    return code;
 }

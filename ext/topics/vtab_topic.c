@@ -467,6 +467,7 @@ static int topic_begin(sqlite3_vtab *vtab)
     if (((struct topic_table *)vtab)->is_foreign) {
         return topic_foreign_error((struct topic_table *)vtab);
     }
+    ((struct topic_table *)vtab)->row_number = 0;
     return ext_transaction_begin(session_of(vtab), vtab);
 }
 
@@ -482,11 +483,13 @@ static int topic_commit(sqlite3_vtab *vtab)
 
 static int topic_rollback(sqlite3_vtab *vtab)
 {
+    ((struct topic_table *)vtab)->row_number = 0;
     return ext_transaction_rollback(session_of(vtab));
 }
 
 static int topic_savepoint(sqlite3_vtab *vtab, int level)
 {
+    ((struct topic_table *)vtab)->row_number = 0;
     return ext_transaction_savepoint(session_of(vtab), vtab, level);
 }
 
@@ -497,6 +500,7 @@ static int topic_release(sqlite3_vtab *vtab, int level)
 
 static int topic_rollback_to(sqlite3_vtab *vtab, int level)
 {
+    ((struct topic_table *)vtab)->row_number = 0;
     return ext_transaction_rollback_to(session_of(vtab), level);
 }
 

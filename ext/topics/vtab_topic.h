@@ -13,8 +13,10 @@ struct topic_table {
     int64_t partition; /* -1: all. */
     enum ext_bytes_type key_type;
     enum ext_bytes_type value_type;
-    bool owns_topic; /* DROP TABLE deletes the topic. */
-    bool is_foreign; /* In a schema other than main and temp: only an error can be had. */
+    int64_t row_number; /* Of the last INSERT within its statement; 0: the next one is the first. */
+    int64_t changes_seen; /* sqlite3_total_changes64() at that time: a statement's end moves it. */
+    bool owns_topic;      /* DROP TABLE deletes the topic. */
+    bool is_foreign;      /* In a schema other than main and temp: only an error can be had. */
 };
 
 /* Columns of the table, in the order in which they are declared. */
@@ -34,7 +36,8 @@ enum topic_column {
 
 extern const struct ext_schema vtab_topic_schema;
 
-/* topic_write.c: xUpdate. */
+/* topic_write.c: xUpdate. Rows are counted for the words of errors; what undoes a statement, or
+ * begins one, begins anew. */
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);
 
 /* The error of a table in an attached database. Returns the code for SQLite. */
