@@ -61,8 +61,7 @@ static void an_integer_is_taken_at_its_bounds_and_not_beyond(void **state)
     REFUSED(t, "segment.bytes", "13",
             "segment.bytes cannot be \"13\", it has to be an integer from 14 to 2147483647");
     REFUSED(t, "retention.ms", "-2",
-            "retention.ms cannot be \"-2\", it has to be an integer from -1 to"
-            " 9223372036854775807");
+            "retention.ms cannot be \"-2\", it has to be an integer, -1 or more");
 }
 
 static void what_is_not_an_integer_is_refused(void **state)
@@ -92,8 +91,7 @@ static void what_is_not_an_integer_is_refused(void **state)
         REFUSED(t, "retention.bytes", values[i], NULL);
     }
     REFUSED(t, "retention.bytes", "1\n2",
-            "retention.bytes cannot be \"1?2\", it has to be an integer from -1 to"
-            " 9223372036854775807");
+            "retention.bytes cannot be \"1?2\", it has to be an integer, -1 or more");
 }
 
 static void a_value_is_kept_in_its_normal_form(void **state)
