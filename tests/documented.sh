@@ -27,7 +27,7 @@ columns="CREATE VIRTUAL TABLE topic USING highwater();
           UNION SELECT 'topic') m, pragma_table_xinfo(m.name) c"
 
 added=$(comm -13 <(sqlite3 -batch -init /dev/null :memory: "$kinds" | sort) <(ask "$kinds" | sort))
-helped=$(ask "SELECT name FROM hw_help WHERE kind NOT IN ('column', 'config')")
+helped=$(ask "SELECT name FROM hw_help WHERE kind NOT IN ('column', 'config', 'promise')")
 added_columns=$(ask "$columns")
 helped_columns=$(ask "SELECT name FROM hw_help WHERE kind = 'column'")
 if [ -z "$added" ] || [ -z "$helped" ]; then

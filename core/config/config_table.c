@@ -42,8 +42,8 @@ static const struct hw_config_entry entries[] = {
      "Check all invariants of the cluster after every call: true or false.",
      CLUSTER, BOOLEAN},
     {"check.promises", "none",
-     "Promises that are checked after every call: none, all, or names of them (hw_help, kind promise). "
-     "Reads every log each time.",
+     "Checked after every call, which reads every log: none, all, or names of promises (hw_help, kind "
+     "promise), with commas.",
      CLUSTER,
      CHOICES("none|all|acknowledged_kept|one_record_per_offset|shown_stays|logs_agree_below_hw|"
              "log_matching|isr_has_committed|own_isr_has_committed|candidates_complete|"
@@ -147,9 +147,8 @@ static const struct hw_config_entry entries[] = {
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
      CLUSTER, INTEGER(0, PERIOD_MS_MAX)},
     {"replication", "manual",
-     "manual: records move when you say so. auto: followers follow every call at once. timed: they fetch "
-     "by themselves while tick() lets time pass. held: as manual, and what controller and leaders tell "
-     "each other waits for deliver().",
+     "manual: records move when you say so. auto: after every call. timed: by themselves, in tick(). held: "
+     "as manual, and what the controller and leaders say waits for deliver().",
      CLUSTER, CHOICE("manual|auto|timed|held")},
     {"replication.quota.window.num", "11",
      "Samples over which a throttled rate is measured; 1 to 31.",
