@@ -4,9 +4,11 @@
  * ReplicationControlManager.alterPartitionReassignments, ReplicaManager.deleteRecords.
  */
 #include "tests/support_cluster.h"
+#include "tests/support_topics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -74,6 +76,151 @@ static void a_move_completes_past_a_sick_replica_that_stays(void **state)
     assert_int_equal(t->cluster->topics[0]->partitions[0].record.adding.count, 0);
     assert_int_equal(t->cluster->topics[0]->partitions[0].record.replicas.count, 3);
     assert_false(has_files(t, 1));
+}
+
+/* How many directories the broker has put aside. */
+static size_t strays_of(struct test_cluster *t, hw_broker_id_t broker)
+{
+    struct hw_name_list names = {.allocator = &t->heap.allocator};
+    char path[HW_PATH_MAX];
+    size_t count = 0;
+
+    assert_int_equal(hw_path_format(path, &t->error, "cluster/broker-%d", (int)broker), HW_OK);
+    assert_int_equal(hw_store_list(t->store, path, &names, &t->error), HW_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        count += strncmp(names.names[i], "orders-0.", 9) == 0 &&
+                 strcmp(names.names[i] + strlen(names.names[i]) - 6, "-stray") == 0;
+    }
+    hw_name_list_release(&names);
+    return count;
+}
+
+static const struct hw_broker_list without_3 = {.count = 2, .ids = {1, 2}};
+static const struct hw_broker_list with_3 = {.count = 3, .ids = {1, 2, 3}};
+
+/* Who is down hears of nothing. What it finds of a partition that it does not hold any more it puts
+ * aside. Source: LogManager.loadLog. Case: F-10 */
+static void a_broker_that_is_down_keeps_what_it_held(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    crash(t, 3);
+    reassign(t, &without_3);
+    expect_done(t);
+    assert_true(has_files(t, 3));
+    restart(t, 3);
+    expect_done(t);
+    assert_false(has_files(t, 3));
+    assert_int_equal(strays_of(t, 3), 1);
+
+    reassign(t, &with_3);
+    expect_log_end(t, 3, 0);
+    replicate(t);
+    expect_values(t, 3, "a@0");
+}
+
+/* Added again before it comes back, it goes on with what it has. Case: F-10 */
+static void a_broker_that_is_down_may_get_its_replica_back(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    crash(t, 3);
+    reassign(t, &without_3);
+    reassign(t, &with_3);
+    restart(t, 3);
+    expect_log_end(t, 3, 1);
+    assert_int_equal(strays_of(t, 3), 0);
+    produce(t, "b");
+    replicate(t);
+    expect_values(t, 3, "a@0 b@1");
+    expect_isr(t, "[1,2,3]");
+}
+
+/* Nor does one that is cut off: it follows, or leads, as it was told, and nobody answers it. It
+ * deletes its files when it hears. Semantics: R7.8. Case: F-10 */
+static void a_broker_that_is_cut_off_holds_its_replica_until_it_hears(void **state)
+{
+    struct test_cluster *t = *state;
+
+    produce(t, "a");
+    replicate(t);
+    cut(t, 3, HW_CLUSTER_CONTROLLER);
+    reassign(t, &without_3);
+    assert_true(has_files(t, 3));
+    produce(t, "b");
+    replicate(t);
+    expect_high_watermark(t, 1, 2);
+    fetch(t, 3);
+    expect_result(t, 0);
+    expect_values(t, 3, "a@0");
+    heal(t, 3, HW_CLUSTER_CONTROLLER);
+    assert_false(has_files(t, 3));
+    assert_int_equal(strays_of(t, 3), 0);
+    fetch(t, 3);
+    expect_refused(t, REPLICA_NOT_AVAILABLE);
+}
+
+/* Another topic of that name is none of its business. Case: F-10 */
+static void a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one(void **state)
+{
+    static const struct hw_topic_spec spec = {
+        .name = "orders", .partitions = 1, .replication_factor = 2};
+    struct test_cluster *t = *state;
+    struct hw_uuid id;
+
+    produce(t, "a");
+    replicate(t);
+    crash(t, 3);
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
+    assert_true(has_files(t, 3));
+    assert_false(has_files(t, 2));
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
+    t->seen_leader = HW_BROKER_ID_NONE;
+    reassign(t, &with_3);
+    restart(t, 3);
+    assert_int_equal(strays_of(t, 3), 1);
+    expect_log_end(t, 3, 0);
+}
+
+/* Wherever the removal of a replica's files fails: added again, it begins with nothing. */
+static void a_replica_whose_files_could_not_be_removed_begins_anew(void **state)
+{
+    int64_t fail_at = 0;
+    bool was_hit = true;
+
+    (void)state;
+    for (; was_hit; fail_at++) {
+        struct test_topics t = {.cluster = NULL};
+        struct hw_produce produce = {.topic = "orders",
+                                     .acks = 1,
+                                     .leader_epoch = -1,
+                                     .record = {.key_size = -1, .value_size = -1}};
+        struct hw_produced produced;
+        struct hw_broker_list now;
+        struct hw_partition *orders;
+        int64_t rounds;
+
+        test_topics_open(&t, 3);
+        orders = test_topics_create(&t, "orders", 1, 3, NULL)->partitions;
+        assert_int_equal(hw_cluster_produce(t.cluster, &produce, &produced, &t.error), HW_OK);
+        assert_int_equal(hw_cluster_replicate(t.cluster, NULL, -1, &rounds, &t.error), HW_OK);
+        t.faults = (struct hw_faults){.fail_at = fail_at, .only_changes = true};
+        (void)hw_cluster_reassign(t.cluster, "orders", 0, &without_3, &now, &t.error);
+        was_hit = t.faults.calls > fail_at;
+        t.faults = (struct hw_faults){.fail_at = -1};
+        assert_null(hw_partition_find(orders, 3));
+        assert_int_equal(hw_cluster_reassign(t.cluster, "orders", 0, &with_3, &now, &t.error),
+                         HW_OK);
+        assert_int_equal(hw_log_end(hw_partition_find(orders, 3)->log), 0);
+        assert_int_equal(hw_cluster_replicate(t.cluster, NULL, -1, &rounds, &t.error), HW_OK);
+        assert_int_equal(hw_log_end(hw_partition_find(orders, 3)->log), 1);
+        test_topics_close(&t);
+    }
+    assert_true(fail_at > 5);
 }
 
 static hw_offset_t delete_records(struct test_cluster *t, int64_t before_offset)
@@ -198,6 +345,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_moved_partition_leaves_nothing_behind),
+        TEST(a_broker_that_is_down_keeps_what_it_held),
+        TEST(a_broker_that_is_down_may_get_its_replica_back),
+        TEST(a_broker_that_is_cut_off_holds_its_replica_until_it_hears),
+        TEST(a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one),
+        cmocka_unit_test(a_replica_whose_files_could_not_be_removed_begins_anew),
         TEST(a_move_completes_past_a_sick_replica_that_stays),
         TEST(the_low_watermark_follows_the_slowest_replica),
         TEST(a_fenced_broker_does_not_hold_the_low_watermark_back),

@@ -82,6 +82,30 @@ static void a_request_at_the_log_end_waits(void **state)
     expect_wait(t, &request, "0 bytes");
 }
 
+/* The leader learns from a request when it comes, and not once more when it is answered: who sends
+ * nothing new falls out of the ISR. Semantics: R2.8, R2.9 */
+static void an_answer_tells_the_leader_nothing_of_the_follower(void **state)
+{
+    struct test_replicas *t = *state;
+    const struct hw_remote_replica *remote;
+    struct hw_fetch_request request;
+    struct hw_fetch_response response;
+
+    lead_log(t, "0-4@9");
+    remote = hw_replica_find_remote(replica_of(t, 1), 2);
+    request = fetch_request(t, 2, 5);
+    for (int attempt = HW_FETCH_RECEIVE; attempt <= HW_FETCH_ANSWER; attempt++) {
+        assert_int_equal(hw_replica_answer_fetch(replica_of(t, 1), t->now_ms, &t->settings,
+                                                 &request, (enum hw_fetch_attempt)attempt,
+                                                 &response, &t->error),
+                         HW_OK);
+        hw_fetch_response_release(&response);
+        t->now_ms += 100;
+    }
+    assert_int_equal(remote->last_fetch_ms, t->now_ms - 200);
+    assert_int_equal(remote->last_caught_up_ms, t->now_ms - 200);
+}
+
 /* Semantics: R2.12 */
 static void what_there_is_to_send_counts_up_to_the_limit_of_the_partition(void **state)
 {
@@ -355,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_request_at_the_log_end_waits),
+        TEST(an_answer_tells_the_leader_nothing_of_the_follower),
         TEST(what_there_is_to_send_counts_up_to_the_limit_of_the_partition),
         TEST(a_log_that_parts_from_the_followers_ends_the_wait),
         TEST(a_leader_that_leads_no_longer_ends_the_wait),

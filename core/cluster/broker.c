@@ -81,6 +81,12 @@ void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker)
     hw_free(cluster->allocator, broker, sizeof *broker);
 }
 
+bool hw_broker_hears(const struct hw_cluster *cluster, const struct hw_broker *broker)
+{
+    return broker->state == HW_BROKER_RUNNING && !broker->is_unregistered &&
+           hw_links_connected(&cluster->links, HW_CONTROLLER, broker->id);
+}
+
 void hw_cluster_publish_metadata(struct hw_cluster *cluster)
 {
     if (cluster->settings.is_held) {

@@ -442,6 +442,7 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     struct hw_error *reason = first == HW_OK ? error : &later;
     struct hw_replica *leader = hw_partition_leader(partition);
     hw_offset_t shown;
+    enum hw_status placed;
     enum hw_status status = HW_OK;
 
     /* What a producer was told is as good as shown: it is there, and visible, when the process has
@@ -451,15 +452,13 @@ enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *to
     }
     hw_cluster_observe_losses(cluster, topic, partition);
     if (partition->is_record_dirty) {
-        enum hw_status placed;
-
         cluster->is_state_dirty = true;
         partition->is_record_dirty = false;
         hw_partition_note_record(partition);
-        placed =
-            hw_cluster_place_replicas(cluster, topic, partition, status == HW_OK ? reason : &later);
-        status = status == HW_OK ? placed : status;
     }
+    placed =
+        hw_cluster_place_replicas(cluster, topic, partition, status == HW_OK ? reason : &later);
+    status = status == HW_OK ? placed : status;
     if (status == HW_OK) {
         status = cluster_take_back_shown(cluster, topic, partition, reason);
     }

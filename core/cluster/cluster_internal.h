@@ -357,9 +357,9 @@ enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *
                                   struct hw_error *error);
 
 /*
- * placement.c: after the record's replica list changed, open replicas on brokers that were added,
- * and close and delete those that were removed (R7.8). Errors: HW_IO, HW_NO_MEMORY; what could not
- * be opened is tried again at the next change.
+ * placement.c: after the record's replica list changed, open replicas on brokers that were added;
+ * close and delete those that were removed, once their brokers have heard of it (R7.8). Errors:
+ * HW_IO, HW_NO_MEMORY; what could not be opened is tried again at the next change.
  */
 enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
                                          struct hw_partition *partition, struct hw_error *error);
@@ -391,6 +391,15 @@ bool hw_broker_lacks_replica(const struct hw_broker *broker, const struct hw_par
  * them cannot be opened, with the others attached; HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_error *error);
+
+/* Whether what the controller says reaches it at once: it runs and is not cut off. */
+bool hw_broker_hears(const struct hw_cluster *cluster, const struct hw_broker *broker);
+
+/* strays.c: the broker has come back, or hears of the controller again. Directories of partitions
+ * that the records do not give it are renamed to "-stray" and stay; of a broker that is cut off
+ * those only in whose place it would open another topic's. Errors: HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_broker_put_strays_aside(struct hw_cluster *cluster, struct hw_broker *broker,
+                                          struct hw_error *error);
 
 /* Close and detach all its replicas, writing nothing. */
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker);

@@ -266,6 +266,9 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
         return faults_retry(cluster, found, error);
     }
     if (status == HW_OK) {
+        status = hw_broker_put_strays_aside(cluster, found, error);
+    }
+    if (status == HW_OK) {
         status = hw_broker_start(cluster, found, error);
     }
     if (status != HW_OK) {

@@ -236,13 +236,13 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     struct hw_broker *found;
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
-    if (status == HW_OK) {
+    *replica = status == HW_OK ? hw_partition_find(partition, found->id) : NULL;
+    if (status == HW_OK && *replica == NULL) {
         status = hw_cluster_check_holder(partition, found->id, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    *replica = hw_partition_find(partition, found->id);
     if (*replica == NULL && found->state == HW_BROKER_RUNNING) {
         return hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
                                "broker %" PRId32 " could not open its log of %s, hw_journal says"

@@ -90,7 +90,8 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
 
     /* Restarted while it was cut off: it has not registered yet. */
     if (broker->is_unregistered) {
-        return hw_cluster_register(cluster, broker, error);
+        status = hw_broker_put_strays_aside(cluster, broker, error);
+        return status == HW_OK ? hw_cluster_register(cluster, broker, error) : status;
     }
     broker->down_since_ms = HW_TIME_NEVER;
     status = hw_cluster_unfence(cluster, broker, error);
@@ -108,7 +109,7 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
         }
         status = hw_cluster_settle(cluster, topic, partition, status, error);
     }
-    return status;
+    return status == HW_OK ? hw_broker_put_strays_aside(cluster, broker, error) : status;
 }
 
 static void network_heal_at(struct hw_links *links, int32_t at)

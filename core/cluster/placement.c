@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which brokers hold a partition: replicas are opened where the record adds one, and removed where
- * it drops one. */
+ * it drops one, as soon as the broker has heard of it. */
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 
@@ -50,64 +50,129 @@ static enum hw_status placement_add(struct hw_cluster *cluster, struct hw_topic 
                            : status;
 }
 
-/* A replica that the record has dropped: its waiting produces are answered, its files go. */
-static void placement_remove(struct hw_cluster *cluster, const struct hw_topic *topic,
-                             struct hw_partition *partition, struct hw_broker *broker)
+/* Close a replica that the record has dropped: its waiting produces are answered. */
+static void placement_close(struct hw_cluster *cluster, const struct hw_topic *topic,
+                            struct hw_partition *partition, struct hw_replica *replica)
+{
+    hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
+    (void)hw_cluster_collect_acks(cluster, topic, partition);
+    hw_partition_detach(partition, replica->broker);
+    hw_replica_destroy(replica);
+}
+
+/* The files of a replica that is closed go, as far as that works: what stays goes before a replica
+ * is opened there anew. */
+static void placement_remove_files(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                   const struct hw_partition *partition, struct hw_broker *broker)
 {
     struct hw_error unused;
     char path[HW_PATH_MAX];
-    struct hw_replica *replica = hw_partition_find(partition, broker->id);
 
-    if (replica != NULL) {
-        hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
-        (void)hw_cluster_collect_acks(cluster, topic, partition);
-        hw_partition_detach(partition, broker->id);
-        hw_replica_destroy(replica);
-    }
     (void)hw_broker_forget_partition(cluster, broker, topic->name, partition->number, &unused);
     if (hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
         (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
     }
 }
 
-enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
-                                         struct hw_partition *partition, struct hw_error *error)
+/* Those that were told that they hold the partition no more go with their files; where nobody tells
+ * brokers anything, all do that the record does not name. Returns who went. */
+static struct hw_broker_list placement_remove_dropped(struct hw_cluster *cluster,
+                                                      const struct hw_topic *topic,
+                                                      struct hw_partition *partition)
 {
-    struct hw_broker_list replicas = partition->record.replicas;
-    struct hw_broker_list before = partition->placed;
-    struct hw_broker_list removed = hw_broker_list_minus(&before, &replicas);
+    struct hw_broker_list gone = {.count = 0};
+
+    for (int32_t i = partition->replica_count - 1; i >= 0; i--) {
+        struct hw_replica *replica = partition->replicas[i];
+        hw_broker_id_t id = replica->broker;
+        struct hw_broker *broker = hw_cluster_broker(cluster, id);
+        bool is_held = hw_broker_list_contains(&partition->record.replicas, id);
+
+        if (!replica->is_dropped && (is_held || cluster->variant->has_controller)) {
+            continue;
+        }
+        placement_close(cluster, topic, partition, replica);
+        if (broker != NULL) {
+            placement_remove_files(cluster, topic, partition, broker);
+        }
+        hw_broker_list_add(&gone, id);
+    }
+    return gone;
+}
+
+/* Of brokers whose replica is not open, those that hear of it remove the files. Who is down or cut
+ * off keeps them: strays.c. */
+static void placement_remove_closed(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                    const struct hw_partition *partition,
+                                    const struct hw_broker_list *removed)
+{
+    for (int32_t i = 0; i < removed->count; i++) {
+        struct hw_broker *broker = hw_cluster_broker(cluster, removed->ids[i]);
+
+        if (broker != NULL && hw_broker_hears(cluster, broker) &&
+            hw_partition_find(partition, broker->id) == NULL) {
+            placement_remove_files(cluster, topic, partition, broker);
+        }
+    }
+}
+
+/* There is room for one replica more. If not, one that the record has dropped and that has not
+ * heard of it is closed; its files stay. */
+static void placement_make_room(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                struct hw_partition *partition)
+{
+    for (int32_t i = 0; partition->replica_count == HW_REPLICAS_MAX; i++) {
+        if (!hw_broker_list_contains(&partition->record.replicas, partition->brokers[i])) {
+            placement_close(cluster, topic, partition, partition->replicas[i]);
+        }
+    }
+}
+
+/* Open what running brokers lack; `old` have had the partition before. */
+static enum hw_status placement_open(struct hw_cluster *cluster, struct hw_topic *topic,
+                                     struct hw_partition *partition,
+                                     const struct hw_broker_list *old, bool is_topic_new,
+                                     struct hw_error *error)
+{
+    const struct hw_broker_list *replicas = &partition->record.replicas;
     struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = HW_OK;
 
-    if (hw_broker_list_equal(&before, &replicas)) {
-        return HW_OK;
-    }
-    placement_assign_slots(cluster, topic, partition);
-    partition->placed = replicas;
-    for (int32_t i = 0; i < removed.count; i++) {
+    for (int32_t i = 0; status == HW_OK && i < replicas->count; i++) {
         struct hw_broker *broker;
 
-        if (hw_cluster_find_broker(cluster, removed.ids[i], &broker, error) == HW_OK) {
-            placement_remove(cluster, topic, partition, broker);
-        }
-    }
-    for (int32_t i = 0; status == HW_OK && i < replicas.count; i++) {
-        struct hw_broker *broker;
-
-        status = hw_cluster_find_broker(cluster, replicas.ids[i], &broker, error);
+        status = hw_cluster_find_broker(cluster, replicas->ids[i], &broker, error);
         if (status != HW_OK || broker->state != HW_BROKER_RUNNING ||
             hw_partition_find(partition, broker->id) != NULL) {
             continue;
         }
-        status =
-            placement_add(cluster, topic, partition, broker,
-                          !hw_broker_list_contains(&before, broker->id), before.count == 0, error);
+        placement_make_room(cluster, topic, partition);
+        status = placement_add(cluster, topic, partition, broker,
+                               !hw_broker_list_contains(old, broker->id), is_topic_new, error);
         if (status == HW_OK) {
             status =
                 hw_exchange_tell(partition, &step, hw_partition_find(partition, broker->id), error);
         }
     }
     return status;
+}
+
+enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
+                                         struct hw_partition *partition, struct hw_error *error)
+{
+    struct hw_broker_list before = partition->placed;
+    struct hw_broker_list gone = placement_remove_dropped(cluster, topic, partition);
+    struct hw_broker_list removed = hw_broker_list_minus(&before, &partition->record.replicas);
+    struct hw_broker_list old = hw_broker_list_minus(&before, &gone);
+
+    if (hw_broker_list_equal(&before, &partition->record.replicas) && gone.count == 0) {
+        return HW_OK;
+    }
+    placement_assign_slots(cluster, topic, partition);
+    partition->placed = partition->record.replicas;
+    removed = hw_broker_list_minus(&removed, &gone);
+    placement_remove_closed(cluster, topic, partition, &removed);
+    return placement_open(cluster, topic, partition, &old, before.count == 0, error);
 }
 
 enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,

@@ -329,8 +329,8 @@ static enum hw_status topic_clear_checkpoints(struct hw_cluster *cluster, const 
     return status;
 }
 
-/* Remove the directories of a topic's replicas on all brokers, and its checkpoints, as far as that
- * works. */
+/* Remove the directories of a topic's replicas on all brokers that hear of it, and its checkpoints,
+ * as far as that works. The others keep them: strays.c. */
 static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic *topic)
 {
     struct hw_error unused;
@@ -345,6 +345,7 @@ static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic
 
             if (hw_cluster_find_broker(cluster, partition->record.replicas.ids[r], &broker,
                                        &unused) == HW_OK &&
+                hw_broker_hears(cluster, broker) &&
                 hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
                 (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
             }

@@ -124,7 +124,17 @@ static const char *role_of(const struct hw_partition *partition, hw_broker_id_t 
     if (id == partition->record.leader) {
         return "leader, not told";
     }
+    if (!hw_broker_list_contains(&partition->record.replicas, id)) {
+        return "removed, not told";
+    }
     return hw_broker_list_contains(&partition->record.isr, id) ? "in isr" : "follower";
+}
+
+/* Also one that the record has dropped and that has not heard of it. */
+static bool diagram_has(const struct hw_partition *partition, hw_broker_id_t id)
+{
+    return hw_broker_list_contains(&partition->record.replicas, id) ||
+           hw_partition_find(partition, id) != NULL;
 }
 
 static int label_of(const struct hw_partition *partition, hw_broker_id_t id,
@@ -181,6 +191,13 @@ static int64_t next_scale(int64_t scale)
     return leading == 2 ? scale / 2 * 5 : scale * 2;
 }
 
+static void measure_label(struct diagram *d, hw_broker_id_t id)
+{
+    char label[DIAGRAM_LABEL_SIZE];
+
+    d->picture = larger(d->picture, label_of(d->partition, id, label) + 1);
+}
+
 static void measure(struct diagram *d)
 {
     const struct hw_broker_list *replicas = &d->partition->record.replicas;
@@ -188,9 +205,10 @@ static void measure(struct diagram *d)
 
     measure_logs(d, &first);
     for (int32_t i = 0; i < replicas->count; i++) {
-        char label[DIAGRAM_LABEL_SIZE];
-
-        d->picture = larger(d->picture, label_of(d->partition, replicas->ids[i], label) + 1);
+        measure_label(d, replicas->ids[i]);
+    }
+    for (int32_t i = 0; i < d->partition->replica_count; i++) {
+        measure_label(d, d->partition->brokers[i]);
     }
     /* Beside the cells a [, the line of the high watermark, and a ) need a column. */
     d->cells_max = DIAGRAM_WIDTH - d->picture - numbers_width(d) - 3;
@@ -440,7 +458,7 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
         draw_axis(&d);
     }
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        if (hw_broker_list_contains(&p->record.replicas, cluster->brokers[i]->id)) {
+        if (diagram_has(p, cluster->brokers[i]->id)) {
             draw_replica(&d, cluster->brokers[i]->id);
         }
     }

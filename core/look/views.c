@@ -202,6 +202,18 @@ static void views_fill_replica(const struct hw_cluster *cluster,
     }
 }
 
+/* The smallest of these ids that is not below `from`, if it is smaller than `found`. */
+static hw_broker_id_t views_smallest(const hw_broker_id_t *ids, int32_t count, size_t from,
+                                     hw_broker_id_t found)
+{
+    for (int32_t i = 0; i < count; i++) {
+        if ((size_t)ids[i] >= from && (found == HW_BROKER_ID_NONE || ids[i] < found)) {
+            found = ids[i];
+        }
+    }
+    return found;
+}
+
 bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_replica_view *view)
 {
@@ -212,14 +224,10 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
         hw_broker_id_t broker = HW_BROKER_ID_NONE;
         struct hw_replica *replica;
 
-        /* In order of broker id: the smallest id that is not below the position. */
-        for (int32_t i = 0; i < partition->record.replicas.count; i++) {
-            hw_broker_id_t id = partition->record.replicas.ids[i];
-
-            if ((size_t)id >= position->replica && (broker == HW_BROKER_ID_NONE || id < broker)) {
-                broker = id;
-            }
-        }
+        broker = views_smallest(partition->record.replicas.ids, partition->record.replicas.count,
+                                position->replica, broker);
+        broker =
+            views_smallest(partition->brokers, partition->replica_count, position->replica, broker);
         if (broker == HW_BROKER_ID_NONE) {
             views_next_partition(position);
             continue;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/replication/exchange.h"
 
+#include "core/base/broker_list.h"
+
 #include <inttypes.h>
 
 /* ------------------------------------------------------------------- controller and brokers */
@@ -13,6 +15,11 @@ enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct 
 
     /* What it knows already is no news: a leader would forget its proposal in flight (R4.12). */
     if (replica->partition_epoch >= record->partition_epoch) {
+        return HW_OK;
+    }
+    if (!hw_broker_list_contains(&record->replicas, replica->broker)) {
+        replica->partition_epoch = record->partition_epoch;
+        replica->is_dropped = true;
         return HW_OK;
     }
     if (record->leader == replica->broker) {

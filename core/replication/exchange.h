@@ -16,7 +16,8 @@ enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *replica, struct hw_error *error);
 
-/* A broker hears of `record`; an older one than it knows changes nothing. */
+/* A broker hears of `record`; an older one than it knows changes nothing. Where it holds the
+ * partition no more, whoever placed the replica takes it away (is_dropped). */
 enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
                                    struct hw_replica *replica,
                                    const struct hw_partition_record *record,

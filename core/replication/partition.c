@@ -148,7 +148,8 @@ void hw_partition_check(const struct hw_partition *partition)
 
         hw_replica_check(replica);
         HW_ASSERT(HW_IMPLIES(i > 0, partition->replicas[i - 1]->broker < replica->broker));
-        HW_ASSERT(hw_broker_list_contains(&partition->record.replicas, replica->broker));
+        HW_ASSERT(hw_broker_list_contains(&partition->record.replicas, replica->broker) ||
+                  replica->partition_epoch < partition->record.partition_epoch);
         HW_ASSERT(replica->leader_epoch <= partition->record.leader_epoch);
         HW_ASSERT(replica->partition_epoch <= partition->record.partition_epoch);
         HW_ASSERT(HW_IMPLIES(replica->role == HW_ROLE_LEADER &&

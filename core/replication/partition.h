@@ -33,7 +33,8 @@ struct hw_partition {
 
     bool has_news; /* Something was done to it that its followers may not have followed yet. */
 
-    /* Replicas on running brokers, in order of broker id. */
+    /* Replicas on running brokers, in order of broker id; also those that the record has dropped,
+     * until their brokers have heard of it. */
     int32_t replica_count;
     hw_broker_id_t brokers[HW_REPLICAS_MAX]; /* So that finding one looks at no other. */
     struct hw_replica *replicas[HW_REPLICAS_MAX];

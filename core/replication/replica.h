@@ -90,6 +90,7 @@ struct hw_replica {
     hw_broker_id_t leader; /* As last told; HW_BROKER_ID_NONE: no leader. */
     hw_epoch_t leader_epoch;
     int32_t partition_epoch;
+    bool is_dropped; /* It was told that its broker holds the partition no more (R7.8). */
 
     /* As leader. */
     hw_offset_t epoch_start; /* Log end when this epoch began. */
