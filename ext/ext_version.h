@@ -16,4 +16,8 @@
 #error "highwater needs the headers of SQLite 3.39.0 or later"
 #endif
 
+/* Call SQLite through `api` from now on. Threads may load the extension at the same time, while
+ * others use it already: the pointer is written once. An SQLite without threads has no mutexes. */
+void ext_api_use(const sqlite3_api_routines *api);
+
 #endif /* EXT_VERSION_H */

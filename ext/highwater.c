@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-SQLITE_EXTENSION_INIT1
+SQLITE_EXTENSION_INIT3
 
 static void unregister_all(sqlite3 *db)
 {
@@ -42,28 +42,6 @@ static int register_all(struct ext_session *session)
         code = ext_vtab_register(session, ext_module_at(i));
     }
     return code;
-}
-
-/* Threads may load the extension at the same time, while others use it already: the pointer through
- * which everything is called is written once. An SQLite without threads has no mutexes. */
-static void use_api(const sqlite3_api_routines *api)
-{
-#ifdef SQLITE_CORE
-    (void)api; /* Linked with SQLite: its functions are called by name. */
-#else
-    sqlite3_mutex *mutex =
-        api->xthreadsafe() == 0 ? NULL : api->mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
-
-    if (mutex != NULL) {
-        api->mutex_enter(mutex);
-    }
-    if (sqlite3_api != api) {
-        SQLITE_EXTENSION_INIT2(api);
-    }
-    if (mutex != NULL) {
-        api->mutex_leave(mutex);
-    }
-#endif
 }
 
 /* What the connection has of the extension already. */
@@ -167,7 +145,7 @@ int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routin
     if (host_version(api) < EXT_SQLITE_OLDEST) {
         return refuse_old_sqlite(message, api);
     }
-    use_api(api);
+    ext_api_use(api);
     return load(db, message, false);
 }
 
@@ -178,6 +156,6 @@ int sqlite3_highwater_readonly_init(sqlite3 *db, char **message, const sqlite3_a
     if (host_version(api) < EXT_SQLITE_OLDEST) {
         return refuse_old_sqlite(message, api);
     }
-    use_api(api);
+    ext_api_use(api);
     return load(db, message, true);
 }

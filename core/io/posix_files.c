@@ -258,7 +258,7 @@ static struct hw_posix_file *file_create(struct hw_posix_files *files, const cha
         hw_free(files->allocator, file, sizeof *file);
         return NULL;
     }
-    file->base.methods = &hw_posix_file_methods;
+    file->base.methods = files->methods;
     file->files = files;
     file->descriptor = -1;
     file->is_writable = is_writable;
@@ -424,10 +424,12 @@ enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const s
 }
 
 enum hw_status hw_posix_files_init(struct hw_posix_files *files,
-                                   const struct hw_allocator *allocator, size_t descriptors_max,
+                                   const struct hw_allocator *allocator,
+                                   const struct hw_file_methods *methods, size_t descriptors_max,
                                    struct hw_error *error)
 {
-    *files = (struct hw_posix_files){.allocator = allocator, .descriptors_max = descriptors_max};
+    *files = (struct hw_posix_files){
+        .allocator = allocator, .methods = methods, .descriptors_max = descriptors_max};
     files->buckets = hw_alloc_zeroed(allocator, BUCKETS_MIN * sizeof *files->buckets);
     if (files->buckets == NULL) {
         return hw_error_no_memory(error, "the table of open files");

@@ -40,6 +40,7 @@ struct hw_posix_file {
 
 struct hw_posix_files {
     const struct hw_allocator *allocator;
+    const struct hw_file_methods *methods; /* Of each file. */
     struct hw_posix_file *newest;
     struct hw_posix_file *oldest;
     size_t descriptors_max;
@@ -52,7 +53,8 @@ struct hw_posix_files {
 
 /* No open files. Errors: HW_NO_MEMORY. */
 enum hw_status hw_posix_files_init(struct hw_posix_files *files,
-                                   const struct hw_allocator *allocator, size_t descriptors_max,
+                                   const struct hw_allocator *allocator,
+                                   const struct hw_file_methods *methods, size_t descriptors_max,
                                    struct hw_error *error);
 
 /* Release the table. Every file and lock is closed. */

@@ -335,7 +335,8 @@ enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_
     if (created == NULL) {
         return hw_error_no_memory(error, "a store of files");
     }
-    status = hw_posix_files_init(&created->files, allocator, fair_share(descriptors_max), error);
+    status = hw_posix_files_init(&created->files, allocator, &hw_posix_file_methods,
+                                 fair_share(descriptors_max), error);
     if (status != HW_OK) {
         hw_free(allocator, created, sizeof *created);
         return status;

@@ -7,35 +7,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* First step of growth: most batches are smaller than that. */
-enum { OUTPUT_ROOM_MIN = 16384 };
-
 static const struct {
-    const char *name;
     int level_min;
     int level_max;
     int level_default;
 } codecs[] = {
-    [HW_CODEC_NONE] = {"none", 0, 0, 0},
-    [HW_CODEC_GZIP] = {"gzip", -1, 9, -1},
-    [HW_CODEC_SNAPPY] = {"snappy", 0, 0, 0},
-    [HW_CODEC_LZ4] = {"lz4", 1, 17, 9},
-    [HW_CODEC_ZSTD] = {"zstd", -131072, 22, 3},
-    /* Ids without a codec, for hw_codec_name() only. */
-    [5] = {"5", 0, 0, 0},
-    [6] = {"6", 0, 0, 0},
-    [7] = {"7", 0, 0, 0},
+    [HW_CODEC_NONE] = {0, 0, 0}, [HW_CODEC_GZIP] = {-1, 9, -1},      [HW_CODEC_SNAPPY] = {0, 0, 0},
+    [HW_CODEC_LZ4] = {1, 17, 9}, [HW_CODEC_ZSTD] = {-131072, 22, 3},
 };
 
 int hw_batch_codec_id(const struct hw_batch *batch)
 {
     return batch->attributes & HW_BATCH_CODEC_MASK;
-}
-
-const char *hw_codec_name(int codec_id)
-{
-    HW_ASSERT(codec_id >= 0 && codec_id <= HW_BATCH_CODEC_MASK);
-    return codecs[codec_id].name;
 }
 
 bool hw_codec_from_name(const char *name, enum hw_codec *codec)
@@ -45,7 +28,7 @@ bool hw_codec_from_name(const char *name, enum hw_codec *codec)
         return true;
     }
     for (int i = HW_CODEC_NONE; i <= HW_CODEC_ZSTD; i++) {
-        if (strcmp(name, codecs[i].name) == 0) {
+        if (strcmp(name, hw_codec_name(i)) == 0) {
             *codec = (enum hw_codec)i;
             return true;
         }
@@ -82,51 +65,6 @@ bool hw_codec_level_is_valid(enum hw_codec codec, int level)
     return level >= codecs[codec].level_min && level <= codecs[codec].level_max;
 }
 
-enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error)
-{
-    return hw_error_set(error, HW_CORRUPT, "%s: %s", hw_codec_name(codec_id), fault);
-}
-
-enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct hw_error *error)
-{
-    return hw_error_set(error, HW_CORRUPT, "%s: more than %zu bytes when decompressed",
-                        hw_codec_name(output->codec_id), output->size_max);
-}
-
-/* Once all is made. Errors: HW_CORRUPT if the limit has been passed. */
-static enum hw_status output_finish(const struct hw_codec_output *output, struct hw_error *error)
-{
-    if (output->buffer->size - output->start > output->size_max) {
-        return hw_codec_too_large(output, error);
-    }
-    return HW_OK;
-}
-
-enum hw_status hw_codec_output_reserve(struct hw_codec_output *output, size_t *room,
-                                       struct hw_error *error)
-{
-    const struct hw_buffer *buffer = output->buffer;
-    size_t made = buffer->size - output->start;
-    size_t more = made < OUTPUT_ROOM_MIN ? OUTPUT_ROOM_MIN : made;
-    enum hw_status status = output_finish(output, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    if (more < buffer->capacity - buffer->size) {
-        more = buffer->capacity - buffer->size;
-    }
-    if (more > output->size_max + 1 - made) {
-        more = output->size_max + 1 - made;
-    }
-    status = hw_buffer_reserve(output->buffer, more, error);
-    if (status != HW_OK) {
-        return status;
-    }
-    *room = more;
-    return HW_OK;
-}
-
 static enum hw_status compress_with(enum hw_codec codec, int level, const uint8_t *plain,
                                     size_t size, struct hw_buffer *out, struct hw_error *error)
 {
@@ -154,7 +92,7 @@ enum hw_status hw_codec_compress(enum hw_codec codec, int level, const uint8_t *
     HW_ASSERT(codec <= HW_CODEC_ZSTD);
     if (!hw_codec_level_is_valid(codec, level)) {
         return hw_error_set(error, HW_MISUSE, "%s has no level %d, only %d to %d%s",
-                            codecs[codec].name, level, codecs[codec].level_min,
+                            hw_codec_name(codec), level, codecs[codec].level_min,
                             codecs[codec].level_max, codec == HW_CODEC_GZIP ? " without 0" : "");
     }
     if (size > INT32_MAX) {
@@ -205,7 +143,7 @@ enum hw_status hw_codec_decompress(int codec_id, int magic, const uint8_t *bytes
     HW_ASSERT(size <= INT32_MAX);
     status = decompress_with(codec_id, magic, bytes, size, &output, error);
     if (status == HW_OK) {
-        status = output_finish(&output, error);
+        status = hw_codec_output_finish(&output, error);
     }
     if (status != HW_OK) {
         out->size = output.start;

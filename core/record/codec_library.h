@@ -26,6 +26,7 @@ enum hw_status hw_codec_output_reserve(struct hw_codec_output *output, size_t *r
                                        struct hw_error *error);
 
 /* HW_CORRUPT: the limit would be passed. */
+enum hw_status hw_codec_output_finish(const struct hw_codec_output *output, struct hw_error *error);
 enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct hw_error *error);
 
 /* HW_CORRUPT with the codec's name in front of `fault`. */

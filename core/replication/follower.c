@@ -3,8 +3,6 @@
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static int32_t smaller(int32_t a, int32_t b)
 {
@@ -43,26 +41,6 @@ bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_
 {
     return replica->throttles_as_follower && replica->quotas != NULL && replica->fetch.lag != 0 &&
            hw_quota_is_exceeded(&replica->quotas->follower, now_ms);
-}
-
-void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
-                     const struct hw_error *error)
-{
-    char failure[HW_REPLICA_FAILURE_SIZE];
-
-    (void)snprintf(failure, sizeof failure, "%.40s: %.320s",
-                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
-                                        : hw_status_name(status),
-                   error->message);
-    /* One that tries again and again is no news. */
-    if (replica->fetch.phase == HW_PHASE_FAILED && strcmp(failure, replica->failure) == 0) {
-        return;
-    }
-    memcpy(replica->failure, failure, sizeof failure);
-    replica->fetch.phase = HW_PHASE_FAILED;
-    replica->fetch.is_request_waiting = false;
-    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s", failure);
-    replica->changes++;
 }
 
 /* A partition that is delayed already does not get a longer delay by a second error (R2.29). */

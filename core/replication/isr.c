@@ -13,47 +13,6 @@
 
 #include <inttypes.h>
 
-hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
-                                         hw_offset_t leader_log_end, int64_t lag_time_max_ms)
-{
-    /* An equal log end wins whatever the time: a silent follower that has everything is in sync. */
-    if (remote->log_end == leader_log_end) {
-        return INT64_MAX;
-    }
-    if (remote->last_caught_up_ms == HW_TIME_NEVER) {
-        return INT64_MIN;
-    }
-    return remote->last_caught_up_ms > INT64_MAX - 1 - lag_time_max_ms
-               ? INT64_MAX
-               : remote->last_caught_up_ms + lag_time_max_ms + 1;
-}
-
-bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
-                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
-                                    int64_t lag_time_max_ms)
-{
-    return now_ms < hw_remote_replica_lags_from(remote, leader_log_end, lag_time_max_ms);
-}
-
-struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica)
-{
-    return replica->isr_change == HW_ISR_PENDING_EXPAND ? replica->proposed_isr : replica->isr;
-}
-
-bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
-                                const struct hw_remote_replica *remote)
-{
-    const struct hw_registration *registration =
-        hw_metadata_find(replica->metadata, remote->broker);
-
-    if (registration == NULL || registration->fenced || registration->in_controlled_shutdown) {
-        return false;
-    }
-    /* KIP-903: fetches from before a restart say nothing about what the broker has now. */
-    return remote->has_fetched_epoch && (remote->broker_epoch == HW_BROKER_EPOCH_NONE ||
-                                         remote->broker_epoch == registration->epoch);
-}
-
 static void isr_propose(struct hw_replica *replica, enum hw_isr_change change,
                         const struct hw_broker_list *isr)
 {

@@ -4,6 +4,9 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum hw_status hw_replica_create(const struct hw_allocator *allocator, const char *name,
                                  hw_broker_id_t broker, const struct hw_metadata *metadata,
                                  const struct hw_uuid *topic_id, struct hw_log *log,
@@ -46,19 +49,6 @@ struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event
     return event;
 }
 
-static void replica_note_role(const struct hw_replica *replica)
-{
-    struct hw_event event = hw_replica_event(replica, HW_EVENT_ROLE);
-
-    event.peer = replica->leader;
-    event.end_offset = hw_log_end(replica->log);
-    hw_journal_add_numbers(replica->journal, &event,
-                           replica->role == HW_ROLE_LEADER        ? "leader"
-                           : replica->leader == HW_BROKER_ID_NONE ? "follower without a leader"
-                                                                  : "follower",
-                           NULL);
-}
-
 void hw_replica_destroy(struct hw_replica *replica)
 {
     if (replica == NULL) {
@@ -80,140 +70,64 @@ struct hw_remote_replica *hw_replica_find_remote(struct hw_replica *replica, hw_
     return NULL;
 }
 
-static struct hw_remote_replica remote_unknown(hw_broker_id_t broker)
+hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
+                                         hw_offset_t leader_log_end, int64_t lag_time_max_ms)
 {
-    return (struct hw_remote_replica){.broker = broker,
-                                      .log_end = HW_OFFSET_NONE,
-                                      .log_start = HW_OFFSET_NONE,
-                                      .last_fetch_leader_log_end = 0,
-                                      .last_fetch_ms = HW_TIME_NEVER,
-                                      .last_caught_up_ms = HW_TIME_NEVER,
-                                      .broker_epoch = HW_BROKER_EPOCH_NONE};
+    /* An equal log end wins whatever the time: a silent follower that has everything is in sync. */
+    if (remote->log_end == leader_log_end) {
+        return INT64_MAX;
+    }
+    if (remote->last_caught_up_ms == HW_TIME_NEVER) {
+        return INT64_MIN;
+    }
+    return remote->last_caught_up_ms > INT64_MAX - 1 - lag_time_max_ms
+               ? INT64_MAX
+               : remote->last_caught_up_ms + lag_time_max_ms + 1;
 }
 
-/* What a leader forgets of a follower when its epoch begins (R4.13). A re-elected leader keeps what
- * the follower told it. */
-static void remote_reset(struct hw_remote_replica *remote, bool was_leader, bool is_in_isr,
-                         hw_offset_t leader_log_end, hw_time_ms_t now_ms)
+bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
+                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
+                                    int64_t lag_time_max_ms)
 {
-    hw_time_ms_t in_sync_since = is_in_isr ? now_ms : HW_TIME_NEVER;
-
-    if (!was_leader) {
-        *remote = remote_unknown(remote->broker);
-        remote->last_fetch_leader_log_end = HW_OFFSET_NONE;
-    } else {
-        remote->last_fetch_leader_log_end = leader_log_end;
-        remote->last_fetch_ms = in_sync_since;
-    }
-    remote->last_caught_up_ms = in_sync_since;
+    return now_ms < hw_remote_replica_lags_from(remote, leader_log_end, lag_time_max_ms);
 }
 
-/* Take over the replica list, keeping what is known of those that stay. */
-static void replica_assign_remotes(struct hw_replica *replica, const struct hw_broker_list *list)
+struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica)
 {
-    struct hw_remote_replica remotes[HW_REPLICAS_MAX];
-    int32_t count = 0;
-
-    for (int32_t i = 0; i < list->count; i++) {
-        const struct hw_remote_replica *known;
-
-        if (list->ids[i] == replica->broker) {
-            continue;
-        }
-        known = hw_replica_find_remote(replica, list->ids[i]);
-        remotes[count++] = known == NULL ? remote_unknown(list->ids[i]) : *known;
-    }
-    for (int32_t i = 0; i < count; i++) {
-        replica->remotes[i] = remotes[i];
-    }
-    replica->remote_count = count;
-    replica->assignment = *list;
+    return replica->isr_change == HW_ISR_PENDING_EXPAND ? replica->proposed_isr : replica->isr;
 }
 
-enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                        const struct hw_partition_record *record, bool *became,
-                                        struct hw_error *error)
+bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
+                                const struct hw_remote_replica *remote)
 {
-    bool was_leader = replica->role == HW_ROLE_LEADER;
-    hw_offset_t log_end = hw_log_end(replica->log);
+    const struct hw_registration *registration =
+        hw_metadata_find(replica->metadata, remote->broker);
 
-    HW_ASSERT(record->leader == replica->broker);
-    *became = false;
-    if (record->partition_epoch < replica->partition_epoch) {
-        return HW_OK;
+    if (registration == NULL || registration->fenced || registration->in_controlled_shutdown) {
+        return false;
     }
-    if (record->leader_epoch > replica->leader_epoch) {
-        enum hw_status status = hw_log_assign_epoch(replica->log, record->leader_epoch, error);
-
-        if (status != HW_OK) {
-            return status;
-        }
-    }
-    replica->role = HW_ROLE_LEADER;
-    replica->leader = replica->broker;
-    replica->isr = record->isr;
-    replica->isr_change = HW_ISR_COMMITTED;
-    replica->is_proposal_unsent = false;
-    replica->fetch.is_request_waiting = false;
-    replica_assign_remotes(replica, &record->replicas);
-    if (record->leader_epoch > replica->leader_epoch) {
-        replica->leader_epoch = record->leader_epoch;
-        replica->epoch_start = log_end;
-        replica_note_role(replica);
-        for (int32_t i = 0; i < replica->remote_count; i++) {
-            remote_reset(&replica->remotes[i], was_leader,
-                         hw_broker_list_contains(&record->isr, replica->remotes[i].broker), log_end,
-                         now_ms);
-        }
-    }
-    replica->partition_epoch = record->partition_epoch;
-    replica->changes++;
-    *became = !was_leader;
-    return HW_OK;
+    /* KIP-903: fetches from before a restart say nothing about what the broker has now. */
+    return remote->has_fetched_epoch && (remote->broker_epoch == HW_BROKER_EPOCH_NONE ||
+                                         remote->broker_epoch == registration->epoch);
 }
 
-void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncating)
+void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
+                     const struct hw_error *error)
 {
-    const struct hw_epoch_cache *epochs = hw_log_epochs(replica->log);
-    bool fetches_first = epochs->count > 0 && !starts_truncating;
+    char failure[HW_REPLICA_FAILURE_SIZE];
 
-    replica->failure[0] = '\0';
-    replica->fetch =
-        (struct hw_fetch_state){.phase = fetches_first ? HW_PHASE_FETCHING : HW_PHASE_TRUNCATING,
-                                .fetch_offset = fetches_first ? hw_log_end(replica->log)
-                                                              : hw_log_high_watermark(replica->log),
-                                .current_leader_epoch = replica->leader_epoch,
-                                .last_fetched_epoch = hw_epoch_cache_latest_epoch(epochs),
-                                .cut_offset = HW_OFFSET_NONE,
-                                .lag = -1,
-                                .delay_until_ms = HW_TIME_NEVER};
-}
-
-void hw_replica_become_follower(struct hw_replica *replica,
-                                const struct hw_partition_record *record, bool starts_truncating,
-                                bool *epoch_rose)
-{
-    HW_ASSERT(record->leader != replica->broker);
-    *epoch_rose = false;
-    if (record->partition_epoch < replica->partition_epoch) {
+    (void)snprintf(failure, sizeof failure, "%.40s: %.320s",
+                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
+                                        : hw_status_name(status),
+                   error->message);
+    /* One that tries again and again is no news. */
+    if (replica->fetch.phase == HW_PHASE_FAILED && strcmp(failure, replica->failure) == 0) {
         return;
     }
-    *epoch_rose = record->leader_epoch > replica->leader_epoch;
-    replica->role = HW_ROLE_FOLLOWER;
-    replica->leader = record->leader;
-    replica->leader_epoch = record->leader_epoch;
-    replica->partition_epoch = record->partition_epoch;
-    replica->epoch_start = HW_OFFSET_NONE;
-    replica->remote_count = 0;
-    replica->isr.count = 0;
-    replica->isr_change = HW_ISR_COMMITTED;
-    replica->is_proposal_unsent = false;
-    replica->assignment = record->replicas;
-    if (*epoch_rose) {
-        replica_note_role(replica);
-        hw_replica_start_fetching(replica, starts_truncating);
-        hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
-    }
+    memcpy(replica->failure, failure, sizeof failure);
+    replica->fetch.phase = HW_PHASE_FAILED;
+    replica->fetch.is_request_waiting = false;
+    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s", failure);
     replica->changes++;
 }
 

@@ -134,7 +134,7 @@ void hw_replica_note_append(const struct hw_replica *replica,
 /* Release it and close its log, writing nothing. NULL is allowed. */
 void hw_replica_destroy(struct hw_replica *replica);
 
-/* --------------------------------------------------------------------------- roles (replica.c) */
+/* ---------------------------------------------------------------------------- roles (roles.c) */
 
 /*
  * Lead by the controller's record, which names this broker as leader. A record with an older
@@ -191,7 +191,7 @@ bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remo
 bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
                                                const struct hw_settings *settings);
 
-/* ------------------------------------------------------------------------------- ISR (isr.c) */
+/* --------------------------------------------------------------------- ISR (replica.c, isr.c) */
 
 /* R4.2: a follower is caught up that is at the leader's log end, or was there not longer ago than
  * the lag limit. From when on it is not, as things are: INT64_MAX for one that is there, INT64_MIN

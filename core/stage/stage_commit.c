@@ -411,3 +411,23 @@ void hw_stage_rollback(struct hw_stage *stage)
     hw_stage_drop_topics(stage, 0, 0);
     hw_stage_reset(stage);
 }
+
+void hw_stage_destroy(struct hw_stage *stage)
+{
+    const struct hw_allocator *allocator;
+
+    if (stage == NULL) {
+        return;
+    }
+    hw_stage_rollback(stage);
+    allocator = stage->cluster->callers;
+    hw_stage_pieces_release(&stage->pieces);
+    hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
+    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
+    hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
+    hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
+    hw_free(allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
+    hw_free(allocator, stage->points, stage->point_capacity * sizeof *stage->points);
+    hw_free(allocator, stage->answers, stage->answer_capacity * sizeof *stage->answers);
+    hw_free(allocator, stage, sizeof *stage);
+}
