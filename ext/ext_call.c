@@ -12,11 +12,19 @@
 
 SQLITE_EXTENSION_INIT3
 
+/* Bytes of an argument that the journal tells. */
+enum { NOTE_ARGUMENT_MAX = 64 };
+
 /* What SQLite keeps for a registered function. */
 struct registration {
     struct ext_session *session;
     const struct ext_function *function;
 };
+
+static bool has_effect(const struct ext_call *call)
+{
+    return (call->function->flags & SQLITE_DIRECTONLY) != 0;
+}
 
 static void check_argument_count(struct ext_call *call)
 {
@@ -70,6 +78,93 @@ static void call_run(struct ext_call *call)
     } while (call->is_locked && ext_wait_unlock(call->session, &wait, &call->status, &call->error));
 }
 
+/* A call as it was typed, as far as there is room. */
+struct note {
+    char text[HW_CLUSTER_DETAIL_SIZE];
+    size_t size;
+};
+
+static void note_bytes(struct note *note, const char *bytes, size_t size)
+{
+    size_t room = sizeof note->text - 1 - note->size;
+
+    size = size < room ? size : room;
+    memcpy(note->text + note->size, bytes, size);
+    note->size += size;
+}
+
+static void note_word(struct note *note, const char *word)
+{
+    note_bytes(note, word, strlen(word));
+}
+
+/* As SQL writes it, cut behind a whole character where it is long. */
+static void note_text(struct note *note, const char *text)
+{
+    size_t size = strlen(text);
+
+    if (size > NOTE_ARGUMENT_MAX) {
+        size = NOTE_ARGUMENT_MAX;
+        while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80) {
+            size--;
+        }
+    }
+    note_word(note, "'");
+    for (size_t i = 0; i < size; i++) {
+        note_bytes(note, "''", text[i] == '\'' ? 1 : 0);
+        note_bytes(note, text + i, 1);
+    }
+    note_word(note, text[size] == '\0' ? "'" : "...'");
+}
+
+static void note_argument(struct note *note, sqlite3_value *value)
+{
+    const char *text;
+    char number[32];
+
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_NULL:
+        note_word(note, "NULL");
+        return;
+    case SQLITE_INTEGER:
+        (void)snprintf(number, sizeof number, "%lld", (long long)sqlite3_value_int64(value));
+        note_word(note, number);
+        return;
+    case SQLITE_FLOAT:
+        (void)sqlite3_snprintf(sizeof number, number, "%!.15g", sqlite3_value_double(value));
+        note_word(note, number);
+        return;
+    case SQLITE_BLOB:
+        (void)snprintf(number, sizeof number, "x'...' (%d)", sqlite3_value_bytes(value));
+        note_word(note, number);
+        return;
+    default:
+        text = (const char *)sqlite3_value_text(value);
+        note_text(note, text == NULL ? "" : text);
+    }
+}
+
+/* Before the function runs: to ask for a value's text may move what it has asked for. */
+static void note_call(struct ext_call *call)
+{
+    struct note note = {.size = 0};
+    bool is_full;
+
+    note_word(&note, call->function->name);
+    note_word(&note, "(");
+    for (int i = 0; i < call->argc; i++) {
+        note_word(&note, i == 0 ? "" : ", ");
+        note_argument(&note, call->argv[i]);
+    }
+    note_word(&note, ")");
+    is_full = note.size == sizeof note.text - 1;
+    while (is_full && ((unsigned char)note.text[note.size - 1] & 0x80) != 0) {
+        note.size--; /* Of a character that was cut. */
+    }
+    note.text[note.size] = '\0';
+    memcpy(call->typed, note.text, note.size + 1);
+}
+
 static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct registration *registration = sqlite3_user_data(context);
@@ -82,6 +177,9 @@ static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 
     check_argument_count(&call);
     if (call.status == HW_OK) {
+        if (has_effect(&call)) {
+            note_call(&call);
+        }
         call_run(&call);
     }
     if (call.status != HW_OK) {
@@ -258,9 +356,8 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
     struct hw_cluster *locked;
-    bool has_effect = (call->function->flags & SQLITE_DIRECTONLY) != 0;
 
-    if (has_effect) {
+    if (has_effect(call)) {
         ext_call_check_writable(call);
     }
     if (call->status == HW_OK) {
@@ -270,9 +367,13 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
         return NULL;
     }
     call->is_locked = true;
-    locked = has_effect ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
+    locked = has_effect(call) ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
     hw_cluster_set_interrupt(
         locked, &(struct hw_interrupt){.is_asked = call_is_interrupted, .context = call});
+    if (has_effect(call) && !call->is_noted) { /* It may be tried again. */
+        hw_cluster_note_call(locked, call->typed);
+        call->is_noted = true;
+    }
     return locked;
 }
 

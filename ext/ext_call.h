@@ -30,8 +30,10 @@ struct ext_call {
     const struct ext_function *function;
     int argc;
     sqlite3_value **argv;
-    bool is_locked;      /* The cluster's mutex is held, until the function has returned. */
-    sqlite3_stmt *probe; /* Meets interrupts; NULL until somebody asks. */
+    bool is_locked; /* The cluster's mutex is held, until the function has returned. */
+    bool is_noted;  /* In the journal. */
+    char typed[HW_CLUSTER_DETAIL_SIZE]; /* What the journal tells of it, where it has effects. */
+    sqlite3_stmt *probe;                /* Meets interrupts; NULL until somebody asks. */
     enum hw_status status;
     struct hw_error error;
 };

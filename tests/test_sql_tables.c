@@ -61,7 +61,7 @@ static void columns_have_the_promised_names_and_order(void **state)
         {"hw_log", "partition,offset,leader_epoch,timestamp,key,value,headers,visibility,control,"
                    "producer_id,producer_epoch,sequence,batch_base_offset"},
         {"hw_journal", "seq,time_ms,event,topic,partition,broker,peer,leader_epoch,offset,"
-                       "end_offset,hw,detail"},
+                       "end_offset,hw,detail,request,ack,producer_id,lso,unclean"},
         {"hw_config", "name,value,default_value,scope,topic,description"},
         {"hw_help", "name,kind,signature,summary,example"},
         {"a", "partition,offset,timestamp,key,value,headers"}};

@@ -180,6 +180,9 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
     replica->journal_topic = partition->journal_topic;
     replica->journal_partition = index;
     broker_note_recovery(replica, &recovery);
+    if (hw_log_start(log) > 0) {
+        hw_replica_note_log_start(replica);
+    }
     hw_partition_attach(partition, replica);
     return HW_OK;
 }

@@ -20,6 +20,13 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster)
                                                                    : NULL};
 }
 
+void hw_cluster_note_call(struct hw_cluster *cluster, const char *text)
+{
+    struct hw_event event = hw_event_of(&cluster->journal, HW_EVENT_CALL);
+
+    hw_journal_add(&cluster->journal, event, "%s", text);
+}
+
 /* Asking costs about a microsecond. */
 enum { CLUSTER_INTERRUPT_EVERY = 16 };
 
@@ -100,6 +107,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_promises_init(&made->promises, made->allocator);
     hw_cluster_resolve(made);
     hw_coordinator_init(&made->coordinator, made->allocator);
+    made->coordinator.journal = &made->journal;
     hw_clients_init(&made->clients, made->allocator);
     hw_acks_init(&made->acks, made->allocator);
     hw_losses_init(&made->losses, made->allocator);
@@ -388,6 +396,13 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
             bool is_decided = hw_cluster_answer(cluster, topic, partition, id, answer);
 
+            const struct hw_ack *ack = hw_acks_after(&cluster->acks, id - 1);
+
+            event.ack = id;
+            if (ack != NULL && ack->id == id) {
+                event.offset = ack->base_offset;
+                event.end_offset = ack->last_offset + 1;
+            }
             is_any_acknowledged |= answer == HW_KAFKA_NONE;
             if (answer == HW_KAFKA_NONE) {
                 hw_journal_add_numbers(&cluster->journal, &event, "#: NONE", &id);

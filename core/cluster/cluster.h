@@ -684,10 +684,18 @@ struct hw_journal_view {
     hw_offset_t offset;
     hw_offset_t end_offset;
     hw_offset_t high_watermark;
+    int64_t request; /* Of hw_requests. */
+    int64_t ack;     /* Of hw_acks. */
+    int64_t producer_id;
+    hw_offset_t last_stable;
+    int is_unclean; /* Of an election. */
     char detail[HW_CLUSTER_DETAIL_SIZE];
 };
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view);
+
+/* Note in the journal what was typed, before it has its effect; more than fits is cut off. */
+void hw_cluster_note_call(struct hw_cluster *cluster, const char *text);
 
 /* The configs that a topic sets itself, as name and value, in order of name. False at the end. */
 bool hw_cluster_next_topic_config(const struct hw_cluster *cluster, const char *topic,

@@ -26,6 +26,18 @@ void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_br
     }
 }
 
+/* What a power loss takes of a log. */
+static void faults_note_unsynced(const struct hw_replica *replica)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_TRUNCATE);
+
+    event.offset = hw_log_recovery_point(replica->log);
+    event.end_offset = hw_log_end(replica->log);
+    if (event.offset < event.end_offset) {
+        hw_journal_add_numbers(replica->journal, &event, "not synced", NULL);
+    }
+}
+
 /* Cut every log of the broker to what was synced. The first error is returned, the rest is cut all
  * the same. */
 static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
@@ -39,10 +51,13 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
     while (hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
         struct hw_error later;
-        enum hw_status status =
-            replica == NULL ? HW_OK
-                            : hw_log_lose_unsynced(replica->log, first == HW_OK ? error : &later);
+        enum hw_status status;
 
+        if (replica == NULL) {
+            continue;
+        }
+        faults_note_unsynced(replica);
+        status = hw_log_lose_unsynced(replica->log, first == HW_OK ? error : &later);
         first = first == HW_OK ? status : first;
     }
     return first;

@@ -64,7 +64,10 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
     if (status != HW_OK) {
         return status;
     }
-    leader->changes += changed ? 1 : 0;
+    if (changed) {
+        leader->changes++;
+        hw_replica_note_log_start(leader);
+    }
     *low_watermark = log_ends_low_watermark(p, leader);
     return hw_cluster_end_step(cluster, t, p, status, error);
 }
@@ -100,11 +103,14 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
     *segments = 0;
     while (status == HW_OK && hw_selection_next(&all, &t, &p)) {
         for (int32_t r = 0; status == HW_OK && r < p->replica_count; r++) {
+            struct hw_replica *replica = p->replicas[r];
             int32_t deleted = 0;
 
-            status =
-                hw_log_delete_old_segments(p->replicas[r]->log, cluster->now_ms, &deleted, error);
-            p->replicas[r]->changes += deleted > 0 ? 1 : 0;
+            status = hw_log_delete_old_segments(replica->log, cluster->now_ms, &deleted, error);
+            if (deleted > 0) {
+                replica->changes++;
+                hw_replica_note_log_start(replica);
+            }
             *segments += deleted;
         }
         status = hw_cluster_settle(cluster, t, p, status, error);

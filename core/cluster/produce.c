@@ -122,10 +122,10 @@ static enum hw_status produce_copy(struct hw_cluster *cluster, const struct hw_p
 
 static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw_produce *produce,
                                      const struct hw_produce_target *target,
-                                     const struct hw_batch_options *options,
+                                     const struct hw_batch_options *options, int64_t ack_id,
                                      struct hw_log_append_info *info, struct hw_error *error)
 {
-    struct hw_append_request request = {.acks = target->acks};
+    struct hw_append_request request = {.acks = target->acks, .ack_id = ack_id};
     enum hw_status status;
 
     cluster->scratch.size = 0;
@@ -172,6 +172,7 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     }
     if (hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, &unused) == HW_OK) {
         hw_acks_resolve(&cluster->acks, *ack_id, error->kafka_error, cluster->now_ms);
+        event.ack = *ack_id;
         hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s, refused", *ack_id,
                        hw_kafka_error_name(error->kafka_error));
     }
@@ -211,7 +212,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (status != HW_OK) {
         return status;
     }
-    status = produce_append(cluster, produce, &target, &options, &info, error);
+    status = produce_append(cluster, produce, &target, &options, produced->ack_id, &info, error);
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
         produced->ack_id = -1;

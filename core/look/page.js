@@ -64,11 +64,12 @@
 		reach = [0, 0], // The events that the controls reach.
 		chosen = -1, // A broker, by its place among the lanes.
 		records = new Map();
-	const KEY = new Set("election isr loss broker network truncate".split(" "));
+	const KEY = new Set("election isr loss broker network truncate drop transaction".split(" "));
+	const TXNS = 64; // Transactions of a partition that a state remembers.
 	const isMark = (e) => KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE"));
 
 	function fresh() {
-		const s = { leader: -1, epoch: -1, isr: [], cuts: [], waiting: 0, b: {} };
+		const s = { leader: -1, epoch: -1, isr: [], cuts: [], waiting: 0, txns: [], b: {} };
 		for (const b of brokers) s.b[b] = { up: true, role: "", ep: -1, start: 0, leo: -1, hw: -1, segs: [] };
 		return s;
 	}
@@ -85,12 +86,25 @@
 		return r;
 	};
 
+	/* Where what is undecided begins in a replica's log: -1: nowhere. */
+	const openFrom = (s, r) => {
+		let from = -1;
+		for (const t of s.txns)
+			if (t.first < r.leo && (t.end < 0 || t.end >= r.leo) && (from < 0 || t.first < from)) from = t.first;
+		return from;
+	};
+	/* What a record's transaction came to; "": it was in none. */
+	const txnOf = (s, o) => {
+		const t = s.txns.find((q) => o >= q.first && (q.end < 0 || o < q.end) && q.offsets.some((p) => o >= p[0] && o < p[1]));
+		return t ? t.how || "open" : "";
+	};
+
 	function apply(s, e) {
 		const r = s.b[e.broker];
-		if (r && r.leo < 0 && /^(produce|append|fetch_request)$/.test(e.kind)) {
-			// The ring began later than the log.
+		if (r && e.offset > r.leo && /^(produce|append|fetch_request)$/.test(e.kind)) {
+			// The ring began later than the log, or has forgotten what came between.
+			r.segs = join(r.segs, [[-1, Math.max(0, r.leo)]]);
 			r.leo = e.offset;
-			if (e.offset > 0 && !r.segs.length) r.segs = [[-1, 0]];
 		}
 		switch (e.kind) {
 			case "election":
@@ -98,7 +112,7 @@
 				s.epoch = e.epoch;
 				break;
 			case "isr":
-				s.isr = JSON.parse(e.text);
+				s.isr = JSON.parse(e.text.slice(0, e.text.indexOf("]") + 1)); // The ELR may follow.
 				break;
 			case "role":
 				if (r) {
@@ -106,6 +120,11 @@
 					r.role = e.text.split(" ")[0];
 					r.ep = e.epoch;
 					if (e.end >= 0) r.leo = e.end;
+					if (r.role === "leader" && s.txns.length)
+						// What its log does not have did not happen.
+						s.txns = s.txns
+							.filter((t) => t.first < r.leo)
+							.map((t) => (t.end >= r.leo ? { ...t, end: -1, how: "" } : t));
 				}
 				break;
 			case "produce":
@@ -113,7 +132,24 @@
 					r.segs = join(r.segs, [[e.epoch, e.offset]]);
 					r.leo = e.end;
 				}
-				if (e.text === "acks=all") s.waiting++;
+				if (e.text.startsWith("acks=all")) s.waiting++;
+				if (e.text.endsWith("transactional")) {
+					const k = s.txns.findIndex((t) => t.producer === e.producer && t.end < 0),
+						t = k < 0 ? { producer: e.producer, first: e.offset, end: -1, how: "", offsets: [] } : s.txns[k],
+						now = { ...t, offsets: t.offsets.concat([[e.offset, e.end]]) };
+					s.txns = (k < 0 ? s.txns.slice(1 - TXNS) : s.txns.filter((q) => q !== t)).concat(now);
+				}
+				break;
+			case "marker":
+				if (r && e.end > e.offset) {
+					r.segs = join(r.segs, [[e.epoch, e.offset]]);
+					r.leo = e.end;
+					s.txns = s.txns.map((t) =>
+						t.producer === e.producer && t.end < 0
+							? { ...t, end: e.offset, how: e.text.startsWith("COMMIT") ? "committed" : "aborted" }
+							: t,
+					);
+				}
 				break;
 			case "ack":
 				s.waiting = Math.max(0, s.waiting - 1);
@@ -134,7 +170,10 @@
 				}
 				break;
 			case "log_start":
-				if (r) r.start = e.offset;
+				if (r) {
+					r.start = e.offset;
+					r.segs = cutAt(slice(r.segs, e.offset, Infinity), Math.max(r.leo, e.offset));
+				}
 				break;
 			case "recovery":
 				if (r && e.end >= 0) {
@@ -183,10 +222,13 @@
 		brokers = p[2].slice();
 		let seq = 0,
 			t = 0;
-		for (const v of D.events) {
+		const places = new Map(), // Of the events that are shown, by their place among all.
+			throttled = new Map(); // By the two brokers: the event with which it began.
+		for (const [n, v] of D.events.entries()) {
 			seq += v[0];
 			t += v[1];
 			if (v[3] !== part && v[3] !== -1) continue;
+			places.set(n, E.length);
 			const far = v.some((x) => typeof x === "string"); // Beyond 2^53: no number of JavaScript's.
 			const e = {
 				far,
@@ -200,8 +242,20 @@
 				end: v[8],
 				hw: v[9],
 				text: D.texts[v[10]],
-				from: v[11],
+				from: places.get(v[11] ?? -1) ?? -1,
+				producer: v[12] ?? -1,
+				to: -1, // The event with which a message goes on, or a throttled fetch.
 			};
+			if (e.from >= 0) E[e.from].to = E.length;
+			const pair = e.broker + ":" + e.peer;
+			if (e.kind === "throttled") {
+				const way = e.text === "as leader" ? e.peer + ":" + e.broker : pair;
+				if (throttled.has(way)) e.again = true;
+				else throttled.set(way, e);
+			} else if (throttled.has(pair) && (e.kind === "append" || (e.kind === "fetch_request" && throttled.get(pair).text !== "as leader"))) {
+				throttled.get(pair).to = E.length;
+				throttled.delete(pair);
+			}
 			if (far) e.offset = e.end = e.hw = -1;
 			e.bad = /^[A-Z_]{6,}|^diverging/.test(e.text);
 			if (isMark(e)) marks.push(E.length);
@@ -223,7 +277,8 @@
 			for (const b of brokers) {
 				const r = s.b[b],
 					f = last[b],
-					isr = s.isr.includes(b);
+					isr = s.isr.includes(b),
+					open = s.txns.length ? openFrom(s, r) : -1;
 				if (
 					!f ||
 					f.up !== r.up ||
@@ -233,9 +288,10 @@
 					f.segs !== r.segs ||
 					f.ep !== r.ep ||
 					f.isr !== isr ||
+					f.open !== open ||
 					f.start !== r.start
 				)
-					frames[b].push((last[b] = { i, isr, ...r }));
+					frames[b].push((last[b] = { i, isr, open, ...r }));
 			}
 		});
 		layAxis();
@@ -449,6 +505,22 @@
 			const word = words.find((s) => g.measureText(s).width < room);
 			if (word) g.fillText(word, Math.max(x0, GUTTER) + 8, 40);
 		});
+		const hatch = (x0, y, w, h, colour, y0) => {
+			g.save();
+			g.beginPath();
+			g.rect(x0, y, w, h);
+			g.clip();
+			g.strokeStyle = colour;
+			g.lineWidth = 1;
+			g.beginPath();
+			const s0 = Math.max(x0, GUTTER) - (Math.max(x0, GUTTER) % 9) - laneH;
+			for (let x = s0; x < Math.min(x0 + w, W); x += 9) {
+				g.moveTo(x, y0 + laneH);
+				g.lineTo(x + laneH, y0);
+			}
+			g.stroke();
+			g.restore();
+		};
 		// Lanes: the log as a stack of epochs, solid below the replica's high watermark, pale above it.
 		for (const b of brokers) {
 			const f = frames[b],
@@ -503,21 +575,16 @@
 							});
 						}
 					});
-				if (!q.up) {
-					g.save();
-					g.beginPath();
-					g.rect(x0, y0 + 3, w, laneH - 6);
-					g.clip();
-					g.strokeStyle = alpha(C.down, 0.55);
-					g.lineWidth = 1;
-					g.beginPath();
-					const s0 = Math.max(x0, GUTTER) - (Math.max(x0, GUTTER) % 9) - laneH;
-					for (let x = s0; x < x1; x += 9) {
-						g.moveTo(x, y0 + laneH);
-						g.lineTo(x + laneH, y0);
-					}
-					g.stroke();
-					g.restore();
+				if (!q.up) hatch(x0, y0 + 3, w, laneH - 6, alpha(C.down, 0.55), y0);
+				else if (q.open >= 0 && q.leo > q.open) {
+					// What is undecided, and the last stable offset, where it begins.
+					const y = yOf(b, q.leo),
+						at = yOf(b, Math.min(q.open, q.hw));
+					later.push(() => {
+						hatch(x0, y, w, yOf(b, q.open) - y, C.paper, y0);
+						g.fillStyle = C.hw;
+						for (let x = x0 - (x0 % 4); x < x1; x += 4) if (x >= x0) g.fillRect(x, at - 0.5, 2, 1);
+					});
 				}
 				if (q.hw >= 0 && q.up) {
 					const y = yOf(b, q.hw),
@@ -533,54 +600,7 @@
 			for (const r of runs.values()) flush(r);
 			for (const f of later) f();
 		}
-		// Messages. Too close together they would be a grey wall: then only the current one and errors are drawn.
-		const arrow = (x0, ya, x1, yb, colour, dash, width) => {
-			g.strokeStyle = g.fillStyle = colour;
-			g.lineWidth = width;
-			g.setLineDash(dash);
-			g.beginPath();
-			g.moveTo(x0, ya);
-			g.lineTo(x1, yb);
-			g.stroke();
-			g.setLineDash([]);
-			if (scale > 7 || width > 2) {
-				const t = Math.atan2(yb - ya, x1 - x0),
-					s = 4 + width;
-				g.beginPath();
-				g.moveTo(x1, yb);
-				g.lineTo(x1 - s * Math.cos(t - 0.45), yb - s * Math.sin(t - 0.45));
-				g.lineTo(x1 - s * Math.cos(t + 0.45), yb - s * Math.sin(t + 0.45));
-				g.fill();
-			}
-		};
-		const message = (e, i, strong) => {
-			const d = Math.min(scale * 0.42, 9),
-				x0 = e.from >= 0 ? px(X[e.from]) : px(X[i]) - d,
-				x1 = px(X[i]) + (e.from >= 0 ? 0 : d),
-				bad = e.bad,
-				w = strong ? 3 : 1.2;
-			const has = (b) => brokers.includes(b),
-				gap = (p, q) => [rail(p) + (q > p ? 4 : -4), rail(q) + (q > p ? -4 : 4)];
-			const colour = strong ? C.cursor : bad ? C.bad : alpha(C.msg, 0.8);
-			if (e.kind === "fetch_request" && has(e.broker) && has(e.peer)) {
-				const [p, q] = gap(e.broker, e.peer);
-				arrow(x0, p, x1, q, colour, [4, 3], w);
-			} else if (e.kind === "fetch_response" && has(e.broker) && has(e.peer)) {
-				const [p, q] = gap(e.peer, e.broker);
-				arrow(x0, p, x1, q, colour, [], bad || !/^0 bytes/.test(e.text) ? w + 0.8 : w);
-			} else if (e.kind === "produce" && has(e.broker))
-				arrow(
-					px(X[i]),
-					mid(-2) + 4,
-					px(X[i]),
-					Math.max(yOf(e.broker, e.end), laneY(e.broker) + 22) - 1,
-					strong ? C.cursor : ec(e.epoch),
-					[],
-					w + 0.4,
-				);
-		};
-		for (let i = i0; i < i1; i++) if (scale > 4 || E[i].bad) message(E[i], i, false);
-		// Marks.
+		// Flags are painted last, as far as there is room.
 		const flags = [],
 			flag = (text, x, y, colour, first) => flags.push({ text, x, y, colour, first: first ? 0 : 1 });
 		const paintFlag = ({ text, x, y, colour }, taken) => {
@@ -605,6 +625,82 @@
 			g.lineTo(x - s, y + s);
 			g.stroke();
 		};
+		// Messages. Too close together they would be a grey wall: then only the current one and errors are drawn.
+		const arrow = (x0, ya, x1, yb, colour, dash, width) => {
+			g.strokeStyle = g.fillStyle = colour;
+			g.lineWidth = width;
+			g.setLineDash(dash);
+			g.beginPath();
+			g.moveTo(x0, ya);
+			g.lineTo(x1, yb);
+			g.stroke();
+			g.setLineDash([]);
+			if (scale > 7 || width > 2) {
+				const t = Math.atan2(yb - ya, x1 - x0),
+					s = 4 + width;
+				g.beginPath();
+				g.moveTo(x1, yb);
+				g.lineTo(x1 - s * Math.cos(t - 0.45), yb - s * Math.sin(t - 0.45));
+				g.lineTo(x1 - s * Math.cos(t + 0.45), yb - s * Math.sin(t + 0.45));
+				g.fill();
+			}
+		};
+		const message = (e, i, strong) => {
+			const d = Math.min(scale * 0.42, 9),
+				travels = e.from >= 0 && /^(deliver|drop)$/.test(e.kind),
+				x0 = travels ? px(X[e.from]) : px(X[i]) - d,
+				x1 = px(X[i]) + (travels ? 0 : d),
+				bad = e.bad,
+				w = strong ? 3 : 1.2;
+			const colour = strong ? C.cursor : bad ? C.bad : alpha(C.msg, 0.8),
+				line = (b) => (b < 0 ? 40 : rail(b)); // The controller's is its band.
+			if (e.kind === "deliver" || e.kind === "drop") {
+				if (e.from < 0) return;
+				const away = e.kind === "drop" && E[e.from].kind !== "fetch_response" ? e.broker : e.peer,
+					here = away === e.peer ? e.broker : e.peer,
+					p = line(away),
+					q = line(here),
+					lost = e.kind === "drop" ? 0.5 : 1,
+					dash = /^(request|notice)/.test(e.text) ? [4, 3] : [];
+				arrow(x0, p, x0 + (x1 - x0) * lost, p + (q - p) * lost, lost < 1 ? C.bad : colour, dash, w);
+				if (lost < 1) cross(x0 + (x1 - x0) / 2, (p + q) / 2, 4, C.bad);
+				return;
+			}
+			// It travels, and is drawn where it arrives; still under way it has an open end.
+			if (e.to >= 0 && !strong && /^(deliver|drop)$/.test(E[e.to].kind)) return;
+			const has = (b) => brokers.includes(b),
+				gap = (p, q) => [rail(p) + (q > p ? 4 : -4), rail(q) + (q > p ? -4 : 4)];
+			if (e.kind === "fetch_request" && has(e.broker) && has(e.peer)) {
+				const [p, q] = gap(e.broker, e.peer);
+				arrow(x0, p, x1, q, colour, [4, 3], w);
+			} else if (e.kind === "fetch_response" && has(e.broker) && has(e.peer)) {
+				const [p, q] = gap(e.peer, e.broker);
+				arrow(x0, p, x1, q, colour, [], bad || !/^0 bytes/.test(e.text) ? w + 0.8 : w);
+			} else if (e.kind === "produce" && has(e.broker))
+				arrow(
+					px(X[i]),
+					mid(-2) + 4,
+					px(X[i]),
+					Math.max(yOf(e.broker, e.end), laneY(e.broker) + 22) - 1,
+					strong ? C.cursor : ec(e.epoch),
+					[],
+					w + 0.4,
+				);
+		};
+		// Requests that wait at their leader, and fetches that a quota holds back.
+		for (let i = i0; i < i1; i++) {
+			const e = E[i],
+				waits = e.kind === "deliver" && /waits/.test(e.text);
+			if (!brokers.includes(e.broker) || e.again || !(waits || e.kind === "throttled")) continue;
+			const x0 = px(X[i]),
+				x1 = e.to >= 0 ? px(X[e.to]) : px(X[E.length - 1] + 1);
+			g.fillStyle = waits ? alpha(C.msg, 0.7) : C.bad;
+			g.fillRect(x0, rail(e.broker) - 7, x1 - x0, waits ? 2 : 3);
+			if (!waits && e.to >= 0 && scale > 2)
+				flag(`throttled ${ms(E[e.to].t - e.t)}`, x0, rail(e.broker) + 12, C.bad);
+		}
+		for (let i = i0; i < i1; i++) if (scale > 4 || E[i].bad || E[i].kind === "drop") message(E[i], i, false);
+		// Marks.
 		let dot = -9;
 		for (let i = i0; i < i1; i++) {
 			const e = E[i],
@@ -641,7 +737,9 @@
 				g.fillStyle = C.bad;
 				g.fillRect(x - 2, yOf(e.broker, e.end), 4, Math.max(3, yOf(e.broker, e.offset) - yOf(e.broker, e.end)));
 				if (scale > 4) flag("cut to " + num(e.offset), x + 3, yOf(e.broker, e.offset) - 10, C.bad);
-			} else if (e.kind === "network") {
+			} else if (e.kind === "marker" && on && e.end > e.offset && scale > 4)
+				flag(`${e.text.split(" ")[0].toLowerCase()} ${e.producer}`, x + 2, yOf(e.broker, e.end) - 10, C.soft);
+			else if (e.kind === "network") {
 				g.strokeStyle = C.bad;
 				g.lineWidth = 2;
 				g.setLineDash([2, 3]);
@@ -818,6 +916,30 @@
 					: `The link between brokers ${e.broker} and ${e.peer} is ${e.text.split(" ").pop()}.`;
 			case "recovery":
 				return `${b} opens its log: ${safe(e.text)}.`;
+			case "marker":
+				return e.end > e.offset
+					? `Leader ${e.broker} takes the marker ${safe(e.text)} at ${num(e.offset)}.`
+					: `Leader ${e.broker} refuses a marker: ${safe(e.text)}.`;
+			case "transaction":
+				return `Transaction ${safe(e.text.replace(/^(\w+) of (.*)$/s, "$2: $1"))}, producer ${e.producer}.`;
+			case "notice":
+				return `The controller tells broker ${e.broker} of epoch ${e.epoch}.`;
+			case "alter_partition":
+				return `${b} proposes the ISR ${e.text} to the controller.`;
+			case "deliver":
+				return /^request/.test(e.text)
+					? `The fetch of broker ${e.peer} reaches leader ${e.broker}${e.text.slice(7)}.`
+					: e.text === "answer"
+						? `The answer of leader ${e.peer} reaches broker ${e.broker}.`
+						: e.text === "notice"
+							? `The controller's notice reaches broker ${e.broker}.`
+							: e.broker < 0
+								? `The proposal of broker ${e.peer} reaches the controller.`
+								: `The controller answers broker ${e.broker}: ${e.text.split(": ").pop()}.`;
+			case "drop":
+				return `${b} gives up a fetch from leader ${e.peer}: ${e.text}.`;
+			case "throttled":
+				return `${b} holds back ${e.text === "as leader" ? "the fetch of broker " + e.peer : "its own fetch"}: the quota is used up.`;
 			case "log_start":
 				return `${b}'s log starts at ${num(e.offset)}.`;
 			case "call":
@@ -897,11 +1019,15 @@
 					const t = svg("text", { x: x + cw / 2, y: y + 22, "text-anchor": "middle" }, sg[0] < 0 ? "?" : sg[0]);
 					if (below) t.style.fill = C.paper;
 					cell.append(t);
+					if (txnOf(s, o) === "aborted")
+						for (const d of [`M${x + 2} ${y + 33}L${x + cw - 2} ${y + 1}`, `M${x + 2} ${y + 1}L${x + cw - 2} ${y + 33}`])
+							cell.append(svg("path", { d, stroke: below ? C.paper : c, "stroke-width": 1 }));
 					cell.append(
 						svg(
 							"title",
 							{},
 							`offset ${o}, epoch ${sg[0] < 0 ? "unknown" : sg[0]}, ${below ? "committed" : "above the high watermark"}` +
+								(txnOf(s, o) ? `, transaction ${txnOf(s, o)}` : "") +
 								(rec ? `\nkey ${shown(rec[3])}\nvalue ${shown(rec[4])}` : ""),
 						),
 					);
@@ -1051,6 +1177,7 @@
 				["end_offset", e.end],
 				["hw", e.hw],
 				["detail", safe(e.text)],
+				["producer_id", e.producer],
 			]
 				.filter(([, v]) => v !== -1 && v !== "")
 				.flatMap(([k, v]) => [el("dt", k), el("dd", v)]),

@@ -4,15 +4,28 @@
  *
  *     {"v":1, "kinds":[...], "texts":[...], "parts":[[topic, partition, brokers]],
  *      "events":[[seq and time since the event before, kind, part, broker, peer, leader epoch,
- * offset, end offset, high watermark, text]], "final":[[part, broker, log start, leo, hw, [[epoch,
+ * offset, end offset, high watermark, text, from, producer]], "final":[[part, broker, log start, leo, hw, [[epoch,
  * start]]]], "lost":[...], "records":[...], "why":[...], "show":[first seq, last seq]}
  *
- * What does not apply is -1. Part -1 is an event that concerns all, such as a crash.
+ * What does not apply is -1. Part -1 is an event that concerns all, such as a crash. The last two of
+ * an event are left out where neither applies; `from` is the place among the events of the one
+ * before it about the same message: what left, and now arrives.
  */
 #include "core/look/page.h"
 #include "core/look/page_text.h"
+#include "core/replication/journal.h"
 
 #include <string.h>
+
+/* Places of the hash table of messages: twice as many as there are events, or more. */
+enum { PAGE_MESSAGES = 4 * HW_JOURNAL_EVENTS_MAX };
+
+/* The last event about a part of a message. */
+struct page_message {
+    int64_t request;
+    int64_t part;
+    int64_t place; /* Among the events, from 1 on; 0: none. */
+};
 
 struct page_data {
     struct hw_cluster *cluster;
@@ -21,6 +34,7 @@ struct page_data {
     struct hw_page_texts kinds;
     struct hw_page_texts texts;
     struct hw_page_json json;
+    struct page_message *messages; /* A hash table; NULL until a message is met. */
 };
 
 static void page_data_numbers(struct page_data *data, const int64_t *numbers, size_t count)
@@ -57,6 +71,35 @@ static bool page_data_part_of(const struct page_data *data, const struct hw_jour
     return at < data->parts->count;
 }
 
+/* The place of the event before this one about the same message, or -1. */
+static int64_t page_data_from(struct page_data *data, const struct hw_journal_view *view,
+                              int64_t part, int64_t place)
+{
+    size_t bytes = PAGE_MESSAGES * sizeof *data->messages;
+    size_t at;
+    int64_t from;
+
+    if (view->request < 0 || data->json.status != HW_OK) {
+        return -1;
+    }
+    if (data->messages == NULL) {
+        data->messages = hw_alloc_zeroed(data->json.text->allocator, bytes);
+    }
+    if (data->messages == NULL) {
+        data->json.status = hw_error_no_memory(data->json.error, "messages of a page");
+        return -1;
+    }
+    at = (size_t)((uint64_t)(view->request * 31 + part) % PAGE_MESSAGES);
+    while (data->messages[at].place != 0 &&
+           (data->messages[at].request != view->request || data->messages[at].part != part)) {
+        at = (at + 1) % PAGE_MESSAGES;
+    }
+    from = data->messages[at].place - 1;
+    data->messages[at] =
+        (struct page_message){.request = view->request, .part = part, .place = place + 1};
+    return from;
+}
+
 static void page_data_events(struct page_data *data, int64_t *first_shown, int64_t *last_shown)
 {
     struct hw_position position = {0};
@@ -67,21 +110,27 @@ static void page_data_events(struct page_data *data, int64_t *first_shown, int64
 
     *first_shown = -1;
     *last_shown = -1;
-    while (data->json.status == HW_OK && hw_cluster_next_event(data->cluster, &position, &view)) {
+    for (int64_t place = 0;
+         data->json.status == HW_OK && hw_cluster_next_event(data->cluster, &position, &view);) {
         int64_t kind;
         int64_t text;
+        int64_t from;
 
         if (!page_data_part_of(data, &view, &part)) {
             continue;
         }
+        from = page_data_from(data, &view, part, place++);
         page_data_text_number(data, &data->kinds, view.event, &kind);
         page_data_text_number(data, &data->texts, view.detail, &text);
         hw_page_json_raw(&data->json, seq == 0 ? "[" : ",\n[");
         page_data_numbers(data,
                           (const int64_t[]){view.seq - seq, view.time_ms - time_ms, kind, part,
                                             view.broker, view.peer, view.leader_epoch, view.offset,
-                                            view.end_offset, view.high_watermark, text},
-                          11);
+                                            view.end_offset, view.high_watermark, text, from,
+                                            view.producer_id},
+                          view.producer_id >= 0 ? 13
+                          : from >= 0           ? 12
+                                                : 11);
         hw_page_json_raw(&data->json, "]");
         seq = view.seq;
         time_ms = view.time_ms;
@@ -251,6 +300,7 @@ enum hw_status hw_page_write_data(struct hw_cluster *cluster, const struct hw_pa
     hw_page_texts_init(&data.kinds, text->allocator);
     hw_page_texts_init(&data.texts, text->allocator);
     page_data_write(&data, &events);
+    hw_free(text->allocator, data.messages, PAGE_MESSAGES * sizeof *data.messages);
     hw_page_texts_release(&data.texts);
     hw_page_texts_release(&data.kinds);
     hw_buffer_release(&events);

@@ -401,7 +401,12 @@ bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position 
                                      .leader_epoch = event.leader_epoch,
                                      .offset = event.offset,
                                      .end_offset = event.end_offset,
-                                     .high_watermark = event.high_watermark};
+                                     .high_watermark = event.high_watermark,
+                                     .request = event.request,
+                                     .ack = event.ack,
+                                     .producer_id = event.producer_id,
+                                     .last_stable = event.last_stable,
+                                     .is_unclean = event.is_unclean};
     hw_journal_detail(&cluster->journal, position->item, view->detail);
     position->item++;
     return true;

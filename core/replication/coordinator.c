@@ -26,6 +26,22 @@ const char *hw_transaction_status_name(enum hw_transaction_status status)
     return status_names[status];
 }
 
+/* Not for what is read from disk, which is no event. */
+static void coordinator_set_status(const struct hw_coordinator *coordinator,
+                                   struct hw_transaction_entry *entry,
+                                   enum hw_transaction_status status)
+{
+    struct hw_event event;
+
+    entry->status = status;
+    if (coordinator->journal != NULL) {
+        event = hw_event_of(coordinator->journal, HW_EVENT_TRANSACTION);
+        event.producer_id = entry->producer_id;
+        hw_journal_add(coordinator->journal, event, "%s of %s", status_names[status],
+                       entry->transactional_id);
+    }
+}
+
 void hw_coordinator_init(struct hw_coordinator *coordinator, const struct hw_allocator *allocator)
 {
     *coordinator = (struct hw_coordinator){.allocator = allocator};
@@ -317,7 +333,7 @@ enum hw_status hw_coordinator_init_producer(struct hw_coordinator *coordinator,
     }
     status = coordinator_raise(coordinator, entry, request, error);
     if (status == HW_OK) {
-        entry->status = HW_TRANSACTION_EMPTY;
+        coordinator_set_status(coordinator, entry, HW_TRANSACTION_EMPTY);
         entry->start_ms = HW_TIMESTAMP_NONE;
         entry->timeout_ms = request->timeout_ms;
         entry->client_version = request->version;
@@ -385,8 +401,8 @@ enum hw_status hw_coordinator_add_partition(struct hw_coordinator *coordinator,
                                               .marker_epoch = HW_EPOCH_NONE};
         if (entry->status != HW_TRANSACTION_ONGOING) {
             entry->start_ms = now_ms;
+            coordinator_set_status(coordinator, entry, HW_TRANSACTION_ONGOING);
         }
-        entry->status = HW_TRANSACTION_ONGOING;
         entry->client_version = version;
         entry->last_update_ms = now_ms;
     }
@@ -446,7 +462,8 @@ static void coordinator_prepare(struct hw_coordinator *coordinator,
     }
     entry->client_version = version;
     entry->marker_epoch = entry->epoch;
-    entry->status = commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT;
+    coordinator_set_status(coordinator, entry,
+                           commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT);
     entry->is_pending = true;
     entry->last_update_ms = now_ms;
     coordinator->ending++;
@@ -586,8 +603,10 @@ void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_trans
     HW_ASSERT(hw_transaction_entry_is_ending(entry));
     HW_ASSERT(coordinator->ending > 0);
     coordinator->ending--;
-    entry->status = entry->status == HW_TRANSACTION_PREPARE_COMMIT ? HW_TRANSACTION_COMPLETE_COMMIT
-                                                                   : HW_TRANSACTION_COMPLETE_ABORT;
+    coordinator_set_status(coordinator, entry,
+                           entry->status == HW_TRANSACTION_PREPARE_COMMIT
+                               ? HW_TRANSACTION_COMPLETE_COMMIT
+                               : HW_TRANSACTION_COMPLETE_ABORT);
     entry->count = 0;
     entry->is_pending = false;
     entry->is_stuck = false;

@@ -22,6 +22,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/types.h"
+#include "core/replication/journal.h"
 #include "core/replication/transaction_rules.h"
 
 /* The numbers are Kafka's. Of an entry it is one of the first six; the last two are names only. */
@@ -78,8 +79,9 @@ struct hw_coordinator {
     size_t count;
     size_t capacity;
     int64_t next_producer_id;
-    int32_t epoch; /* Of the coordinator: one more at each start. */
-    size_t ending; /* Entries in Prepare... */
+    int32_t epoch;              /* Of the coordinator: one more at each start. */
+    size_t ending;              /* Entries in Prepare... */
+    struct hw_journal *journal; /* Borrowed; NULL: none. */
 };
 
 /* What init and end are answered with: who the producer is from now on. */

@@ -133,10 +133,13 @@ enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct 
     }
     if (status == HW_OK) {
         /* In this order: the first question begins the quota's first sample (R8.2, R8.7). */
-        *ready = hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
-                                        partition->settings, partition->variant->sends_epochs,
-                                        request) &&
-                 !hw_replica_is_fetch_throttled(follower, step->now_ms);
+        *ready =
+            hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
+                                   partition->settings, partition->variant->sends_epochs, request);
+        if (*ready && hw_replica_is_fetch_throttled(follower, step->now_ms)) {
+            hw_replica_note_throttled(follower, follower->leader, "as follower");
+            *ready = false;
+        }
     }
     return status;
 }
@@ -166,6 +169,7 @@ void hw_exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
+    event.request = request->message == 0 ? -1 : request->message;
     hw_journal_add_numbers(
         follower->journal, &event,
         "last fetched epoch #, log start #; max # bytes of a partition, min # bytes, max # ms",
@@ -173,9 +177,9 @@ void hw_exchange_note_request(const struct hw_replica *follower,
                           request->partition_max_bytes, request->min_bytes, request->max_wait_ms});
 }
 
-static void exchange_note_response(const struct hw_replica *follower,
-                                   const struct hw_fetch_request *request,
-                                   const struct hw_fetch_response *response)
+void hw_exchange_note_response(const struct hw_replica *follower,
+                               const struct hw_fetch_request *request,
+                               const struct hw_fetch_response *response)
 {
     struct hw_event event = hw_replica_event(follower, HW_EVENT_FETCH_RESPONSE);
 
@@ -183,6 +187,8 @@ static void exchange_note_response(const struct hw_replica *follower,
     event.leader_epoch = response->leader_epoch;
     event.offset = request->fetch_offset;
     event.high_watermark = response->high_watermark;
+    event.last_stable = response->last_stable;
+    event.request = request->message == 0 ? -1 : request->message;
     if (response->error != HW_KAFKA_NONE) {
         hw_journal_add(follower->journal, event, "%s", hw_kafka_error_name(response->error));
     } else if (response->diverging_epoch.end_offset != HW_OFFSET_NONE) {
@@ -205,11 +211,10 @@ enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw
                                  struct hw_error *error)
 {
     bool out_of_range;
-    enum hw_status status;
+    enum hw_status status =
+        hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request, response,
+                               records, &out_of_range, error);
 
-    exchange_note_response(follower, request, response);
-    status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request, response,
-                                    records, &out_of_range, error);
     return status == HW_OK && out_of_range ? exchange_out_of_range(partition, step, follower, error)
                                            : status;
 }
@@ -242,6 +247,7 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         follower->fetch.is_request_waiting = true;
         follower->fetch.wait_until_ms = step->now_ms + request->max_wait_ms;
     } else if (status == HW_OK) {
+        hw_exchange_note_response(follower, request, &response);
         status = hw_exchange_apply(partition, step, follower, request, &response, &appended, error);
         *size_bytes = response.size_bytes;
         *records += appended;

@@ -52,14 +52,18 @@ enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct h
 
 /*
  * A poll in its parts, between which messages may travel. Bring the follower to where it can fetch,
- * and build its request; *ready false: it does not fetch now. Note in the journal that it leaves.
- * And let an answer that arrives have its effect; *records is what was appended.
+ * and build its request; *ready false: it does not fetch now. Note in the journal that it leaves,
+ * and that the answer does. And let an answer that arrives have its effect; *records is what was
+ * appended.
  */
 enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
                                    struct hw_replica *follower, struct hw_fetch_request *request,
                                    bool *ready, struct hw_error *error);
 void hw_exchange_note_request(const struct hw_replica *follower,
                               const struct hw_fetch_request *request);
+void hw_exchange_note_response(const struct hw_replica *follower,
+                               const struct hw_fetch_request *request,
+                               const struct hw_fetch_response *response);
 enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw_step *step,
                                  struct hw_replica *follower,
                                  const struct hw_fetch_request *request,

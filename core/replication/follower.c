@@ -156,7 +156,10 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     if (status != HW_OK) {
         return follower_append_failed(replica, now_ms, settings, status, error);
     }
-    replica->changes += log_start_changed ? 1 : 0;
+    if (log_start_changed) {
+        replica->changes++;
+        hw_replica_note_log_start(replica);
+    }
     if (replica->throttles_as_follower && replica->quotas != NULL) {
         hw_quota_record(&replica->quotas->follower, response->size_bytes, now_ms);
     }

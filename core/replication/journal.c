@@ -80,7 +80,12 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
                              .leader_epoch = HW_EPOCH_NONE,
                              .offset = HW_OFFSET_NONE,
                              .end_offset = HW_OFFSET_NONE,
-                             .high_watermark = HW_OFFSET_NONE};
+                             .high_watermark = HW_OFFSET_NONE,
+                             .request = -1,
+                             .ack = -1,
+                             .producer_id = -1,
+                             .last_stable = HW_OFFSET_NONE,
+                             .is_unclean = -1};
 }
 
 static enum hw_status ring_reserve(const struct hw_journal *journal, struct hw_journal_ring *ring)

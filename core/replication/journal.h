@@ -4,7 +4,7 @@
  * here; nothing reads it but the table hw_journal and why(). An event of which there are many costs
  * a copy of its numbers: its text is made when somebody reads it.
  *
- *     traffic     produce, ack, fetch_request ...      | a ring each, so that what comes with every
+ *     traffic     call, produce, fetch_request ...     | a ring each, so that what comes with every
  *     turns       election, isr, truncate, broker ...  | record pushes out nothing but its like
  *
  * Readers see one list, in order of seq.
@@ -22,13 +22,20 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBER
 
 /* Traffic first. */
 #define HW_EVENT_MAP(X)                                                                            \
+    X(CALL, "call")                     /* A verb, as it was typed, before its events. */          \
     X(PRODUCE, "produce")               /* A client's batch was appended by the leader. */         \
     X(ACK, "ack")                       /* A produce was answered. */                              \
     X(FETCH_REQUEST, "fetch_request")   /* broker asks peer at offset. */                          \
     X(FETCH_RESPONSE, "fetch_response") /* peer answers broker: [offset, end_offset), its hw. */   \
+    X(DELIVER, "deliver")               /* A message of peer arrived at broker. */                 \
+    X(DROP, "drop")                     /* A message between them was lost, or given up. */        \
+    X(THROTTLED, "throttled")           /* broker holds back a fetch of peer, or its own. */       \
     X(APPEND, "append")                 /* A follower appended [offset, end_offset). */            \
     X(HIGH_WATERMARK, "high_watermark") /* It moved from offset to hw. */                          \
     X(MARKER, "marker")                 /* The end of a transaction, or why it has to wait. */     \
+    X(TRANSACTION, "transaction")       /* It begins, is decided, is complete. */                  \
+    X(NOTICE, "notice")                 /* The controller tells broker of the record. */           \
+    X(PROPOSAL, "alter_partition")      /* broker proposes an ISR to the controller. */            \
     X(LOG_START, "log_start")           /* It rose to offset. */                                   \
     X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
     X(LOSS, "loss")                     /* Records of [offset, end_offset) are lost. */            \
@@ -50,7 +57,7 @@ enum hw_event_kind {
 #undef HW_EVENT_ENUM
 };
 
-/* Fields that do not apply are -1; `topic` may be 0. */
+/* Fields that do not apply are -1; `topic` may be 0. The last five are rare. */
 struct hw_event {
     int64_t seq; /* From 1 on; set by hw_journal_add(). */
     hw_time_ms_t time_ms;
@@ -63,6 +70,11 @@ struct hw_event {
     hw_offset_t offset;
     hw_offset_t end_offset;
     hw_offset_t high_watermark;
+    int64_t request; /* A message that travels: the same number where it leaves and arrives. */
+    int64_t ack;     /* A row of hw_acks. */
+    int64_t producer_id;
+    hw_offset_t last_stable;
+    int is_unclean; /* An election: 1 if records may have been given up, else 0. */
 };
 
 struct hw_journal_entry {

@@ -49,18 +49,24 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
 }
 
 /* What was appended can be seen. */
-static void append_note(struct hw_replica *replica, int32_t acks,
+static void append_note(struct hw_replica *replica, const struct hw_append_request *request,
                         const struct hw_log_append_info *info)
 {
+    static const char *const texts[2][3] = {
+        {"acks=all", "acks=0", "acks=1"},
+        {"acks=all, transactional", "acks=0, transactional", "acks=1, transactional"}};
     struct hw_event event = hw_replica_event(replica, HW_EVENT_PRODUCE);
+    struct hw_batch batch;
+    bool is_transactional;
 
+    (void)hw_batch_parse(request->bytes, request->size_bytes, &batch); /* It was appended. */
+    is_transactional = (batch.attributes & HW_BATCH_TRANSACTIONAL) != 0;
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
+    event.ack = request->ack_id == 0 ? -1 : request->ack_id;
+    event.producer_id = batch.producer_id;
     hw_journal_add_numbers(replica->journal, &event,
-                           acks == -1  ? "acks=all"
-                           : acks == 0 ? "acks=0"
-                                       : "acks=1",
-                           NULL);
+                           texts[is_transactional ? 1 : 0][request->acks + 1], NULL);
     replica->changes++;
 }
 
@@ -77,7 +83,7 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
             error);
     }
     if (status == HW_OK && !info->is_duplicate) {
-        append_note(replica, request->acks, info);
+        append_note(replica, request, info);
     }
     return status;
 }
@@ -101,6 +107,7 @@ enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t
 
         event.offset = info->first_offset;
         event.end_offset = info->last_offset + 1;
+        event.producer_id = marker->producer_id;
         hw_journal_add(replica->journal, event, "%s of producer %" PRId64 " epoch %d",
                        marker->type == HW_CONTROL_COMMIT ? "COMMIT" : "ABORT", marker->producer_id,
                        marker->producer_epoch);

@@ -92,8 +92,11 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         response->error = HW_KAFKA_OFFSET_OUT_OF_RANGE;
         return HW_OK;
     }
-    if (attempt == HW_FETCH_RECEIVE || request->fetch_offset >= bound ||
-        fetch_is_throttled(replica, request, now_ms)) {
+    if (attempt == HW_FETCH_RECEIVE || request->fetch_offset >= bound) {
+        return HW_OK;
+    }
+    if (fetch_is_throttled(replica, request, now_ms)) {
+        hw_replica_note_throttled(replica, request->replica_id, "as leader");
         return HW_OK;
     }
     response->records.bytes =

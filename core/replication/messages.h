@@ -25,6 +25,7 @@ struct hw_fetch_request {
                         * batch that passes the limits has to wait (R2.14). */
     int32_t min_bytes;
     int64_t max_wait_ms;
+    int64_t message; /* Its number where it travels, for the journal; 0: it does not. */
 };
 
 struct hw_fetch_response {

@@ -98,18 +98,25 @@ void hw_partition_note_record(struct hw_partition *partition)
     const struct hw_partition_record *record = &partition->record;
     const struct hw_partition_record *noted = &partition->noted;
     char text[HW_BROKER_LIST_TEXT_SIZE];
+    char elr[HW_BROKER_LIST_TEXT_SIZE] = "";
+    const char *before_elr = record->elr.count > 0 ? ", elr " : "";
 
+    if (record->elr.count > 0) {
+        (void)hw_broker_list_format(&record->elr, elr, sizeof elr);
+    }
     if (record->leader != noted->leader || record->leader_epoch != noted->leader_epoch) {
         struct hw_event event = hw_partition_event(partition, HW_EVENT_ELECTION);
 
         event.peer = noted->leader;
-        hw_journal_add(partition->journal, event, "isr %s%s",
-                       hw_broker_list_format(&record->isr, text, sizeof text),
+        event.is_unclean = record->recovering ? 1 : 0;
+        hw_journal_add(partition->journal, event, "isr %s%s%s%s",
+                       hw_broker_list_format(&record->isr, text, sizeof text), before_elr, elr,
                        record->recovering ? ", unclean" : "");
     }
-    if (!hw_broker_list_equal(&record->isr, &noted->isr)) {
-        hw_journal_add(partition->journal, hw_partition_event(partition, HW_EVENT_ISR), "%s",
-                       hw_broker_list_format(&record->isr, text, sizeof text));
+    if (!hw_broker_list_equal(&record->isr, &noted->isr) ||
+        !hw_broker_list_equal(&record->elr, &noted->elr)) {
+        hw_journal_add(partition->journal, hw_partition_event(partition, HW_EVENT_ISR), "%s%s%s",
+                       hw_broker_list_format(&record->isr, text, sizeof text), before_elr, elr);
     }
     if (!hw_broker_list_equal(&record->replicas, &noted->replicas)) {
         hw_journal_add(partition->journal, hw_partition_event(partition, HW_EVENT_REPLICAS), "%s",

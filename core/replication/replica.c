@@ -46,7 +46,27 @@ struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event
     event.broker = replica->broker;
     event.leader_epoch = replica->leader_epoch;
     event.high_watermark = hw_log_high_watermark(replica->log);
+    event.last_stable = hw_log_last_stable(replica->log);
     return event;
+}
+
+void hw_replica_note_log_start(const struct hw_replica *replica)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_LOG_START);
+
+    event.offset = hw_log_start(replica->log);
+    event.end_offset = hw_log_end(replica->log);
+    hw_journal_add_bare(replica->journal, &event);
+}
+
+void hw_replica_note_throttled(const struct hw_replica *replica, hw_broker_id_t peer,
+                               const char *who)
+{
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_THROTTLED);
+
+    event.peer = peer;
+    event.offset = hw_log_end(replica->log);
+    hw_journal_add_numbers(replica->journal, &event, who, NULL);
 }
 
 void hw_replica_destroy(struct hw_replica *replica)

@@ -127,6 +127,13 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
  */
 struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind);
 
+/* Note that its log begins elsewhere now. */
+void hw_replica_note_log_start(const struct hw_replica *replica);
+
+/* Note that its quota holds back a fetch; `who`, which is static, says in which of its parts. */
+void hw_replica_note_throttled(const struct hw_replica *replica, hw_broker_id_t peer,
+                               const char *who);
+
 /* Note in the journal what this follower has appended of its leader's log. */
 void hw_replica_note_append(const struct hw_replica *replica,
                             const struct hw_log_append_info *info);
@@ -245,6 +252,7 @@ struct hw_append_request {
     int32_t acks;  /* 0, 1 or -1. */
     bool is_built; /* One or more batches of this process (hw_log_append_built()), from records that
                     * passed hw_log_config_check_record(). */
+    int64_t ack_id; /* For the journal; 0: none. */
 };
 
 /*

@@ -128,6 +128,7 @@ enum hw_status hw_replica_restart_log(struct hw_replica *replica, hw_offset_t of
     }
     hw_journal_add(replica->journal, event, "the whole log: the leader's begins at %" PRId64,
                    offset);
+    hw_replica_note_log_start(replica);
     replica->changes++;
     return HW_OK;
 }

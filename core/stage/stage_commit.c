@@ -159,6 +159,7 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     if (status != HW_OK) {
         return status;
     }
+    request.ack_id = stage->answers[partition->answer - 1].ack_id;
     request.bytes = batches->bytes;
     request.size_bytes = batches->size;
     partition->is_appended = true; /* Some may be, also after an error. */

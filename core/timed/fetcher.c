@@ -210,6 +210,7 @@ static enum hw_status fetcher_add_part(struct hw_timed *timed, struct hw_timed_f
     }
     part->place = place;
     part->has_response = false;
+    part->request.message = fetcher->request_id;
     fetcher->part_count++;
     hw_exchange_note_request(replica, &part->request);
     return HW_OK;
@@ -235,6 +236,7 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
     }
     fetcher->turns_at_once = fetcher->turn_us == timed->now_us ? fetcher->turns_at_once + 1 : 0;
     fetcher->turn_us = timed->now_us;
+    fetcher->request_id = ++timed->notices.next_id;
     for (size_t i = 0; i < fetcher->member_count && status == HW_OK; i++) {
         status = fetcher_add_part(timed, fetcher, step, fetcher->members[i], error);
     }
@@ -247,7 +249,6 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
         return fetcher_rest(timed, fetcher, timed->now_us + (backoff_us < 1000 ? 1000 : backoff_us),
                             error);
     }
-    fetcher->request_id = ++timed->next_request;
     fetcher->sent_us = timed->now_us;
     fetcher->size_bytes =
         FETCHER_REQUEST_BYTES + FETCHER_REQUEST_PART_BYTES * (int64_t)fetcher->part_count;
@@ -259,6 +260,20 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
                                                fetcher->due_us, (int64_t)fetcher->place,
                                                ++fetcher->generation, error)
                            : status;
+}
+
+/* Note what became of a part of the message: at `replica`, which `peer` sent it to. */
+static void fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,
+                         const struct hw_replica *replica, hw_broker_id_t peer,
+                         const struct hw_timed_part *part, const char *what)
+{
+    struct hw_event event = hw_replica_event(replica, kind);
+
+    event.peer = peer;
+    event.offset = part->request.fetch_offset;
+    event.request = fetcher->request_id;
+    hw_journal_add_numbers(replica->journal, &event, what,
+                           (const int64_t[]){part->request.min_bytes, part->request.max_wait_ms});
 }
 
 /* The request has failed as a whole: all its partitions are delayed (W3.5). */
@@ -274,6 +289,9 @@ static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetch
         backoff_us = partition->settings->replica_fetch_backoff_ms * 1000;
         if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
             replica->leader == fetcher->leader) {
+            fetcher_note(fetcher, HW_EVENT_DROP, replica, fetcher->leader, &fetcher->parts[i],
+                         fetcher->state == HW_FETCHER_ANSWERED ? "the connection broke"
+                                                               : "no answer in time");
             hw_replica_fetch_failed(replica, step->now_ms, partition->settings);
         }
     }
@@ -369,6 +387,9 @@ static enum hw_status fetcher_answer_part(struct hw_timed *timed, struct hw_time
             (hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, &bytes) || bytes > 0);
         limits->is_first_found = limits->is_first_found || follower->fetch.is_first;
     }
+    if (status == HW_OK && follower != NULL) {
+        hw_exchange_note_response(follower, &part->request, &part->response);
+    }
     limits->has_data = limits->has_data || part->response.size_bytes > 0;
     limits->bytes_left = part->response.size_bytes < limits->bytes_left
                              ? limits->bytes_left - (int32_t)part->response.size_bytes
@@ -439,6 +460,22 @@ static bool fetcher_is_due(const struct hw_timed *timed, const struct hw_timed_f
     return available >= fetcher->parts[0].request.min_bytes;
 }
 
+/* The request is at the leader, for each of its parts. */
+static void fetcher_note_arrival(const struct hw_timed *timed,
+                                 const struct hw_timed_fetcher *fetcher, bool waits)
+{
+    for (size_t i = 0; i < fetcher->part_count; i++) {
+        const struct hw_timed_part *part = &fetcher->parts[i];
+        const struct hw_replica *leader =
+            hw_partition_find(timed->partitions[part->place], fetcher->leader);
+
+        if (leader != NULL) {
+            fetcher_note(fetcher, HW_EVENT_DELIVER, leader, fetcher->follower, part,
+                         waits ? "request, waits for # bytes or # ms" : "request");
+        }
+    }
+}
+
 static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, struct hw_error *error)
 {
@@ -476,8 +513,10 @@ static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fet
         return status;
     }
     if (fetcher_is_due(timed, fetcher, step)) {
+        fetcher_note_arrival(timed, fetcher, false);
         return fetcher_answer(timed, fetcher, step, error);
     }
+    fetcher_note_arrival(timed, fetcher, true);
     fetcher->state = HW_FETCHER_WAITS;
     fetcher->wait_until_us = timed->now_us + fetcher->parts[0].request.max_wait_ms * 1000;
     fetcher->due_us = fetcher->wait_until_us;
@@ -532,6 +571,7 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
         if (follower == NULL || follower->leader != fetcher->leader) {
             continue;
         }
+        fetcher_note(fetcher, HW_EVENT_DELIVER, follower, fetcher->leader, part, "answer");
         status = hw_exchange_apply(partition, step, follower, &part->request, &part->response,
                                    &records, error);
         if (status == HW_OK || status == HW_IO || status == HW_CORRUPT) {

@@ -4,6 +4,17 @@
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
 
+static void notices_note(const struct hw_notice *notice, enum hw_event_kind kind)
+{
+    struct hw_event event = hw_partition_event(notice->partition, kind);
+
+    event.broker = notice->broker;
+    event.leader_epoch = notice->record.leader_epoch;
+    event.request = notice->id;
+    hw_journal_add_numbers(notice->partition->journal, &event,
+                           kind == HW_EVENT_DELIVER ? "notice" : "", NULL);
+}
+
 enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *error)
 {
     for (size_t i = 0; i < timed->notices.count; i++) {
@@ -14,6 +25,7 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
             continue;
         }
         notice->due_us = 0;
+        notices_note(notice, HW_EVENT_NOTICE);
         status = hw_wires_send(&timed->wires, timed->random, HW_CONTROLLER, notice->broker, 0,
                                timed->now_us + HW_TIMED_LINGER_US, &notice->due_us, error);
         if (status == HW_OK) {
@@ -42,6 +54,7 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
     if (replica == NULL || !hw_links_connected(step->links, HW_CONTROLLER, notice.broker)) {
         return HW_OK;
     }
+    notices_note(&notice, HW_EVENT_DELIVER);
     status = hw_exchange_deliver(notice.partition, step, replica, &notice.record, error);
     for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
         if (timed->partitions[i] == notice.partition) {

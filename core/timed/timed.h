@@ -46,7 +46,8 @@ struct hw_timed {
     int64_t request_timeout_ms;
     struct hw_event_queue queue;
     struct hw_wires wires;
-    struct hw_notices notices; /* What tells them is hw_step.notices. */
+    struct hw_notices notices; /* What tells them is hw_step.notices. Its ids are those of all
+                                * messages. */
     struct hw_timed_disk *disks;
     size_t disk_count;
     size_t disk_capacity;
@@ -64,7 +65,6 @@ struct hw_timed {
     struct hw_timed_sender **senders;
     size_t sender_count;
     size_t sender_capacity;
-    int64_t next_request; /* Ids of messages. */
 };
 
 void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,

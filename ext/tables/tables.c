@@ -167,6 +167,11 @@ static const struct ext_column journal[] = {
     {"end_offset", "INTEGER", "the first offset behind those that it concerns"},
     {"hw", "INTEGER", "the high watermark after it, or that it carries"},
     {"detail", "TEXT", "what else there is to say"},
+    {"request", "INTEGER", "the message of hw_requests that leaves or arrives; NULL: none travels"},
+    {"ack", "INTEGER", "the row of hw_acks"},
+    {"producer_id", "INTEGER", "the producer of the batch or of the transaction; NULL: none"},
+    {"lso", "INTEGER", "the last stable offset after it, or that it carries"},
+    {"unclean", "INTEGER", "1 for an election that may lose records, 0 for another; else NULL"},
 };
 
 static const struct ext_column links[] = {
