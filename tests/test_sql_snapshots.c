@@ -167,7 +167,7 @@ static void a_topic_that_came_later_is_unknown_then(void **state)
     expect_error(db, "SELECT * FROM t", SQLITE_ERROR, "UNKNOWN_TOPIC_OR_PARTITION");
     expect_sql(db, "SELECT rewind('full'); SELECT value FROM t", "0\nx");
     expect_sql(db, "SELECT name, time_ms, taken_at_event > 0, size_bytes > 0 FROM hw_snapshots",
-               "empty|0|0|1\nfull|0|1|1");
+               "empty|0|1|1\nfull|0|1|1");
     expect_sql(db, "SELECT forget('empty'), forget('full'); SELECT * FROM hw_snapshots", "1|0");
     expect_error(db, "SELECT rewind('full')", SQLITE_ERROR,
                  "INVALID_REQUEST: there is no snapshot 'full'");

@@ -22,11 +22,15 @@ if LC_ALL=C grep -n '[^[:print:][:space:]]' "$here/page.html" "$here/page.css" "
     echo "the page has to be ASCII" >&2
     exit 1
 fi
-script_hash=$(hash_of "$here/page.js") style_hash=$(hash_of "$here/page.css")
+# Every page has it: without the indentation it is a fifth smaller.
+for name in page.js page.css; do
+    sed 's/^[[:space:]]*//' "$here/$name" >"$work/$name"
+done
+script_hash=$(hash_of "$work/page.js") style_hash=$(hash_of "$work/page.css")
 
 # The page line by line: STYLE and SCRIPT stand in a line of their own tag and become their file.
 # TITLE and DATA are where pieces end.
-awk -v script="$script_hash" -v style="$style_hash" -v here="$here" '
+awk -v script="$script_hash" -v style="$style_hash" -v here="$work" '
     function include(name, before, after,    line, first) {
         printf "%s", before
         first = 1
