@@ -116,7 +116,7 @@ void test_replicas_expect_proposal(struct test_replicas *t, const char *isr, con
                                    int line)
 {
     struct hw_alter_partition_request proposal;
-    bool found = hw_replica_take_proposal(test_replicas_get(t, 1), &proposal);
+    bool found = hw_replica_take_proposal(test_replicas_get(t, 1), 0, &proposal);
 
     if (found != (isr != NULL)) {
         print_error("expected %s proposal\n", isr == NULL ? "no" : "a");

@@ -81,7 +81,7 @@ enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition
 
         status = hw_array_reserve(held->notices.allocator, (void **)&held->proposals,
                                   &held->capacity, held->count + 1, sizeof *held->proposals, error);
-        if (status == HW_OK && hw_replica_take_proposal(partition->replicas[i], &request)) {
+        if (status == HW_OK && hw_replica_take_proposal(partition->replicas[i], 0, &request)) {
             held->proposals[held->count++] =
                 (struct hw_held_proposal){.partition = partition, .request = request};
         }

@@ -647,14 +647,14 @@
 		};
 		const message = (e, i, strong) => {
 			const d = Math.min(scale * 0.42, 9),
-				travels = e.from >= 0 && /^(deliver|drop)$/.test(e.kind),
+				travels = e.from >= 0 && /^(deliver|drop|isr_answer)$/.test(e.kind),
 				x0 = travels ? px(X[e.from]) : px(X[i]) - d,
 				x1 = px(X[i]) + (travels ? 0 : d),
 				bad = e.bad,
 				w = strong ? 3 : 1.2;
 			const colour = strong ? C.cursor : bad ? C.bad : alpha(C.msg, 0.8),
 				line = (b) => (b < 0 ? 40 : rail(b)); // The controller's is its band.
-			if (e.kind === "deliver" || e.kind === "drop") {
+			if (/^(deliver|drop|isr_answer)$/.test(e.kind)) {
 				if (e.from < 0) return;
 				const away = e.kind === "drop" && E[e.from].kind !== "fetch_response" ? e.broker : e.peer,
 					here = away === e.peer ? e.broker : e.peer,
@@ -924,8 +924,6 @@
 				return `Transaction ${safe(e.text.replace(/^(\w+) of (.*)$/s, "$2: $1"))}, producer ${e.producer}.`;
 			case "notice":
 				return `The controller tells broker ${e.broker} of epoch ${e.epoch}.`;
-			case "alter_partition":
-				return `${b} proposes the ISR ${e.text} to the controller.`;
 			case "deliver":
 				return /^request/.test(e.text)
 					? `The fetch of broker ${e.peer} reaches leader ${e.broker}${e.text.slice(7)}.`
@@ -933,9 +931,7 @@
 						? `The answer of leader ${e.peer} reaches broker ${e.broker}.`
 						: e.text === "notice"
 							? `The controller's notice reaches broker ${e.broker}.`
-							: e.broker < 0
-								? `The proposal of broker ${e.peer} reaches the controller.`
-								: `The controller answers broker ${e.broker}: ${e.text.split(": ").pop()}.`;
+							: `The proposal of broker ${e.peer} reaches the controller.`;
 			case "drop":
 				return `${b} gives up a fetch from leader ${e.peer}: ${e.text}.`;
 			case "throttled":

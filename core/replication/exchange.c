@@ -87,7 +87,7 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
     /* Once: an answer that makes the leader send the same again would be the same again. Where
      * notices travel, proposals do so too. */
     if (step->notices == NULL && hw_links_connected(step->links, HW_CONTROLLER, leader->broker) &&
-        hw_replica_take_proposal(leader, &request)) {
+        hw_replica_take_proposal(leader, 0, &request)) {
         changed = hw_controller_alter_partition(step->controller, partition->settings, &request,
                                                 &partition->record, &response);
         (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings, &request,

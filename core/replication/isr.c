@@ -110,10 +110,11 @@ bool hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_l
     return true;
 }
 
-bool hw_replica_take_proposal(struct hw_replica *replica,
+bool hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
                               struct hw_alter_partition_request *request)
 {
     const struct hw_registration *own;
+    struct hw_event event = hw_replica_event(replica, HW_EVENT_ISR_PROPOSAL);
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
     if (replica->role != HW_ROLE_LEADER || !replica->is_proposal_unsent) {
@@ -126,7 +127,8 @@ bool hw_replica_take_proposal(struct hw_replica *replica,
         .leader_epoch = replica->leader_epoch,
         .partition_epoch = replica->partition_epoch,
         .recovering = false, /* R6.22 */
-        .isr = replica->proposed_isr};
+        .isr = replica->proposed_isr,
+        .message = message};
     for (int32_t i = 0; i < request->isr.count; i++) {
         const struct hw_remote_replica *remote =
             hw_replica_find_remote(replica, request->isr.ids[i]);
@@ -137,8 +139,8 @@ bool hw_replica_take_proposal(struct hw_replica *replica,
                 : (remote->has_fetched_epoch ? remote->broker_epoch : HW_BROKER_EPOCH_NONE);
     }
     replica->is_proposal_unsent = false;
-    hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_ISR_PROPOSAL),
-                   "%s, from partition epoch %" PRId32,
+    event.request = message == 0 ? -1 : message;
+    hw_journal_add(replica->journal, event, "%s, from partition epoch %" PRId32,
                    hw_broker_list_format(&request->isr, text, sizeof text),
                    request->partition_epoch);
     return true;
@@ -162,13 +164,14 @@ static bool isr_is_in_flight(const struct hw_replica *replica,
 }
 
 /* `is_late`: the leader has meanwhile been told something else, and drops the answer. */
-static void isr_note_answer(const struct hw_replica *replica,
+static void isr_note_answer(const struct hw_replica *replica, int64_t message,
                             const struct hw_alter_partition_response *response, bool is_late)
 {
     struct hw_event event = hw_replica_event(replica, HW_EVENT_ISR_ANSWER);
     const char *end = is_late ? ", too late" : "";
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
+    event.request = message == 0 ? -1 : message;
     if (response->error != HW_KAFKA_NONE) {
         hw_journal_add(replica->journal, event, "%s%s", hw_kafka_error_name(response->error), end);
     } else {
@@ -185,7 +188,7 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
 {
     bool is_in_flight = isr_is_in_flight(replica, request);
 
-    isr_note_answer(replica, response, !is_in_flight);
+    isr_note_answer(replica, request->message, response, !is_in_flight);
     if (!is_in_flight) {
         return false;
     }

@@ -35,7 +35,6 @@ enum { HW_JOURNAL_EVENTS_MAX = 4096, HW_EVENT_DETAIL_SIZE = 240, HW_EVENT_NUMBER
     X(MARKER, "marker")                 /* The end of a transaction, or why it has to wait. */     \
     X(TRANSACTION, "transaction")       /* It begins, is decided, is complete. */                  \
     X(NOTICE, "notice")                 /* The controller tells broker of the record. */           \
-    X(PROPOSAL, "alter_partition")      /* broker proposes an ISR to the controller. */            \
     X(LOG_START, "log_start")           /* It rose to offset. */                                   \
     X(TRUNCATE, "truncate")             /* [offset, end_offset) was cut off. */                    \
     X(LOSS, "loss")                     /* Records of [offset, end_offset) are lost. */            \

@@ -54,6 +54,7 @@ struct hw_alter_partition_request {
     /* Epoch of each member's registration as the leader knows it; HW_BROKER_EPOCH_NONE if it never
      * fetched. */
     hw_broker_epoch_t broker_epochs[HW_REPLICAS_MAX];
+    int64_t message; /* As that of a fetch. */
 };
 
 struct hw_alter_partition_response {

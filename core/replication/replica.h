@@ -233,7 +233,7 @@ bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms
 bool hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr);
 
 /* The proposal in flight as a message, and mark it sent. Returns false if there is none to send. */
-bool hw_replica_take_proposal(struct hw_replica *replica,
+bool hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
                               struct hw_alter_partition_request *request);
 
 /* The controller's answer, or a network failure, to `request`, which hw_replica_take_proposal()

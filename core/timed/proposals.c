@@ -5,7 +5,6 @@
  * proposal of an idle broker leaves at once and alone. Source: DefaultAlterPartitionManager
  * (kafka-time W5.4, W5.5).
  */
-#include "core/base/broker_list.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
 
@@ -69,32 +68,18 @@ static enum hw_status proposals_queue(const struct hw_timed *timed, struct hw_ti
     return status;
 }
 
-/* The proposal is the next message. */
-static void proposals_note_sent(const struct hw_timed *timed, const struct hw_replica *leader,
-                                const struct hw_broker_list *isr)
-{
-    struct hw_event event = hw_replica_event(leader, HW_EVENT_PROPOSAL);
-    char text[HW_BROKER_LIST_TEXT_SIZE];
-
-    event.request = timed->notices.next_id + 1;
-    hw_journal_add(leader->journal, event, "%s", hw_broker_list_format(isr, text, sizeof text));
-}
-
-/* The request has arrived at the controller, or its answer at the leader. */
+/* The request has arrived at the controller. */
 static void proposals_note_arrival(const struct hw_timed *timed,
                                    const struct hw_timed_sender *sender)
 {
     for (size_t i = 0; i < sender->proposal_count; i++) {
-        const struct hw_timed_proposal *proposal = &sender->proposals[i];
-        struct hw_partition *partition = timed->partitions[proposal->place];
+        struct hw_partition *partition = timed->partitions[sender->proposals[i].place];
         struct hw_event event = hw_partition_event(partition, HW_EVENT_DELIVER);
 
-        event.broker = sender->is_answer ? sender->broker : HW_BROKER_ID_NONE;
-        event.peer = sender->is_answer ? HW_BROKER_ID_NONE : sender->broker;
+        event.broker = HW_BROKER_ID_NONE;
+        event.peer = sender->broker;
         event.request = sender->request_id;
-        hw_journal_add(partition->journal, event, "alter_partition%s%s",
-                       sender->is_answer ? ": " : "",
-                       sender->is_answer ? hw_kafka_error_name(proposal->response.error) : "");
+        hw_journal_add_numbers(partition->journal, &event, "proposal", NULL);
     }
 }
 
@@ -115,10 +100,10 @@ static enum hw_status proposals_send(struct hw_timed *timed, struct hw_timed_sen
         struct hw_replica *leader =
             hw_partition_find(timed->partitions[sender->queued[i]], sender->broker);
 
-        if (leader != NULL && hw_replica_take_proposal(leader, &proposal->request)) {
+        if (leader != NULL &&
+            hw_replica_take_proposal(leader, timed->notices.next_id + 1, &proposal->request)) {
             proposal->place = sender->queued[i];
             sender->proposal_count++;
-            proposals_note_sent(timed, leader, &proposal->request.isr);
         }
     }
     sender->queued_count -= count;
@@ -221,7 +206,6 @@ static enum hw_status proposals_apply(struct hw_timed *timed, struct hw_timed_se
     enum hw_status status = HW_OK;
 
     sender->is_under_way = false;
-    proposals_note_arrival(timed, sender);
     for (size_t i = 0; i < sender->proposal_count && status == HW_OK; i++) {
         const struct hw_timed_proposal *proposal = &sender->proposals[i];
         struct hw_partition *partition = timed->partitions[proposal->place];
