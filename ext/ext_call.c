@@ -265,6 +265,10 @@ const char *ext_call_text(struct ext_call *call, int index, const char *name)
                         name);
         return NULL;
     }
+    if (!hw_utf8_is_text((const uint8_t *)text, strlen(text))) {
+        ext_call_refuse(call, "%s(): %s is no UTF-8", call->function->name, name);
+        return NULL;
+    }
     return text;
 }
 
@@ -387,15 +391,19 @@ void ext_call_return_integer(struct ext_call *call, int64_t number)
 void ext_call_return_text(struct ext_call *call, const char *text)
 {
     if (call->status == HW_OK) {
-        sqlite3_result_text(call->context, text, -1, SQLITE_TRANSIENT);
+        if (text == NULL) {
+            sqlite3_result_null(call->context);
+        } else {
+            ext_result_text(call->context, text, strlen(text));
+        }
     }
 }
 
 void ext_call_return_buffer(struct ext_call *call, struct hw_buffer *text)
 {
     if (call->status == HW_OK) {
-        sqlite3_result_text64(call->context, text->size == 0 ? "" : (const char *)text->bytes,
-                              text->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+        ext_result_text(call->context, text->size == 0 ? "" : (const char *)text->bytes,
+                        text->size);
     }
     hw_buffer_release(text);
 }

@@ -57,7 +57,7 @@ void ext_call_unregister(sqlite3 *db, const struct ext_function *function);
 /* An argument that was left out, or is NULL. */
 bool ext_call_is_missing(const struct ext_call *call, int index);
 
-/* TEXT that is not NULL and has no NUL character; borrowed until the function returns. */
+/* TEXT that is not NULL, has no NUL character and is UTF-8; borrowed until the function returns. */
 const char *ext_call_text(struct ext_call *call, int index, const char *name);
 /* The same, or NULL where it is missing. */
 const char *ext_call_optional_text(struct ext_call *call, int index, const char *name);

@@ -2,8 +2,11 @@
 /* Codes and texts of errors, as SQLite wants them. */
 #include "ext/ext_error.h"
 
+#include "ext/ext_value.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -49,13 +52,18 @@ static const char *error_name(const struct hw_error *error)
     return hw_kafka_error_name(HW_KAFKA_INVALID_REQUEST);
 }
 
-/* The text, from sqlite3_mprintf(). NULL if there is no memory. */
+/* The text, to be freed. What it quotes may be no UTF-8, or be cut within a character: hosts take
+ * texts that are. NULL if there is no memory. */
 static char *error_text(const struct hw_error *error)
 {
     const char *name = error_name(error);
+    sqlite3_str *text = sqlite3_str_new(NULL);
 
-    return name == NULL ? sqlite3_mprintf("%s", error->message)
-                        : sqlite3_mprintf("%s: %s", name, error->message);
+    if (name != NULL) {
+        sqlite3_str_appendf(text, "%s: ", name);
+    }
+    ext_value_add_mended(text, (const uint8_t *)error->message, strlen(error->message));
+    return sqlite3_str_finish(text);
 }
 
 void ext_error_to_context(sqlite3_context *context, const struct hw_error *error)

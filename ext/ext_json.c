@@ -95,20 +95,36 @@ static enum hw_status walk_text(sqlite3 *db, const char *text, char opener, cons
     return status;
 }
 
+/* The text of a JSON argument; *text is NULL where the value is none. */
+static enum hw_status text_of_value(sqlite3_value *value, const char *what, const char **text,
+                                    struct hw_error *error)
+{
+    *text = NULL;
+    if (sqlite3_value_type(value) != SQLITE_TEXT) {
+        return HW_OK;
+    }
+    *text = (const char *)sqlite3_value_text(value);
+    if (*text == NULL) {
+        return hw_error_no_memory(error, what);
+    }
+    return hw_utf8_is_text((const uint8_t *)*text, (size_t)sqlite3_value_bytes(value))
+               ? HW_OK
+               : ext_error_invalid(error, "%s: a text that is no UTF-8, or has a NUL", what);
+}
+
 static enum hw_status walk_value(sqlite3 *db, sqlite3_value *value, char opener, const char *what,
                                  ext_json_visit *visit, void *context, struct hw_error *error)
 {
     char described[EXT_VALUE_TEXT_SIZE];
     const char *text;
+    enum hw_status status = text_of_value(value, what, &text, error);
 
-    if (sqlite3_value_type(value) != SQLITE_TEXT) {
+    if (status == HW_OK && text == NULL) {
         return ext_error_invalid(error, "%s must be a JSON %s, not %s", what,
                                  opener == '{' ? "object" : "array",
                                  ext_value_describe(value, described));
     }
-    text = (const char *)sqlite3_value_text(value);
-    return text == NULL ? hw_error_no_memory(error, what)
-                        : walk_text(db, text, opener, what, visit, context, error);
+    return status == HW_OK ? walk_text(db, text, opener, what, visit, context, error) : status;
 }
 
 enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *what,
@@ -359,11 +375,13 @@ enum hw_status ext_json_headers(sqlite3 *db, sqlite3_value *object, struct hw_bu
 {
     struct header_walk walk = {.headers = headers, .count = 0};
     size_t size_before = headers->size;
-    const char *text =
-        sqlite3_value_type(object) == SQLITE_TEXT ? (const char *)sqlite3_value_text(object) : NULL;
+    const char *text;
     bool is_plain = false;
-    enum hw_status status = text == NULL ? HW_OK : plain_headers(&walk, text, &is_plain, error);
+    enum hw_status status = text_of_value(object, "headers", &text, error);
 
+    if (status == HW_OK && text != NULL) {
+        status = plain_headers(&walk, text, &is_plain, error);
+    }
     if (status == HW_OK && !is_plain) {
         headers->size = size_before;
         walk.count = 0;

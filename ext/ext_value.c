@@ -126,13 +126,9 @@ static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t
     }
 }
 
-/* Bytes that are not all UTF-8, as text. */
-static void result_mended(sqlite3_context *context, const uint8_t *bytes, size_t size)
+void ext_value_add_mended(sqlite3_str *text, const uint8_t *bytes, size_t size)
 {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_uint64 mended_size;
     size_t length;
-    char *mended;
 
     for (size_t at = 0; at < size; at += length) {
         length = hw_utf8_character_size(bytes + at, size - at);
@@ -143,6 +139,16 @@ static void result_mended(sqlite3_context *context, const uint8_t *bytes, size_t
             sqlite3_str_append(text, (const char *)bytes + at, (int)length);
         }
     }
+}
+
+/* Bytes that are not all UTF-8, as text. */
+static void result_mended(sqlite3_context *context, const uint8_t *bytes, size_t size)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_uint64 mended_size;
+    char *mended;
+
+    ext_value_add_mended(text, bytes, size);
     mended_size = (sqlite3_uint64)sqlite3_str_length(text);
     mended = sqlite3_str_finish(text);
     if (mended == NULL) {

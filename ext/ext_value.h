@@ -46,6 +46,9 @@ void ext_result_value(sqlite3_context *context, const struct hw_record *record,
 /* The same for headers: a JSON object in their order, {} if there are none. */
 void ext_result_headers(sqlite3_context *context, const struct hw_record *record);
 
+/* Add bytes to a text: each that is no UTF-8 becomes U+FFFD. */
+void ext_value_add_mended(sqlite3_str *text, const uint8_t *bytes, size_t size);
+
 /* Text that may come from outside: a BLOB where it is no UTF-8, which a host could not take. */
 void ext_result_text(sqlite3_context *context, const char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/files/kafka_paths.h"
 
+#include "ext/ext_error.h"
 #include "ext/ext_json.h"
 #include "ext/ext_registry.h"
 
@@ -64,6 +65,11 @@ enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *s
     *paths = (struct kafka_paths){.names = {.allocator = &ext_allocator}};
     if (text == NULL) {
         return hw_error_no_memory(error, "a path");
+    }
+    if (sqlite3_value_type(value) == SQLITE_TEXT &&
+        !hw_utf8_is_text((const uint8_t *)text, (size_t)sqlite3_value_bytes(value))) {
+        return ext_error_invalid(error, "the path is a text that is no UTF-8, or has a NUL: give "
+                                        "such a name as a blob");
     }
     if (text[0] == '[') {
         status = hw_store_exists(store, text, &exists, error);
