@@ -54,14 +54,22 @@ HW_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) -I. -MMD -MP
 SO_LDFLAGS = -shared -Wl,-z,defs
 
 CORE = $(sort $(wildcard core/*.c core/*/*.c))
-EXT  = $(sort $(wildcard ext/*.c ext/*/*.c))
+EXT  = $(sort $(filter-out ext/live/%,$(wildcard ext/*.c ext/*/*.c)))
 SQL_SUPPORT = $(sort $(wildcard tests/support_sql*.c))
-SUPPORT     = $(filter-out $(SQL_SUPPORT),$(sort $(wildcard tests/support_*.c)))
+SUPPORT     = $(filter-out $(SQL_SUPPORT) tests/support_live.c,$(sort $(wildcard tests/support_*.c)))
 SQL_TESTS  = $(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_sql_*.c)))
-CORE_TESTS = $(filter-out $(SQL_TESTS),$(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_*.c))))
+LIVE_TESTS = $(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_live_*.c)))
+CORE_TESTS = $(filter-out $(SQL_TESTS) $(LIVE_TESTS),$(patsubst tests/%.c,$(BUILD)/%,$(sort $(wildcard tests/test_*.c))))
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
 BENCH_SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/bench/support_*.c)))
+
+# The second library, where librdkafka is there. Of ext/ it has what knows no cluster in the process.
+HAS_LIVE := $(shell pkg-config --exists 'rdkafka >= 2.0.2' 2>/dev/null && echo yes)
+LIVE = $(sort $(wildcard ext/live/*.c))
+LIVE_SHARED = $(addprefix ext/,config_list.c ext_argument.c ext_error.c ext_hash.c ext_json.c ext_memory.c ext_range.c \
+              ext_rows.c ext_schema.c ext_value.c plan_comparison.c topics/record_plan.c topics/topic_row.c)
+LIVE_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(LIVE) $(LIVE_SHARED))
 
 # C files that the build makes.
 GENERATED = $(BUILD)/generated/page_template.c $(BUILD)/generated/message_table.c
@@ -72,25 +80,40 @@ SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
 C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests golden experiments readme \
+.PHONY: all live-library programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop page bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/highwater.so $(if $(filter build,$(BUILD)),highwater.so)
+all: $(BUILD)/highwater.so $(if $(filter build,$(BUILD)),highwater.so) live-library
 
 core-programs: $(CORE_TESTS)
 
 # What `make test` needs built.
-programs: all $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql
+programs: all $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql $(if $(HAS_LIVE),$(LIVE_TESTS))
 
 $(BUILD)/highwater.so: $(CORE_OBJ) $(EXT_OBJ)
 	@echo "  LINK  $@"
 	$(Q)$(LINK) $(SO_LDFLAGS) -o $@ $^ $(CODEC_LIBS)
 
 highwater.so: $(BUILD)/highwater.so
+	$(Q)ln -sf $< $@
+
+ifeq ($(HAS_LIVE),yes)
+live-library: $(BUILD)/highwater_live.so $(if $(filter build,$(BUILD)),highwater_live.so)
+else
+live-library:
+	@echo "  highwater_live.so is left out: it needs librdkafka 2.0.2 or later (Debian: librdkafka-dev)"
+endif
+
+$(LIVE:%.c=$(BUILD)/%.o): private HW_CFLAGS += -D_POSIX_C_SOURCE=200809L $(call pkg,--cflags rdkafka)
+$(BUILD)/highwater_live.so: $(LIVE_OBJ) $(BUILD)/core.a
+	@echo "  LINK  $@"
+	$(Q)$(LINK) $(SO_LDFLAGS) -o $@ $^ $(call pkg,--libs rdkafka) $(CODEC_LIBS)
+
+highwater_live.so: $(BUILD)/highwater_live.so
 	$(Q)ln -sf $< $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
@@ -144,6 +167,15 @@ $(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o $(BUILD)/support_sql.a $(BUILD)
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS)
 
+# Those of the second library have a cluster of their own: librdkafka's mock.
+$(BUILD)/tests/test_live_%.o $(BUILD)/tests/support_live.o: private HW_CFLAGS += -D_GNU_SOURCE \
+                     -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"' -DHW_TEST_LIVE='"$(BUILD)/highwater_live.so"' \
+                     $(call pkg,--cflags rdkafka)
+$(BUILD)/test_live_%: $(BUILD)/tests/test_live_%.o $(BUILD)/tests/support_live.o $(BUILD)/support_sql.a \
+                      $(BUILD)/support.a $(BUILD)/core.a | $(BUILD)/highwater.so $(BUILD)/highwater_live.so
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS) $(call pkg,--libs rdkafka)
+
 $(BUILD)/core.a: $(CORE_OBJ)
 $(BUILD)/support.a: $(SUPPORT_OBJ)
 $(BUILD)/support_sql.a: $(SQL_SUPPORT_OBJ)
@@ -169,9 +201,9 @@ RUN = tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout $(TEST_TIMEOUT)
 
 test: deps
 	$(Q)built=0; $(MAKE_PROGRAMS) programs || built=1; \
-	  $(RUN) --built $$built checks core sql golden experiments readme
+	  $(RUN) --built $$built checks core sql live golden experiments readme
 
-core-tests sql-tests golden experiments readme:
+core-tests sql-tests live-tests golden experiments readme:
 	$(Q)built=0; $(MAKE_PROGRAMS) programs || built=1; \
 	  $(RUN) --built $$built $(@:%-tests=%)
 
@@ -223,7 +255,7 @@ asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=build/asan asan-run
 asan-run:
 	$(Q)HW_TEST_QUICK=1 SQLITE3="env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 sqlite3" \
-	  tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 300 core sql golden experiments
+	  tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 300 core sql live golden experiments
 
 # gcc, because Debian's valgrind cannot read the debug information of its clang.
 valgrind:
@@ -233,7 +265,7 @@ valgrind-run:
 	$(Q)HW_TEST_QUICK=1 tests/run.sh --build $(BUILD) --jobs $(JOBS) --timeout 900 --wrap "valgrind -q \
 	  --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
 	  --show-leak-kinds=definite,indirect --keep-debuginfo=yes --child-silent-after-fork=yes" \
-	  core sql golden
+	  core sql live golden
 
 tsan:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/tsan CC=gcc OPT="$(SANITIZE) -fsanitize=thread" \
@@ -327,6 +359,6 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so
 
 clean:
-	rm -rf build highwater.so
+	rm -rf build highwater.so highwater_live.so
 
 -include $(wildcard $(addprefix $(BUILD)/,$(addsuffix *.d,generated/ core/ core/*/ ext/ ext/*/ tests/ tests/*/)))

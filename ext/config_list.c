@@ -3,7 +3,7 @@
 #include "ext/config_list.h"
 
 #include "ext/ext_json.h"
-#include "ext/ext_registry.h"
+#include "ext/ext_memory.h"
 
 #include <string.h>
 

@@ -23,19 +23,6 @@ struct ext_cluster {
 
 static struct ext_cluster *clusters;
 
-static void *sqlite_resize(void *context, void *block, size_t size_old, size_t size_new)
-{
-    (void)context;
-    (void)size_old;
-    if (size_new == 0) {
-        sqlite3_free(block);
-        return NULL;
-    }
-    return sqlite3_realloc64(block, size_new);
-}
-
-const struct hw_allocator ext_allocator = {.context = NULL, .resize = sqlite_resize};
-
 /* Found anew each time, rather than kept in a variable. */
 static sqlite3_mutex *list_mutex(void)
 {

@@ -16,12 +16,9 @@
 #ifndef EXT_REGISTRY_H
 #define EXT_REGISTRY_H
 
-#include "core/highwater.h"
+#include "ext/ext_memory.h"
 
 struct ext_cluster;
-
-/* SQLite's memory. */
-extern const struct hw_allocator ext_allocator;
 
 struct ext_cluster_options {
     const char *directory; /* NULL: in memory. */

@@ -2,9 +2,9 @@
 /* Cells in one array, row by row; texts one behind the other in a buffer. */
 #include "ext/ext_rows.h"
 
-#include "ext/ext_registry.h"
+#include "ext/ext_hash.h"
+#include "ext/ext_memory.h"
 #include "ext/ext_value.h"
-#include "ext/ext_vtab.h"
 
 #include <string.h>
 
@@ -163,13 +163,13 @@ uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, 
         if ((columns >> i & 1) == 0) {
             continue;
         }
-        hash = ext_vtab_hash(hash, (uint64_t)cell->kind);
+        hash = ext_hash(hash, (uint64_t)cell->kind);
         if (cell->kind == EXT_CELL_TEXT) {
-            hash = ext_vtab_hash_text(hash, (const char *)rows->texts.bytes + cell->number,
-                                      (size_t)cell->size);
+            hash = ext_hash_text(hash, (const char *)rows->texts.bytes + cell->number,
+                                 (size_t)cell->size);
         } else {
-            hash = ext_vtab_hash(hash, (uint64_t)cell->number +
-                                           (cell->kind == EXT_CELL_RUN ? (uint64_t)repeat : 0));
+            hash = ext_hash(hash, (uint64_t)cell->number +
+                                      (cell->kind == EXT_CELL_RUN ? (uint64_t)repeat : 0));
         }
     }
     return hash;

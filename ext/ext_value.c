@@ -104,6 +104,20 @@ enum hw_status ext_value_bytes(sqlite3_value *value, const char *what, const uin
     return HW_OK;
 }
 
+bool ext_bytes_type_read(const char *word, enum ext_bytes_type *type)
+{
+    static const char *const words[] = {
+        [EXT_BYTES_AUTO] = "auto", [EXT_BYTES_TEXT] = "text", [EXT_BYTES_BLOB] = "blob"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (sqlite3_stricmp(word, words[i]) == 0) {
+            *type = (enum ext_bytes_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Key or value of a record. `headers` are behind both of them, so that there is a byte after the
  * last one; NULL: perhaps there is none. */
 static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size,

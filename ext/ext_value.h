@@ -37,6 +37,9 @@ enum ext_bytes_type {
     EXT_BYTES_BLOB
 };
 
+/* From the word auto, text or blob. */
+bool ext_bytes_type_read(const char *word, enum ext_bytes_type *type);
+
 /* The result of a column: key or value of a record. Copied. */
 void ext_result_key(sqlite3_context *context, const struct hw_record *record,
                     enum ext_bytes_type type);

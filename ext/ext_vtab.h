@@ -47,13 +47,4 @@ int ext_vtab_connect(sqlite3 *db, void *client, int argc, const char *const *arg
 int ext_vtab_disconnect(sqlite3_vtab *vtab);
 int ext_vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
 
-/*
- * Hashes for rowids. A rowid is one of the whole table: the same row has the same one in each scan,
- * and two rows have two, whatever the arguments were, since SQLite joins the scans of an OR by it.
- * Two equal hashes are as unlikely as any of 64 bits. A hash begins as 0, and each part is added to
- * the hash of those before it.
- */
-uint64_t ext_vtab_hash(uint64_t hash, uint64_t more);
-uint64_t ext_vtab_hash_text(uint64_t hash, const char *text, size_t size);
-
 #endif /* EXT_VTAB_H */

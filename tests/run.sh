@@ -9,6 +9,7 @@
 #                     [--built STATUS] SUITE...
 #
 #   core sql     the cmocka programs tests/test_*.c, without and with SQLite
+#   live         tests/test_live_*.c, where librdkafka is there
 #   threads      those tests/test_sql_*.c whose name has "thread" in it
 #   golden       tests/golden/*.test           experiments   sql/*.sql
 #   readme       sessions in README files      checks        layers, symbols, the command line, ...
@@ -66,12 +67,23 @@ add_suite() {
         for file in tests/test_*.c; do
             name=$(basename "$file" .c)
             case $1:$name in
-            core:test_sql_*) ;;
+            core:test_sql_* | core:test_live_*) ;;
             core:* | sql:test_sql_* | threads:test_sql_*thread*)
                 add sum "$name" $wrap "$build/$name"
                 ;;
             esac
         done
+        ;;
+    live)
+        # What cannot be tried is said, and is no failure: highwater.so does not need librdkafka.
+        if [ ! -e "$build/highwater_live.so" ]; then
+            echo 'test_live_*: left out, there is no librdkafka 2.0.2 or later (Debian: librdkafka-dev)'
+        else
+            for file in tests/test_live_*.c; do
+                name=$(basename "$file" .c)
+                add sum "$name" $wrap "$build/$name"
+            done
+        fi
         ;;
     golden)
         for file in tests/golden/*.test; do

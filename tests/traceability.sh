@@ -60,7 +60,7 @@ tagged() {
 explained() {
     sed '/^#/d; s/^\([^ ]*\) .*/\1/' "$ids/without_test.txt" |
         awk -v pattern='[0-9]+$' '
-            !/.-./ || /^[A-F]-[0-9]+$/ { print; next }
+            !/.-./ || /^[A-FL]-[0-9]+$/ { print; next }
             {
                 match($0, /-[A-Z]+[0-9.]*-?[0-9]+$/)
                 first = substr($0, 1, RSTART - 1)
@@ -107,5 +107,5 @@ report() {
 brief=${1:-}
 report rules Semantics '[RX][0-9]+[.][0-9]+' rules.txt "$brief"
 report rows Row '[CTI][0-9][0-9][0-9]' rows.txt "$brief"
-report cases Case '[A-F]-[0-9][0-9]' cases.txt "$brief"
+report cases Case '[A-FL]-[0-9][0-9]' cases.txt "$brief"
 exit "$status"

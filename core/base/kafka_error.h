@@ -28,6 +28,9 @@
     X(NOT_ENOUGH_REPLICAS, 19)                                                                     \
     X(NOT_ENOUGH_REPLICAS_AFTER_APPEND, 20)                                                        \
     X(INVALID_REQUIRED_ACKS, 21)                                                                   \
+    X(TOPIC_AUTHORIZATION_FAILED, 29)                                                              \
+    X(GROUP_AUTHORIZATION_FAILED, 30)                                                              \
+    X(CLUSTER_AUTHORIZATION_FAILED, 31)                                                            \
     X(INVALID_TIMESTAMP, 32)                                                                       \
     X(UNSUPPORTED_VERSION, 35)                                                                     \
     X(TOPIC_ALREADY_EXISTS, 36)                                                                    \
@@ -47,12 +50,18 @@
     X(INVALID_TRANSACTION_TIMEOUT, 50)                                                             \
     X(CONCURRENT_TRANSACTIONS, 51)                                                                 \
     X(TRANSACTION_COORDINATOR_FENCED, 52)                                                          \
+    X(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 53)                                                   \
+    X(SECURITY_DISABLED, 54)                                                                       \
     X(OPERATION_NOT_ATTEMPTED, 55)                                                                 \
     X(KAFKA_STORAGE_ERROR, 56)                                                                     \
+    X(SASL_AUTHENTICATION_FAILED, 58)                                                              \
     X(UNKNOWN_PRODUCER_ID, 59)                                                                     \
     X(REASSIGNMENT_IN_PROGRESS, 60)                                                                \
+    X(NON_EMPTY_GROUP, 68)                                                                         \
+    X(GROUP_ID_NOT_FOUND, 69)                                                                      \
     X(FETCH_SESSION_ID_NOT_FOUND, 70)                                                              \
     X(INVALID_FETCH_SESSION_EPOCH, 71)                                                             \
+    X(TOPIC_DELETION_DISABLED, 73)                                                                 \
     X(FENCED_LEADER_EPOCH, 74)                                                                     \
     X(UNKNOWN_LEADER_EPOCH, 75)                                                                    \
     X(UNSUPPORTED_COMPRESSION_TYPE, 76)                                                            \
@@ -63,6 +72,8 @@
     X(ELECTION_NOT_NEEDED, 84)                                                                     \
     X(NO_REASSIGNMENT_IN_PROGRESS, 85)                                                             \
     X(INVALID_RECORD, 87)                                                                          \
+    X(UNSTABLE_OFFSET_COMMIT, 88)                                                                  \
+    X(THROTTLING_QUOTA_EXCEEDED, 89)                                                               \
     X(PRODUCER_FENCED, 90)                                                                         \
     X(INVALID_UPDATE_VERSION, 95)                                                                  \
     X(UNKNOWN_TOPIC_ID, 100)                                                                       \

@@ -10,6 +10,7 @@
 #include "ext/tables/vtab_batches.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_hash.h"
 #include "ext/ext_vtab.h"
 #include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_scan.h"
@@ -196,8 +197,8 @@ static int batches_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct hw_partition_row *row = ((const struct batches_cursor *)base)->row;
 
-    *rowid = (sqlite3_int64)ext_vtab_hash(ext_vtab_hash_text(0, row->file, strlen(row->file)),
-                                          (uint64_t)row->entry.position);
+    *rowid = (sqlite3_int64)ext_hash(ext_hash_text(0, row->file, strlen(row->file)),
+                                     (uint64_t)row->entry.position);
     return SQLITE_OK;
 }
 

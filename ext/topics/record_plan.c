@@ -3,7 +3,7 @@
 #include "ext/topics/record_plan.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_vtab.h"
+#include "ext/ext_hash.h"
 #include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
@@ -507,11 +507,11 @@ int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int
     if (!scan->has_replica && !scan->has_client_epoch && scan->mode == HW_READ_UNCOMMITTED) {
         return rowid;
     }
-    hash = ext_vtab_hash(ext_vtab_hash(0, (uint64_t)scan->mode),
-                         scan->has_replica ? (uint64_t)scan->replicas.first : UINT64_MAX);
-    hash = ext_vtab_hash(hash,
-                         scan->has_client_epoch ? (uint64_t)scan->client_epochs.first : UINT64_MAX);
-    return (int64_t)(ext_vtab_hash(hash, (uint64_t)rowid) | UINT64_C(1) << 63);
+    hash = ext_hash(ext_hash(0, (uint64_t)scan->mode),
+                    scan->has_replica ? (uint64_t)scan->replicas.first : UINT64_MAX);
+    hash =
+        ext_hash(hash, scan->has_client_epoch ? (uint64_t)scan->client_epochs.first : UINT64_MAX);
+    return (int64_t)(ext_hash(hash, (uint64_t)rowid) | UINT64_C(1) << 63);
 }
 
 struct ext_range record_scan_offsets(const struct record_scan *scan, int64_t partition)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Splitting "name = value", taking quotes away, and checking what may stand together. */
+/* Which arguments there are, and what may stand together. */
 #include "ext/topics/topic_arguments.h"
 
+#include "ext/ext_argument.h"
 #include "ext/ext_error.h"
 
 #include <ctype.h>
@@ -15,41 +16,6 @@ static const char *const own_names[] = {"partitions", "replication.factor", "top
 static const char allowed[] = "allowed are partitions, replication.factor, topic, partition, "
                               "key.type, value.type, and topic configs: SELECT name FROM hw_config "
                               "WHERE scope = 'topic'";
-
-/* Copy [start, end) without the white space at both ends, and without SQL's quotes around it. NULL
- * if there is no memory. */
-static char *copy_word(const char *start, const char *end)
-{
-    char *word;
-    char *to;
-    char quote;
-
-    while (start < end && isspace((unsigned char)*start)) {
-        start++;
-    }
-    while (end > start && isspace((unsigned char)end[-1])) {
-        end--;
-    }
-    to = word = sqlite3_malloc64((sqlite3_uint64)(end - start) + 1);
-    if (word == NULL) {
-        return NULL;
-    }
-    quote = end - start >= 2 && strchr("'\"`[", *start) != NULL ? *start : '\0';
-    quote = quote == '[' ? ']' : quote;
-    if (quote != '\0' && end[-1] == quote) {
-        start++;
-        end--;
-    } else {
-        quote = '\0';
-    }
-    while (start < end) {
-        /* A quote inside quotes is written twice. */
-        start += *start == quote && quote != '\0' && end - start >= 2 && start[1] == quote;
-        *to++ = *start++;
-    }
-    *to = '\0';
-    return word;
-}
 
 /* `invalid` is Kafka's name of the error that the value is none. */
 static enum hw_status read_count(const char *name, const char *value, int64_t minimum,
@@ -93,20 +59,13 @@ static enum hw_status given_twice(const char *name, struct hw_error *error)
 static enum hw_status read_type(const char *name, const char *value, bool *is_given,
                                 enum ext_bytes_type *type, struct hw_error *error)
 {
-    static const char *const words[] = {
-        [EXT_BYTES_AUTO] = "auto", [EXT_BYTES_TEXT] = "text", [EXT_BYTES_BLOB] = "blob"};
-
     if (*is_given) {
         return given_twice(name, error);
     }
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (sqlite3_stricmp(value, words[i]) == 0) {
-            *is_given = true;
-            *type = (enum ext_bytes_type)i;
-            return HW_OK;
-        }
-    }
-    return ext_error_invalid(error, "%s must be auto, text or blob, not \"%.60s\"", name, value);
+    *is_given = ext_bytes_type_read(value, type);
+    return *is_given ? HW_OK
+                     : ext_error_invalid(error, "%s must be auto, text or blob, not \"%.60s\"",
+                                         name, value);
 }
 
 static enum hw_status add_argument(struct topic_arguments *arguments, const char *name,
@@ -147,29 +106,16 @@ static enum hw_status add_argument(struct topic_arguments *arguments, const char
 static enum hw_status read_argument(struct topic_arguments *arguments, const char *text,
                                     struct hw_error *error)
 {
-    const char *equals = strchr(text, '=');
-    char *name;
-    char *value;
-    enum hw_status status;
+    char *name = NULL;
+    char *value = NULL;
+    enum hw_status status = ext_argument_split(text, allowed, &name, &value, error);
 
-    if (equals == NULL) {
-        return ext_error_invalid(error,
-                                 "\"%.60s\" is not name=value (a value with commas needs quotes); "
-                                 "%s",
-                                 text, allowed);
+    if (status == HW_OK) {
+        status = add_argument(arguments, name, value, error);
     }
-    name = copy_word(text, equals);
-    value = copy_word(equals + 1, text + strlen(text));
-    status = name == NULL || value == NULL ? hw_error_no_memory(error, "an argument")
-                                           : add_argument(arguments, name, value, error);
     sqlite3_free(name);
     sqlite3_free(value);
     return status;
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n\f\v")] == '\0';
 }
 
 static void init(struct topic_arguments *arguments)
@@ -185,8 +131,7 @@ enum hw_status topic_arguments_read(struct topic_arguments *arguments, int argc,
 
     init(arguments);
     for (int i = 0; status == HW_OK && i < argc; i++) {
-        /* "()" and a comma at the end are one empty argument. */
-        status = is_blank(argv[i]) ? HW_OK : read_argument(arguments, argv[i], error);
+        status = ext_argument_is_blank(argv[i]) ? HW_OK : read_argument(arguments, argv[i], error);
     }
     if (status != HW_OK) {
         return status;

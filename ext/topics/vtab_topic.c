@@ -40,23 +40,6 @@ static const struct ext_column columns[] = {
      "error"},
 };
 
-static const enum record_term terms[] = {[TOPIC_PARTITION] = TERM_PARTITION,
-                                         [TOPIC_OFFSET] = TERM_OFFSET,
-                                         [TOPIC_TIMESTAMP] = TERM_TIMESTAMP,
-                                         [TOPIC_KEY] = TERM_NONE,
-                                         [TOPIC_VALUE] = TERM_NONE,
-                                         [TOPIC_HEADERS] = TERM_NONE,
-                                         [TOPIC_LEADER_EPOCH] = TERM_NONE,
-                                         [TOPIC_PRODUCER_ID] = TERM_NONE,
-                                         [TOPIC_REPLICA] = TERM_REPLICA,
-                                         [TOPIC_ISOLATION] = TERM_ISOLATION,
-                                         [TOPIC_CLIENT_EPOCH] = TERM_CLIENT_EPOCH};
-
-enum {
-    ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION | 1 << TOPIC_CLIENT_EPOCH,
-    LIGHT_COLUMNS = 1 << TOPIC_PARTITION | 1 << TOPIC_OFFSET | ARGUMENT_COLUMNS
-};
-
 /* Arguments of xCreate and xConnect before the user's: module, schema and table. */
 enum { ARGUMENT_SCHEMA = 1, ARGUMENT_TABLE = 2, ARGUMENTS_FIRST = 3 };
 
@@ -366,12 +349,9 @@ static bool has_one_partition(struct topic_table *table)
 static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     struct topic_table *table = (struct topic_table *)vtab;
-    struct record_shape shape = {.columns = terms,
-                                 .rowid = TERM_ROWID,
-                                 .light_columns = LIGHT_COLUMNS,
-                                 .argument_columns = ARGUMENT_COLUMNS,
-                                 .is_always_one = table->partition >= 0};
+    struct record_shape shape = topic_row_shape;
 
+    shape.is_always_one = table->partition >= 0;
     shape.has_one_partition =
         !table->is_foreign && table->partition < 0 && has_one_partition(table);
     return record_plan(info, &shape);

@@ -6,6 +6,7 @@
 #include "ext/ext_schema.h"
 #include "ext/ext_value.h"
 #include "ext/topics/record_cursor.h"
+#include "ext/topics/topic_row.h"
 
 struct topic_table {
     struct record_table record; /* Must be first. */
@@ -17,21 +18,6 @@ struct topic_table {
     int64_t changes_seen; /* sqlite3_total_changes64() at that time: a statement's end moves it. */
     bool owns_topic;      /* DROP TABLE deletes the topic. */
     bool is_foreign;      /* In a schema other than main and temp: only an error can be had. */
-};
-
-/* Columns of the table, in the order in which they are declared. */
-enum topic_column {
-    TOPIC_PARTITION,
-    TOPIC_OFFSET,
-    TOPIC_TIMESTAMP,
-    TOPIC_KEY,
-    TOPIC_VALUE,
-    TOPIC_HEADERS,
-    TOPIC_LEADER_EPOCH, /* Hidden from here on. */
-    TOPIC_PRODUCER_ID,
-    TOPIC_REPLICA,
-    TOPIC_ISOLATION,
-    TOPIC_CLIENT_EPOCH
 };
 
 extern const struct ext_schema vtab_topic_schema;

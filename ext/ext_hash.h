@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hashes for rowids. A rowid is one of the whole table: the same row has the same one in each scan,
+ * and two rows have two, whatever the arguments were, since SQLite joins the scans of an OR by it.
+ * Two equal hashes are as unlikely as any of 64 bits. A hash begins as 0, and each part is added to
+ * the hash of those before it.
+ */
+#ifndef EXT_HASH_H
+#define EXT_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t ext_hash(uint64_t hash, uint64_t more);
+uint64_t ext_hash_text(uint64_t hash, const char *text, size_t size);
+
+#endif /* EXT_HASH_H */

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/live/live_tables.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_value.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#define CONNECTION                                                                                 \
+    {                                                                                              \
+        "connection", "TEXT HIDDEN", "the argument: the name that live_connect() gave"             \
+    }
+
+static const struct ext_column brokers[] = {
+    {"broker", "INTEGER", "the broker's id"},
+    {"host", "TEXT", "where clients find it"},
+    {"port", "INTEGER", "of that host"},
+    {"is_controller", "INTEGER", "1: the broker to which clients send administrative requests"},
+    {"cluster_id", "TEXT", "of the cluster"},
+    CONNECTION};
+
+static const struct ext_column topics[] = {
+    EXT_COLUMN_TOPIC,
+    {"partitions", "INTEGER", "how many there are"},
+    {"replication_factor", "INTEGER", "replicas of the first partition"},
+    {"is_internal", "INTEGER", "1: Kafka's own"},
+    {"error", "TEXT", "what is wrong with the topic; NULL: nothing"},
+    CONNECTION};
+
+static const struct ext_column partitions[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"leader", "INTEGER", "the leader's id; NULL: none"},
+    {"replicas", "TEXT", "their brokers, a JSON array"},
+    {"isr", "TEXT", "those in sync, a JSON array"},
+    {"low", "INTEGER", "the log start offset"},
+    {"high", "INTEGER", "the high watermark"},
+    {"lso", "INTEGER", "the last stable offset"},
+    {"error", "TEXT", "why something is not known; NULL: nothing is wrong"},
+    CONNECTION};
+
+static const struct ext_column configs[] = {
+    {"topic", "TEXT", "of a topic's config; else NULL"},
+    {"broker", "INTEGER", "of a broker's config; else NULL"},
+    {"name", "TEXT", "the config's name"},
+    {"value", "TEXT", "the value in force; NULL where it is a secret"},
+    {"source", "TEXT", "where it was set"},
+    {"is_default", "INTEGER", "1: nobody has set it"},
+    {"is_read_only", "INTEGER", "1: it cannot be changed while the broker runs"},
+    {"is_sensitive", "INTEGER", "1: a secret"},
+    CONNECTION};
+
+static const struct ext_column groups[] = {
+    {"group", "TEXT", "the consumer group's id"},
+    {"state", "TEXT", "Stable, Empty, ..."},
+    {"coordinator", "INTEGER", "the broker that coordinates it"},
+    {"assignor", "TEXT", "how partitions are shared out"},
+    {"members", "INTEGER", "how many there are"},
+    {"is_simple", "INTEGER", "1: it only commits offsets"},
+    {"error", "TEXT", "why something is not known"},
+    CONNECTION};
+
+static const struct ext_column group_offsets[] = {
+    {"group", "TEXT", "the consumer group's id"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"committed", "INTEGER", "the offset that it reads next; NULL: none is committed"},
+    {"high", "INTEGER", "the high watermark"},
+    {"lso", "INTEGER", "the last stable offset"},
+    {"lag", "INTEGER", "high - committed: what transactions write counts their markers too"},
+    {"lag_lso", "INTEGER", "lso - committed: for a group that reads committed"},
+    {"metadata", "TEXT", "what the group committed beside it"},
+    {"error", "TEXT", "why something is not known"},
+    CONNECTION};
+
+static const struct ext_column last_commit[] = {
+    {"name", "TEXT", "the connection's name"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"first_offset", "INTEGER", "of the first record"},
+    {"last_offset", "INTEGER", "of the last one"},
+    {"records", "INTEGER", "how many were written"},
+    {"outcome", "TEXT",
+     "committed; failed: COMMIT was an error, these are in the log; rolled back: in SQLite, after "
+     "Kafka had them; unknown: Kafka did not say"}};
+
+static const sqlite3_module table_methods;
+
+#define TABLE(table_name, function, what, connected)                                               \
+    {                                                                                              \
+        .module = {.schema = {.name = "live_" #table_name,                                         \
+                              .summary = (what),                                                   \
+                              EXT_COLUMNS(table_name)},                                            \
+                   .methods = &table_methods},                                                     \
+        .fill = (function), .has_connection = (connected)                                          \
+    }
+
+static const struct live_table tables[] = {
+    TABLE(brokers, live_look_brokers, "the brokers of a cluster", true),
+    TABLE(topics, live_look_topics, "its topics", true),
+    TABLE(partitions, live_look_partitions, "their partitions", true),
+    TABLE(configs, live_look_configs, "configs of topics and brokers", true),
+    TABLE(groups, live_look_groups, "its consumer groups", true),
+    TABLE(group_offsets, live_look_group_offsets, "what they have committed, and their lag", true),
+    TABLE(last_commit, live_look_last_commit, "where the rows of the last COMMIT are", false)};
+
+const struct live_module *live_table_at(size_t number)
+{
+    return number < sizeof tables / sizeof tables[0] ? &tables[number].module : NULL;
+}
+
+/* ----------------------------------------------------------------------------------- the driver */
+
+struct table {
+    sqlite3_vtab base; /* Must be first. */
+    struct live_session *session;
+    const struct live_table *definition;
+};
+
+struct table_cursor {
+    sqlite3_vtab_cursor base; /* Must be first. */
+    struct ext_rows rows;
+    char *connection;
+    size_t at;
+};
+
+/* Which equalities are passed on, in this order; their bits in the plan. */
+static const char *const passed_columns[] = {"connection", "topic", "partition", "broker", "group"};
+enum { PASS_CONNECTION, PASS_TOPIC, PASS_PARTITION, PASS_BROKER, PASS_GROUP, PASS_COUNT };
+
+static int table_connect(sqlite3 *db, void *argument, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message)
+{
+    const struct live_client *client = argument;
+    struct table *table;
+    int code = live_module_declare(db, client->module);
+
+    (void)argc, (void)argv, (void)message;
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct table){.session = client->session,
+                            .definition = (const struct live_table *)client->module};
+    live_session_retain(table->session);
+    *vtab = &table->base;
+    return SQLITE_OK;
+}
+
+static int table_disconnect(sqlite3_vtab *vtab)
+{
+    live_session_release(((struct table *)vtab)->session);
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+/* The equality on that column: its index, or -1. An argument that is there but cannot be used yet
+ * makes the plan impossible. Text is compared byte by byte, so another collation does not count. */
+static int find_equality(sqlite3_index_info *info, int column, bool is_argument, bool *impossible)
+{
+    for (int i = 0; column >= 0 && i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (constraint->iColumn == column && constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+            strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0) {
+            if (constraint->usable) {
+                return i;
+            }
+            *impossible |= is_argument;
+        }
+    }
+    return -1;
+}
+
+static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    const struct ext_schema *schema = &((struct table *)vtab)->definition->module.schema;
+    bool impossible = false;
+    int count = 0;
+
+    info->estimatedRows = 1000;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        int found = find_equality(info, ext_schema_find(schema, passed_columns[i]),
+                                  i == PASS_CONNECTION, &impossible);
+        if (found >= 0) {
+            info->aConstraintUsage[found].argvIndex = ++count;
+            /* Hidden columns have no value of their own that could be compared. */
+            info->aConstraintUsage[found].omit = i == PASS_CONNECTION;
+            info->idxNum |= 1 << i;
+            info->estimatedRows /= 4;
+        }
+    }
+    info->estimatedCost = 1000.0 + (double)info->estimatedRows;
+    return impossible ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+/* The argument is no cell of a row. */
+static int cell_count(const struct live_table *definition)
+{
+    return definition->module.schema.column_count - (definition->has_connection ? 1 : 0);
+}
+
+static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened)
+{
+    struct table_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+    struct ext_rows_filter filter = {.topic = NULL};
+
+    if (cursor == NULL) {
+        return SQLITE_NOMEM;
+    }
+    *cursor = (struct table_cursor){.at = 0};
+    ext_rows_init(&cursor->rows, cell_count(((struct table *)vtab)->definition), &filter);
+    *opened = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int table_close(sqlite3_vtab_cursor *base)
+{
+    struct table_cursor *cursor = (struct table_cursor *)base;
+
+    ext_rows_release(&cursor->rows);
+    sqlite3_free(cursor->connection);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* Gather the rows with a handle of the cluster. */
+static enum hw_status fill_from_cluster(const struct table *table, const char *connection,
+                                        struct live_look *look)
+{
+    enum hw_status status;
+
+    if (connection == NULL) {
+        return ext_error_invalid(look->error, "%s() takes the name of a connection: %s('prod')",
+                                 table->definition->module.schema.name,
+                                 table->definition->module.schema.name);
+    }
+    status = live_session_find(table->session, connection, &look->cluster, look->error);
+    if (status == HW_OK) {
+        status =
+            live_cluster_consumer(look->cluster, HW_READ_UNCOMMITTED, &look->handle, look->error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    live_wait_begin(&look->wait, table->session->db, look->cluster->timeout_ms);
+    status = table->definition->fill(look);
+    live_cluster_give_back(look->handle);
+    return status;
+}
+
+static const char *text_of(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value)
+                                                    : NULL;
+}
+
+/* Read the arguments as far as the plan has them. A value of another type may still be equal, by
+ * SQLite's rules; then every row is made. */
+static const char *read_filter(int plan, sqlite3_value **argv, struct ext_rows_filter *filter,
+                               const char **group)
+{
+    const char *connection = NULL;
+
+    for (int i = 0, at = 0; i < PASS_COUNT; i++) {
+        sqlite3_value *value = (plan & 1 << i) != 0 ? argv[at++] : NULL;
+
+        if (value != NULL && i == PASS_CONNECTION) {
+            connection = text_of(value);
+        } else if (value != NULL && i == PASS_TOPIC) {
+            filter->topic = text_of(value);
+        } else if (value != NULL && i == PASS_PARTITION) {
+            filter->has_partition = ext_value_integer(value, &filter->partition);
+        } else if (value != NULL && i == PASS_BROKER) {
+            filter->has_broker = ext_value_integer(value, &filter->broker);
+        } else if (value != NULL) {
+            *group = text_of(value);
+        }
+    }
+    return connection;
+}
+
+static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                        sqlite3_value **argv)
+{
+    struct table_cursor *cursor = (struct table_cursor *)base;
+    const struct table *table = (const struct table *)base->pVtab;
+    struct ext_rows_filter filter = {.topic = NULL};
+    struct hw_error error;
+    struct live_look look = {.session = table->session, .error = &error};
+    const char *connection = read_filter(plan, argv, &filter, &look.group);
+    enum hw_status status;
+
+    (void)text, (void)argc;
+    ext_rows_release(&cursor->rows);
+    ext_rows_init(&look.rows, cell_count(table->definition), &filter);
+    cursor->at = 0;
+    status = table->definition->has_connection ? fill_from_cluster(table, connection, &look)
+                                               : table->definition->fill(&look);
+    if (status == HW_OK && look.rows.status != HW_OK) {
+        status = look.rows.status;
+        error = look.rows.error;
+    }
+    cursor->rows = look.rows;
+    cursor->rows.filter.topic = NULL; /* It belongs to the argument. */
+    sqlite3_free(cursor->connection);
+    cursor->connection = connection == NULL ? NULL : sqlite3_mprintf("%s", connection);
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
+}
+
+static int table_next(sqlite3_vtab_cursor *base)
+{
+    ((struct table_cursor *)base)->at++;
+    return SQLITE_OK;
+}
+
+static int table_eof(sqlite3_vtab_cursor *base)
+{
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
+
+    return cursor->at >= ext_rows_count(&cursor->rows);
+}
+
+static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
+    const struct live_table *definition = ((const struct table *)base->pVtab)->definition;
+
+    if (column >= cell_count(definition)) {
+        sqlite3_result_text(context, cursor->connection, -1, SQLITE_TRANSIENT);
+    } else {
+        ext_rows_result(&cursor->rows, cursor->at, column, context);
+    }
+    return SQLITE_OK;
+}
+
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct table_cursor *cursor = (const struct table_cursor *)base;
+
+    *rowid = (sqlite3_int64)ext_rows_hash(&cursor->rows, cursor->at, 0, UINT64_MAX);
+    return SQLITE_OK;
+}
+
+static const sqlite3_module table_methods = {.iVersion = 0,
+                                             .xConnect = table_connect,
+                                             .xBestIndex = table_best_index,
+                                             .xDisconnect = table_disconnect,
+                                             .xOpen = table_open,
+                                             .xClose = table_close,
+                                             .xFilter = table_filter,
+                                             .xNext = table_next,
+                                             .xEof = table_eof,
+                                             .xColumn = table_column,
+                                             .xRowid = table_rowid};

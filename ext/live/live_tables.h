@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables that show a cluster, live_brokers('prod') and so on. Their rows are gathered when a
+ * scan starts. A condition on topic, partition, broker or "group" asks for less.
+ */
+#ifndef LIVE_TABLES_H
+#define LIVE_TABLES_H
+
+#include "ext/ext_rows.h"
+#include "ext/live/live_module.h"
+
+/* What a fill function gets. */
+struct live_look {
+    struct live_session *session;
+    struct live_cluster *cluster; /* NULL where the table has no connection. */
+    struct live_handle *handle;   /* A consumer that reads uncommitted. */
+    struct live_wait wait;
+    struct ext_rows rows;
+    const char *group; /* NULL: all. */
+    struct hw_error *error;
+};
+
+struct live_table {
+    struct live_module module; /* Must be first. */
+    enum hw_status (*fill)(struct live_look *look);
+    bool has_connection; /* Its last column is the argument. */
+};
+
+/* The module of that number, from 0 on; NULL behind the last. */
+const struct live_module *live_table_at(size_t number);
+
+/* looks_*.c: errors are those of the cluster. */
+enum hw_status live_look_brokers(struct live_look *look);
+enum hw_status live_look_topics(struct live_look *look);
+enum hw_status live_look_partitions(struct live_look *look);
+enum hw_status live_look_configs(struct live_look *look);
+enum hw_status live_look_groups(struct live_look *look);
+enum hw_status live_look_group_offsets(struct live_look *look);
+enum hw_status live_look_last_commit(struct live_look *look);
+
+#endif /* LIVE_TABLES_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A live table: what its schema says, and the cluster that is meant. */
+#ifndef LIVE_TOPIC_H
+#define LIVE_TOPIC_H
+
+#include "ext/live/live_arguments.h"
+#include "ext/live/live_session.h"
+
+struct live_topic {
+    sqlite3_vtab base; /* Must be first. */
+    struct live_session *session;
+    struct live_arguments arguments; /* The topic's name is filled in. */
+    int32_t partitions;              /* Of the topic when it was last looked at; 0: never. */
+};
+
+/* The cluster that the table names, and how long to wait for it. Errors: those of
+ * live_session_find(). */
+enum hw_status live_topic_cluster(const struct live_topic *table, struct live_cluster **cluster,
+                                  int *timeout_ms, struct hw_error *error);
+
+#endif /* LIVE_TOPIC_H */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "ext/topics/topic_row.h"
+
+#include "ext/ext_error.h"
+#include "ext/ext_json.h"
+#include "ext/ext_value.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const enum record_term terms[] = {[TOPIC_PARTITION] = TERM_PARTITION,
+                                         [TOPIC_OFFSET] = TERM_OFFSET,
+                                         [TOPIC_TIMESTAMP] = TERM_TIMESTAMP,
+                                         [TOPIC_KEY] = TERM_NONE,
+                                         [TOPIC_VALUE] = TERM_NONE,
+                                         [TOPIC_HEADERS] = TERM_NONE,
+                                         [TOPIC_LEADER_EPOCH] = TERM_NONE,
+                                         [TOPIC_PRODUCER_ID] = TERM_NONE,
+                                         [TOPIC_REPLICA] = TERM_REPLICA,
+                                         [TOPIC_ISOLATION] = TERM_ISOLATION,
+                                         [TOPIC_CLIENT_EPOCH] = TERM_CLIENT_EPOCH};
+
+enum { ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION | 1 << TOPIC_CLIENT_EPOCH };
+
+const struct record_shape topic_row_shape = {.columns = terms,
+                                             .rowid = TERM_ROWID,
+                                             .light_columns = 1 << TOPIC_PARTITION |
+                                                              1 << TOPIC_OFFSET | ARGUMENT_COLUMNS,
+                                             .argument_columns = ARGUMENT_COLUMNS};
+
+/* Arguments of xUpdate before those of the columns. */
+enum { ARGUMENT_OLD_ROWID = 0, ARGUMENT_NEW_ROWID = 1, ARGUMENTS_COLUMNS = 2 };
+
+static bool is_given(sqlite3_value *const *values, enum topic_column column)
+{
+    return sqlite3_value_type(values[column]) != SQLITE_NULL;
+}
+
+static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
+{
+    struct hw_error error;
+
+    (void)ext_error_invalid(
+        &error, is_delete ? "a log only grows: instead of DELETE, INSERT the key with a "
+                            "NULL value (a tombstone), or call delete_records()"
+                          : "a log only grows: instead of UPDATE, INSERT a new record "
+                            "with the same key");
+    return ext_error_to_vtab(vtab, &error);
+}
+
+int topic_row_refuse_change(sqlite3_vtab *vtab, int argc, sqlite3_value **argv)
+{
+    if (argc == 1 || sqlite3_value_type(argv[ARGUMENT_OLD_ROWID]) != SQLITE_NULL) {
+        return refuse_change(vtab, argc == 1);
+    }
+    return SQLITE_OK;
+}
+
+bool topic_row_has_offset(sqlite3_value **argv)
+{
+    return sqlite3_value_type(argv[ARGUMENT_NEW_ROWID]) != SQLITE_NULL ||
+           is_given(argv + ARGUMENTS_COLUMNS, TOPIC_OFFSET);
+}
+
+static enum hw_status read_partition(sqlite3_value *const *values, int64_t *partition,
+                                     struct hw_error *error)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+
+    *partition = -1;
+    if (!is_given(values, TOPIC_PARTITION)) {
+        return HW_OK;
+    }
+    if (!ext_value_integer(values[TOPIC_PARTITION], partition) || *partition < 0) {
+        return ext_error_invalid(error,
+                                 "\"partition\" must be an integer from 0 on, or NULL, not %s",
+                                 ext_value_describe(values[TOPIC_PARTITION], described));
+    }
+    return HW_OK;
+}
+
+static enum hw_status read_timestamp(sqlite3_value *const *values, hw_time_ms_t *timestamp,
+                                     struct hw_error *error)
+{
+    char described[EXT_VALUE_TEXT_SIZE];
+
+    *timestamp = HW_TIMESTAMP_CLOCK;
+    if (!is_given(values, TOPIC_TIMESTAMP)) {
+        return HW_OK;
+    }
+    if (!ext_value_integer(values[TOPIC_TIMESTAMP], timestamp) ||
+        *timestamp == HW_TIMESTAMP_CLOCK) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
+                               "\"timestamp\" must be an integer, milliseconds, or NULL, not %s",
+                               ext_value_describe(values[TOPIC_TIMESTAMP], described));
+    }
+    return HW_OK;
+}
+
+/* Hidden columns are for reading. */
+static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error *error)
+{
+    static const struct {
+        const char *name;
+        const char *reason;
+    } hidden[] = {{"leader_epoch", "produce() takes it as an option"},
+                  {"producer_id", "produce() takes it as an option"},
+                  {"replica", "the leader takes every record"},
+                  {"isolation", "it says what a SELECT returns"},
+                  {"current_leader_epoch", "it is a reader's, produce() takes leader_epoch"}};
+
+    for (int i = 0; i < (int)(sizeof hidden / sizeof hidden[0]); i++) {
+        if (is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + i))) {
+            return ext_error_invalid(error, "%s cannot be given in an INSERT: %s", hidden[i].name,
+                                     hidden[i].reason);
+        }
+    }
+    return HW_OK;
+}
+
+static enum hw_status read_headers(sqlite3 *db, sqlite3_value *const *values,
+                                   struct hw_buffer *headers, struct hw_record *record,
+                                   struct hw_error *error)
+{
+    enum hw_status status;
+
+    record->header_count = 0;
+    record->headers_size = 0;
+    if (!is_given(values, TOPIC_HEADERS)) {
+        return HW_OK;
+    }
+    headers->size = 0;
+    status = ext_json_headers(db, values[TOPIC_HEADERS], headers, &record->header_count, error);
+    record->headers = headers->bytes;
+    record->headers_size = (int32_t)headers->size;
+    return status;
+}
+
+enum hw_status topic_row_read(sqlite3 *db, sqlite3_value **argv, struct hw_buffer *headers,
+                              int64_t *partition, struct hw_record *record, struct hw_error *error)
+{
+    sqlite3_value *const *values = argv + ARGUMENTS_COLUMNS;
+    enum hw_status status;
+
+    if (topic_row_has_offset(argv)) {
+        return ext_error_invalid(error,
+                                 "the leader gives a record its offset: leave \"offset\" and "
+                                 "rowid out, or NULL");
+    }
+    /* One by one: to clear it all first costs more than the rest of this. */
+    record->offset = HW_OFFSET_NONE;
+    record->headers = NULL;
+    if ((status = check_hidden(values, error)) != HW_OK ||
+        (status = read_partition(values, partition, error)) != HW_OK ||
+        (status = read_timestamp(values, &record->timestamp, error)) != HW_OK ||
+        (status = ext_value_bytes(values[TOPIC_KEY], "the key", &record->key, &record->key_size,
+                                  error)) != HW_OK ||
+        (status = ext_value_bytes(values[TOPIC_VALUE], "the value", &record->value,
+                                  &record->value_size, error)) != HW_OK) {
+        return status;
+    }
+    return read_headers(db, values, headers, record, error);
+}
