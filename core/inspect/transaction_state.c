@@ -101,6 +101,55 @@ enum hw_status hw_transaction_state_apply(struct hw_transaction_state *state,
                : HW_OK;
 }
 
+enum hw_status hw_transaction_state_take_batches(struct hw_transaction_state *state,
+                                                 struct hw_store *store,
+                                                 const struct hw_kafka_partition *partition,
+                                                 hw_offset_t first, int64_t *bytes_read,
+                                                 struct hw_error *error)
+{
+    struct hw_partition_scan_options options = {
+        .range = {.first_offset = first, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN}};
+    struct hw_partition_scan *scan;
+    bool found = true;
+    enum hw_status status =
+        hw_partition_scan_open(state->allocator, store, partition, &options, &scan, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    while (status == HW_OK && found) {
+        const struct hw_segment_entry *entry = &hw_partition_scan_row(scan)->entry;
+        enum hw_control_type marker = HW_CONTROL_UNKNOWN;
+        struct hw_record record;
+        bool has_record;
+
+        status = hw_partition_scan_next(scan, &found, error);
+        if (status != HW_OK || !found || entry->fault != HW_FAULT_NONE ||
+            entry->last_offset < first) {
+            continue;
+        }
+        if ((entry->batch.attributes & HW_BATCH_CONTROL) != 0) {
+            status = hw_partition_scan_control(scan, &record, &has_record, error);
+            marker = status == HW_OK && has_record ? hw_control_record_type(&record)
+                                                   : HW_CONTROL_UNKNOWN;
+        }
+        if (status == HW_OK) {
+            status = hw_transaction_state_apply(state, &entry->batch, marker, error);
+        }
+    }
+    *bytes_read += hw_partition_scan_bytes_read(scan);
+    hw_partition_scan_close(scan);
+    return status;
+}
+
+bool hw_transaction_state_is_open(const struct hw_transaction_state *state, int64_t producer_id,
+                                  hw_offset_t offset)
+{
+    const struct hw_transaction *open = find_open(state, producer_id);
+
+    return open != NULL && open->first_offset <= offset;
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct hw_transaction *left = a;

@@ -56,6 +56,18 @@ enum hw_status hw_transaction_state_apply(struct hw_transaction_state *state,
                                           const struct hw_batch *batch, enum hw_control_type marker,
                                           struct hw_error *error);
 
+/* Take notice of every batch of the partition from offset `first` on; what was read is added to
+ * *bytes_read. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND. */
+enum hw_status hw_transaction_state_take_batches(struct hw_transaction_state *state,
+                                                 struct hw_store *store,
+                                                 const struct hw_kafka_partition *partition,
+                                                 hw_offset_t first, int64_t *bytes_read,
+                                                 struct hw_error *error);
+
+/* Whether the producer has a transaction that is open and began at or before the offset. */
+bool hw_transaction_state_is_open(const struct hw_transaction_state *state, int64_t producer_id,
+                                  hw_offset_t offset);
+
 /* Make look-ups possible. */
 void hw_transaction_state_sort(struct hw_transaction_state *state);
 

@@ -198,52 +198,14 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
     return status;
 }
 
-/* Everything from offset `first` on, out of the batches. */
-static enum hw_status take_batches(struct hw_visibility *view, hw_offset_t first,
-                                   struct hw_error *error)
-{
-    struct hw_partition_scan_options options = {
-        .range = {.first_offset = first, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN}};
-    struct hw_partition_scan *scan;
-    bool found = true;
-    enum hw_status status =
-        hw_partition_scan_open(view->allocator, view->store, &view->scope, &options, &scan, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    while (status == HW_OK && found) {
-        const struct hw_segment_entry *entry = &hw_partition_scan_row(scan)->entry;
-        enum hw_control_type marker = HW_CONTROL_UNKNOWN;
-        struct hw_record record;
-        bool has_record;
-
-        status = hw_partition_scan_next(scan, &found, error);
-        if (status != HW_OK || !found || entry->fault != HW_FAULT_NONE ||
-            entry->last_offset < first) {
-            continue;
-        }
-        if ((entry->batch.attributes & HW_BATCH_CONTROL) != 0) {
-            status = hw_partition_scan_control(scan, &record, &has_record, error);
-            marker = status == HW_OK && has_record ? hw_control_record_type(&record)
-                                                   : HW_CONTROL_UNKNOWN;
-        }
-        if (status == HW_OK) {
-            status = hw_transaction_state_apply(&view->transactions, &entry->batch, marker, error);
-        }
-    }
-    view->bytes_read += hw_partition_scan_bytes_read(scan);
-    hw_partition_scan_close(scan);
-    return status;
-}
-
 static enum hw_status fill_transactions(struct hw_visibility *view, struct hw_error *error)
 {
     hw_offset_t first = 0;
     enum hw_status status = view->scope.file == NULL ? take_files(view, &first, error) : HW_OK;
 
     if (status == HW_OK) {
-        status = take_batches(view, first, error);
+        status = hw_transaction_state_take_batches(&view->transactions, view->store, &view->scope,
+                                                   first, &view->bytes_read, error);
     }
     if (status == HW_OK) {
         hw_transaction_state_sort(&view->transactions);

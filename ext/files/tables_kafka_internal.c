@@ -95,6 +95,75 @@ static const struct ext_column leader_history[] = {
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
+#define COLUMN_AT                                                                                  \
+    {                                                                                              \
+        "at", "HIDDEN", "an argument: as it was at that time, in milliseconds"                     \
+    }
+#define COLUMN_RECORD_OFFSET                                                                       \
+    {                                                                                              \
+        "record_offset", "INTEGER", "the offset of the record that says so"                        \
+    }
+#define COLUMN_RECORD_TIMESTAMP                                                                    \
+    {                                                                                              \
+        "record_timestamp", "INTEGER", "when the coordinator appended it, milliseconds"            \
+    }
+#define COLUMN_VERSION                                                                             \
+    {                                                                                              \
+        "version", "INTEGER", "the version of the record's fields"                                 \
+    }
+
+static const struct ext_column offsets[] = {
+    {"group", "TEXT", "the consumer group"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"offset", "INTEGER", "the next offset that the group wants to read"},
+    {"leader_epoch", "INTEGER", "of the record before it; NULL: not given"},
+    {"metadata", "TEXT", "what the consumer wrote beside it"},
+    {"commit_timestamp", "INTEGER", "when it was committed, milliseconds"},
+    {"expire_timestamp", "INTEGER", "when it expires, where a commit says so itself; else NULL"},
+    COLUMN_TOPIC_ID,
+    {"state", "TEXT",
+     "committed; pending: in a transaction that is open; aborted or deleted in a history"},
+    {"producer_id", "INTEGER", "whose transaction committed it; else NULL"},
+    {"log_end", "INTEGER", "the log end of the partition, where it lies beside; else NULL"},
+    {"lag", "INTEGER", "how far the offset is behind that"},
+    COLUMN_RECORD_OFFSET,
+    COLUMN_RECORD_TIMESTAMP,
+    COLUMN_VERSION,
+    {"offsets_partition", "INTEGER", "the partition of __consumer_offsets"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    {"history", "HIDDEN", "an argument: 1 shows every commit and every deletion"},
+    COLUMN_AT,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
+static const struct ext_column transactions[] = {
+    {"transactional_id", "TEXT", "the id that a producer keeps over restarts"},
+    {"producer_id", "INTEGER", "the producer id that it has now"},
+    {"producer_epoch", "INTEGER", "its epoch"},
+    {"state", "TEXT", "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, ..."},
+    {"state_id", "INTEGER", "the number of the state"},
+    {"partitions", "TEXT", "the partitions that the transaction has written to, a JSON array"},
+    {"timeout_ms", "INTEGER", "how long it may be open"},
+    {"start_timestamp", "INTEGER", "when it began; NULL: none has"},
+    {"update_timestamp", "INTEGER", "when that state began"},
+    {"client_version", "INTEGER", "the version of the client's protocol: 2 has KIP-890"},
+    {"previous_producer_id", "INTEGER", "the id before; NULL: none"},
+    {"next_producer_id", "INTEGER", "the id that comes when this one ends; NULL: none"},
+    {"next_producer_epoch", "INTEGER", "and its epoch"},
+    COLUMN_RECORD_OFFSET,
+    COLUMN_RECORD_TIMESTAMP,
+    COLUMN_VERSION,
+    {"coordinator_partition", "INTEGER", "the partition of __transaction_state"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    COLUMN_AT,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
 #define DIRECTORY "/data/kafka-logs"
 
 /* `arguments` as they stand in the call behind the path. */
@@ -134,6 +203,22 @@ const struct kafka_table kafka_internal_tables[] = {
      .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_leader_history,
      .topic = "__cluster_metadata"},
+    {.schema =
+         TABLE("kafka_offsets", offsets, " [, history [, at]]",
+               "committed offsets of consumer groups, with lag: those of now, of a moment, or "
+               "all",
+               "\"group\", topic, \"partition\", \"offset\", lag"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_offsets,
+     .topic = "__consumer_offsets",
+     .argument_count = 2},
+    {.schema = TABLE("kafka_transactions", transactions, " [, at]",
+                     "what transaction coordinators know of each transactional id",
+                     "transactional_id, state, partitions"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_transactions,
+     .topic = "__transaction_state",
+     .argument_count = 1},
 };
 
 const size_t kafka_internal_table_count =

@@ -2,37 +2,11 @@
 /* Rows about __cluster_metadata: kafka_metadata, kafka_topics, kafka_partitions_at,
  * kafka_leader_history. */
 #include "ext/ext_registry.h"
-#include "ext/files/vtab_kafka_table.h"
+#include "ext/files/kafka_cells.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
-
-/* The directory, or the one file of it that is meant. */
-static const char *place_of(const struct kafka_fill *fill)
-{
-    return fill->file != NULL ? fill->file : fill->partition->path;
-}
-
-/* JSON that was made as the next cell. */
-static void add_json(struct ext_rows *rows, struct hw_buffer *json, enum hw_status status,
-                     const struct hw_error *error)
-{
-    if (status != HW_OK && rows->status == HW_OK) {
-        rows->status = status;
-        rows->error = *error;
-    }
-    ext_rows_text_size(rows, (const char *)json->bytes, json->size);
-    json->size = 0;
-}
-
-static void add_uuid(struct ext_rows *rows, const struct hw_uuid *uuid)
-{
-    char text[HW_UUID_TEXT_SIZE];
-
-    hw_uuid_format(uuid, text);
-    ext_rows_text(rows, text);
-}
 
 /* ------------------------------------------------------------------------------- kafka_metadata */
 
@@ -82,12 +56,10 @@ static void add_record(struct kafka_fill *fill, bool shows_secrets, struct hw_bu
         ext_rows_integer_unless(rows, internal->type, -1);
         ext_rows_integer_unless(rows, internal->version, -1);
         status = hw_internal_record_append_value(internal, shows_secrets, json, &error);
-        add_json(rows, json, status, &error);
+        kafka_rows_json(rows, json, status, &error);
         ext_rows_integer(rows, row->offset < fill->known_until || fill->has_sole_voter);
     } else {
-        for (int i = 0; i < 7; i++) {
-            ext_rows_null(rows);
-        }
+        kafka_rows_nulls(rows, 7);
     }
     ext_rows_text(rows, row->file);
     ext_rows_text(rows, row->error != NULL        ? row->error
@@ -144,20 +116,6 @@ static enum hw_status load_state(struct kafka_fill *fill, struct hw_metadata_sta
                            : status;
 }
 
-/* The last row, where something could not be read: the directory, and what that was. */
-static void add_fault(const struct kafka_fill *fill, const struct hw_metadata_state *state,
-                      struct ext_rows *rows)
-{
-    if (state->fault[0] == '\0') {
-        return;
-    }
-    for (int i = 0; i < rows->column_count - 2; i++) {
-        ext_rows_null(rows);
-    }
-    ext_rows_text(rows, place_of(fill));
-    ext_rows_text(rows, state->fault);
-}
-
 static void add_ids(struct ext_rows *rows, const struct hw_id_list *list)
 {
     struct hw_buffer json;
@@ -172,7 +130,7 @@ static void add_ids(struct ext_rows *rows, const struct hw_id_list *list)
     if (status == HW_OK) {
         status = hw_buffer_append(&json, "]", 1, &error);
     }
-    add_json(rows, &json, status, &error);
+    kafka_rows_json(rows, &json, status, &error);
     hw_buffer_release(&json);
 }
 
@@ -239,17 +197,17 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
             continue;
         }
         ext_rows_text(rows, topic->name);
-        add_uuid(rows, &topic->id);
+        kafka_rows_uuid(rows, &topic->id, false);
         ext_rows_integer(rows, count_partitions(&state, i));
         status = append_configs(&state, topic->name, shows_secrets, &json, error);
-        add_json(rows, &json, status, error);
+        kafka_rows_json(rows, &json, status, error);
         ext_rows_integer(rows, topic->offset);
         ext_rows_integer(rows, topic->timestamp);
-        ext_rows_text(rows, place_of(fill));
+        ext_rows_text(rows, kafka_place_of(fill));
         ext_rows_null(rows);
     }
     if (status == HW_OK) {
-        add_fault(fill, &state, rows);
+        kafka_rows_fault(fill, state.fault, rows);
     }
     hw_buffer_release(&json);
     hw_metadata_state_release(&state);
@@ -275,7 +233,7 @@ static void add_directories(struct ext_rows *rows, const struct hw_metadata_part
     if (status == HW_OK) {
         status = hw_buffer_append(&json, "]", 1, &error);
     }
-    add_json(rows, &json, status, &error);
+    kafka_rows_json(rows, &json, status, &error);
     hw_buffer_release(&json);
 }
 
@@ -288,7 +246,7 @@ static void add_partition(const struct kafka_fill *fill, const struct hw_metadat
 
     ext_rows_text(rows, hw_metadata_topic_name(state, partition->topic));
     ext_rows_integer(rows, partition->partition);
-    add_uuid(rows, &state->topics[partition->topic].id);
+    kafka_rows_uuid(rows, &state->topics[partition->topic].id, false);
     ext_rows_integer_unless(rows, partition->leader, -1);
     ext_rows_integer(rows, partition->leader_epoch);
     ext_rows_integer(rows, partition->partition_epoch);
@@ -299,7 +257,7 @@ static void add_partition(const struct kafka_fill *fill, const struct hw_metadat
     ext_rows_integer(rows, partition->recovery);
     ext_rows_integer(rows, partition->offset);
     ext_rows_integer(rows, partition->timestamp);
-    ext_rows_text(rows, place_of(fill));
+    ext_rows_text(rows, kafka_place_of(fill));
     ext_rows_null(rows);
 }
 
@@ -317,7 +275,7 @@ enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows
         }
     }
     if (status == HW_OK) {
-        add_fault(fill, &state, rows);
+        kafka_rows_fault(fill, state.fault, rows);
     }
     hw_metadata_state_release(&state);
     return status;
@@ -341,7 +299,7 @@ static enum hw_status add_leader(void *context, const struct hw_metadata_state *
     ext_rows_integer(rows, partition->timestamp);
     ext_rows_text(rows, hw_metadata_topic_name(state, partition->topic));
     ext_rows_integer(rows, partition->partition);
-    add_uuid(rows, &state->topics[partition->topic].id);
+    kafka_rows_uuid(rows, &state->topics[partition->topic].id, false);
     ext_rows_integer_unless(rows, partition->leader, -1);
     ext_rows_integer_unless(rows, previous, -1);
     ext_rows_integer(rows, partition->leader_epoch);
@@ -349,7 +307,7 @@ static enum hw_status add_leader(void *context, const struct hw_metadata_state *
     add_ids(rows, &partition->lists[HW_METADATA_ISR]);
     add_ids(rows, &partition->lists[HW_METADATA_REPLICAS]);
     ext_rows_integer(rows, partition->recovery);
-    ext_rows_text(rows, place_of(leaders->fill));
+    ext_rows_text(rows, kafka_place_of(leaders->fill));
     ext_rows_null(rows);
     if (rows->status != HW_OK) {
         *error = rows->error;
@@ -369,7 +327,7 @@ enum hw_status fill_kafka_leader_history(struct kafka_fill *fill, struct ext_row
     state.told_context = &leaders;
     status = load_state(fill, &state, false, error);
     if (status == HW_OK) {
-        add_fault(fill, &state, rows);
+        kafka_rows_fault(fill, state.fault, rows);
     }
     hw_metadata_state_release(&state);
     return status;

@@ -338,6 +338,12 @@ static void reset(struct cursor *cursor)
     if (cursor->fill.has_scan) {
         hw_internal_scan_close(&cursor->fill.scan);
     }
+    if (cursor->fill.has_transactions) {
+        hw_transaction_state_release(&cursor->fill.transactions);
+    }
+    if (cursor->fill.has_log_ends) {
+        kafka_log_ends_release(&cursor->fill.log_ends);
+    }
     for (int i = 0; i < KAFKA_ARGUMENTS_MAX; i++) {
         sqlite3_value_free(cursor->fill.arguments[i]);
     }

@@ -9,6 +9,7 @@
 
 #include "ext/ext_rows.h"
 #include "ext/ext_vtab.h"
+#include "ext/files/kafka_log_ends.h"
 #include "ext/files/kafka_tables.h"
 
 #include "core/highwater.h"
@@ -42,7 +43,11 @@ struct kafka_fill {
     struct hw_internal_scan scan;
     hw_offset_t known_until; /* Records before it are committed for sure... */
     bool has_sole_voter;     /* ...and so is what a quorum of one has written. */
-    bool is_gone;            /* Set by a filler: the segment is not there any more. */
+    bool has_transactions;   /* How those of the partition ended. */
+    struct hw_transaction_state transactions;
+    bool has_log_ends;
+    struct kafka_log_ends log_ends;
+    bool is_gone; /* Set by a filler: the segment is not there any more. */
 };
 
 struct kafka_table {
@@ -115,5 +120,13 @@ enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows
                                         struct hw_error *error);
 enum hw_status fill_kafka_leader_history(struct kafka_fill *fill, struct ext_rows *rows,
                                          struct hw_error *error);
+
+/* tables_kafka_offsets.c */
+enum hw_status fill_kafka_offsets(struct kafka_fill *fill, struct ext_rows *rows,
+                                  struct hw_error *error);
+
+/* tables_kafka_coordinators.c */
+enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows *rows,
+                                       struct hw_error *error);
 
 #endif /* EXT_VTAB_KAFKA_TABLE_H */

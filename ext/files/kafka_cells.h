@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells of rows about internal topics: what a message has, as SQL has it. */
+#ifndef EXT_KAFKA_CELLS_H
+#define EXT_KAFKA_CELLS_H
+
+#include "ext/ext_rows.h"
+#include "ext/files/vtab_kafka_table.h"
+
+/* The directory that is read, or the one file of it that is meant. */
+const char *kafka_place_of(const struct kafka_fill *fill);
+
+/* JSON that was made, with the status of its making, as the next cell; it is empty then. */
+void kafka_rows_json(struct ext_rows *rows, struct hw_buffer *json, enum hw_status status,
+                     const struct hw_error *error);
+
+/* A uuid as Kafka writes it; one of zeros is NULL with `or_null`. */
+void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_null);
+
+/* A text of a message. */
+void kafka_rows_message_text(struct ext_rows *rows, struct hw_message_text text);
+
+/* So many cells that are NULL. */
+void kafka_rows_nulls(struct ext_rows *rows, int count);
+
+/* The last row of a directory where something could not be read: it and what that was stand in the
+ * last two columns. None where fault is "". */
+void kafka_rows_fault(const struct kafka_fill *fill, const char *fault, struct ext_rows *rows);
+
+#endif /* EXT_KAFKA_CELLS_H */

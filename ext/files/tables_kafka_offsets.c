@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows about committed offsets: kafka_offsets. */
+#include "ext/ext_registry.h"
+#include "ext/files/kafka_cells.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum { OFFSETS_CHUNK = 64 /* Rows of a history that are held at once. */ };
+
+/* Columns that cost reading the log of a partition. */
+enum { OFFSETS_LOG_END = 11, OFFSETS_LAG = 12 };
+
+/* Types of records: an offset as it was before Kafka 0.9, and since. */
+enum { OFFSETS_TYPES = 1 << 0 | 1 << 1 };
+
+/* Which arguments. */
+enum { OFFSETS_HISTORY, OFFSETS_AT };
+
+/* What a row says beside its record. */
+struct offset_row {
+    const struct hw_internal_record *internal;
+    hw_offset_t offset;
+    hw_time_ms_t timestamp;
+    int64_t producer_id;
+    const char *state;
+    const char *error; /* NULL: that of the record. */
+};
+
+/* Cells log_end and lag of a partition that has committed `offset`. */
+static enum hw_status add_lag(struct kafka_fill *fill, struct hw_message_struct key, int64_t offset,
+                              struct ext_rows *rows, struct hw_error *error)
+{
+    struct kafka_log_places places = {.session = fill->session,
+                                      .store = fill->store,
+                                      .directory = &fill->directory,
+                                      .beside = fill->partition};
+    hw_offset_t end = HW_OFFSET_NONE;
+    enum hw_status status = HW_OK;
+
+    if (kafka_fill_wants(fill, OFFSETS_LOG_END) || kafka_fill_wants(fill, OFFSETS_LAG)) {
+        if (!fill->has_log_ends) {
+            kafka_log_ends_init(&fill->log_ends);
+            fill->has_log_ends = true;
+        }
+        status = kafka_log_ends_find(&fill->log_ends, &places, hw_message_text(key, "topic"),
+                                     (int32_t)hw_message_integer(key, "partition"), &end, error);
+    }
+    ext_rows_integer_unless(rows, end, HW_OFFSET_NONE);
+    if (end == HW_OFFSET_NONE || offset < 0) {
+        ext_rows_null(rows);
+    } else {
+        ext_rows_integer(rows, end - offset);
+    }
+    return status;
+}
+
+/* An integer that only some versions of the value have; `none` is NULL. */
+static void add_field(struct ext_rows *rows, const struct hw_internal_record *internal,
+                      const char *name, int64_t none)
+{
+    ext_rows_integer_unless(rows, hw_message_integer(hw_message_root(&internal->value), name),
+                            none);
+}
+
+static void add_value(struct ext_rows *rows, const struct hw_internal_record *internal)
+{
+    struct hw_message_struct value = hw_message_root(&internal->value);
+    struct hw_uuid topic_id;
+
+    ext_rows_integer(rows, hw_message_integer(value, "offset"));
+    if (internal->type == 0) {
+        ext_rows_null(rows);
+    } else {
+        add_field(rows, internal, "leaderEpoch", -1);
+    }
+    kafka_rows_message_text(rows, hw_message_text(value, "metadata"));
+    add_field(rows, internal, "commitTimestamp", -1);
+    if (internal->type == 0) {
+        kafka_rows_nulls(rows, 2);
+        return;
+    }
+    add_field(rows, internal, "expireTimestamp", -1);
+    topic_id = hw_message_uuid(value, "topicId");
+    kafka_rows_uuid(rows, &topic_id, true);
+}
+
+static enum hw_status add_offset(struct kafka_fill *fill, const struct offset_row *row,
+                                 struct ext_rows *rows, struct hw_error *error)
+{
+    const struct hw_internal_record *internal = row->internal;
+    enum hw_status status = HW_OK;
+
+    if (internal->has_key) {
+        struct hw_message_struct key = hw_message_root(&internal->key);
+
+        kafka_rows_message_text(rows, hw_message_text(key, "group"));
+        kafka_rows_message_text(rows, hw_message_text(key, "topic"));
+        ext_rows_integer(rows, hw_message_integer(key, "partition"));
+    } else {
+        kafka_rows_nulls(rows, 3);
+    }
+    if (internal->has_value) {
+        add_value(rows, internal);
+    } else {
+        kafka_rows_nulls(rows, 6);
+    }
+    ext_rows_text(rows, row->state);
+    ext_rows_integer_unless(rows, row->producer_id, HW_PRODUCER_ID_NONE);
+    if (internal->has_key && internal->has_value) {
+        status =
+            add_lag(fill, hw_message_root(&internal->key),
+                    hw_message_integer(hw_message_root(&internal->value), "offset"), rows, error);
+    } else {
+        kafka_rows_nulls(rows, 2);
+    }
+    ext_rows_integer(rows, row->offset);
+    ext_rows_integer(rows, row->timestamp);
+    ext_rows_integer_unless(rows, internal->version, -1);
+    ext_rows_integer_unless(rows, fill->partition->partition, -1);
+    ext_rows_text(rows, kafka_place_of(fill));
+    ext_rows_text_if_any(rows, row->error != NULL ? row->error : internal->error);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------- the present */
+
+static enum hw_status add_latest(struct kafka_fill *fill, const struct hw_latest_records *latest,
+                                 size_t number, const struct hw_latest_record *record,
+                                 const char *state, struct hw_internal_record *internal,
+                                 struct ext_rows *rows, struct hw_error *error)
+{
+    struct offset_row row = {.internal = internal,
+                             .offset = record->offset,
+                             .timestamp = record->timestamp,
+                             .producer_id = record->producer_id,
+                             .state = state};
+    struct hw_record read = {.value = record->value, .value_size = record->value_size};
+    size_t size;
+    enum hw_status status;
+
+    read.key = hw_byte_map_key(&latest->keys, number, &size);
+    read.key_size = (int32_t)size;
+    status = hw_internal_record_read(internal, HW_MESSAGES_OFFSETS, false, &read, error);
+    return status == HW_OK ? add_offset(fill, &row, rows, error) : status;
+}
+
+static enum hw_status fill_latest(struct kafka_fill *fill, hw_time_ms_t until,
+                                  struct ext_rows *rows, struct hw_error *error)
+{
+    struct hw_latest_options options = {
+        .set = HW_MESSAGES_OFFSETS, .types = OFFSETS_TYPES, .until = until};
+    struct hw_latest_records latest;
+    struct hw_internal_record internal;
+    enum hw_status status;
+
+    hw_latest_records_init(&latest, &ext_allocator);
+    hw_internal_record_init(&internal, &ext_allocator);
+    status = hw_latest_load(&latest, fill->store, fill->partition, &options, error);
+    for (size_t i = 0; i < latest.keys.count && status == HW_OK; i++) {
+        if (latest.records[i].is_there) {
+            status = add_latest(fill, &latest, i, &latest.records[i], "committed", &internal, rows,
+                                error);
+        }
+    }
+    for (size_t i = 0; i < latest.pending_count && status == HW_OK; i++) {
+        status = add_latest(fill, &latest, latest.pending[i].key, &latest.pending[i].record,
+                            "pending", &internal, rows, error);
+    }
+    if (status == HW_OK) {
+        kafka_rows_fault(fill, latest.fault, rows);
+    }
+    hw_internal_record_release(&internal);
+    hw_latest_records_release(&latest);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------- the history */
+
+/* What became of a record: of one in a transaction, by all markers of the partition. */
+static const char *state_of(const struct kafka_fill *fill)
+{
+    const struct hw_partition_row *row = fill->scan.row;
+    int64_t producer_id = row->entry.batch.producer_id;
+
+    if (row->record.value_size < 0) {
+        return "deleted";
+    }
+    if (producer_id >= 0 &&
+        hw_transaction_state_is_aborted(&fill->transactions, producer_id, row->offset)) {
+        return "aborted";
+    }
+    return producer_id >= 0 &&
+                   hw_transaction_state_is_open(&fill->transactions, producer_id, row->offset)
+               ? "pending"
+               : "committed";
+}
+
+static enum hw_status start_history(struct kafka_fill *fill, struct hw_error *error)
+{
+    int64_t bytes_read = 0;
+    enum hw_status status;
+
+    if (fill->has_transactions) {
+        hw_transaction_state_release(&fill->transactions);
+    }
+    hw_transaction_state_init(&fill->transactions, &ext_allocator, INT64_MAX);
+    fill->has_transactions = true;
+    status = hw_transaction_state_take_batches(&fill->transactions, fill->store, fill->partition, 0,
+                                               &bytes_read, error);
+    hw_transaction_state_sort(&fill->transactions);
+    if (status == HW_OK) {
+        fill->has_scan = true;
+        status = hw_internal_scan_open(&fill->scan, &ext_allocator, fill->store, fill->partition,
+                                       HW_MESSAGES_OFFSETS, 0, error);
+    }
+    return status;
+}
+
+/* The present row of the scan, if it is one. */
+static enum hw_status add_history(struct kafka_fill *fill, hw_time_ms_t until,
+                                  struct ext_rows *rows, struct hw_error *error)
+{
+    const struct hw_partition_row *read = fill->scan.row;
+    const struct hw_internal_record *internal = &fill->scan.internal;
+    struct offset_row row = {.internal = internal,
+                             .offset = read->offset,
+                             .timestamp = read->record.timestamp,
+                             .producer_id = read->entry.batch.producer_id,
+                             .error = read->error};
+
+    if (!read->has_record) {
+        kafka_rows_nulls(rows, 13);
+        ext_rows_integer(rows, read->offset);
+        kafka_rows_nulls(rows, 2);
+        ext_rows_integer_unless(rows, fill->partition->partition, -1);
+        ext_rows_text(rows, kafka_place_of(fill));
+        ext_rows_text(rows, read->error);
+        return HW_OK;
+    }
+    if (fill->scan.is_control || internal->type < 0 || internal->type > 1 ||
+        read->record.timestamp > until) {
+        return HW_OK;
+    }
+    row.state = state_of(fill);
+    return add_offset(fill, &row, rows, error);
+}
+
+static enum hw_status fill_history(struct kafka_fill *fill, hw_time_ms_t until,
+                                   struct ext_rows *rows, struct hw_error *error)
+{
+    enum hw_status status = fill->has_scan ? HW_OK : start_history(fill, error);
+
+    while (status == HW_OK && ext_rows_count(rows) < OFFSETS_CHUNK) {
+        status = hw_internal_scan_next(&fill->scan, error);
+        if (status != HW_OK || fill->scan.row == NULL) {
+            break;
+        }
+        status = add_history(fill, until, rows, error);
+    }
+    fill->again = status == HW_OK && fill->scan.row != NULL;
+    if (!fill->again && fill->has_scan) {
+        hw_internal_scan_close(&fill->scan);
+        fill->has_scan = false;
+    }
+    return status;
+}
+
+enum hw_status fill_kafka_offsets(struct kafka_fill *fill, struct ext_rows *rows,
+                                  struct hw_error *error)
+{
+    int64_t history;
+    int64_t until = INT64_MAX;
+    enum hw_status status =
+        kafka_fill_integer(fill, OFFSETS_HISTORY, "history", 0, &history, error);
+
+    if (status == HW_OK) {
+        status = kafka_fill_integer(fill, OFFSETS_AT, "at", INT64_MAX, &until, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    return history != 0 ? fill_history(fill, until, rows, error)
+                        : fill_latest(fill, until, rows, error);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Do the tables over coordinators' topics tell what the coordinators would? */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support_sql_kafka.h"
+#include "tests/support_vectors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG "/00000000000000000000.log"
+
+/* The partitions of a topic of real brokers, each record a batch of its own. */
+static void save_topic(struct kafka_fixture *f, const char *topic, int partitions)
+{
+    for (int partition = 0; partition < partitions; partition++) {
+        struct test_vector vector;
+        char name[128];
+
+        test_vectors_open(&vector, "coordinators-4.4");
+        while (test_vectors_next(&vector)) {
+            if (strcmp(vector.fields[0], topic) == 0 && atoi(vector.fields[1]) == partition) {
+                test_put_vector(&f->log, &vector, 1000 + strtoll(vector.fields[2], NULL, 10));
+            }
+        }
+        (void)snprintf(name, sizeof name, "%s-%d" LOG, topic, partition);
+        save(f, name);
+    }
+}
+
+/* The lines of state-offsets-4.4.tsv as a table. */
+static void read_expected(struct kafka_fixture *f)
+{
+    FILE *file = fopen("tests/data/internal/state-offsets-4.4.tsv", "r");
+    char line[512];
+
+    assert_non_null(file);
+    expect_sql(f->db, "CREATE TABLE expected(g, topic, p INT, o INT, e INT, m, r INT)", "");
+    while (fgets(line, sizeof line, file) != NULL) {
+        char *fields[7];
+        char *at = line;
+        char sql[1024];
+
+        if (line[0] == '#' || strncmp(line, "LIVE", 4) == 0) {
+            continue;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        for (int i = 0; i < 7; i++) {
+            fields[i] = at;
+            at += strcspn(at, "\t");
+            if (i < 6) {
+                *at++ = '\0';
+            }
+        }
+        (void)sqlite3_snprintf(
+            sizeof sql, sql, "INSERT INTO expected VALUES ('%q','%q',%s,%s,nullif(%s,-1),'%q',%s)",
+            fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]);
+        expect_sql(f->db, sql, "");
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Row: I004 */
+static void offsets_are_those_that_the_coordinator_answered(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    save_topic(f, "__consumer_offsets", 2);
+    read_expected(f);
+    expect(
+        f,
+        "CREATE TEMP TABLE found AS SELECT \"group\", topic, \"partition\", \"offset\","
+        " leader_epoch, metadata, record_offset FROM kafka_offsets('$D') WHERE state = 'committed'"
+        " AND error IS NULL;"
+        "SELECT count(*) FROM found;"
+        "SELECT * FROM expected EXCEPT SELECT * FROM found;"
+        "SELECT * FROM found EXCEPT SELECT * FROM expected",
+        "19");
+    expect(f,
+           "SELECT state, count(*), count(DISTINCT record_offset) FROM kafka_offsets('$D', 1)"
+           " GROUP BY state;"
+           "SELECT count(error) FROM kafka_offsets('$D', 1)",
+           "aborted|2|2\ncommitted|43|31\ndeleted|15|15\n0");
+}
+
+/* A commit of group g for topic t, partition 0; `offset` is below 256. */
+static void put_commit(struct kafka_fixture *f, hw_offset_t at, int offset, int64_t producer_id)
+{
+    uint8_t key[16];
+    uint8_t value[64];
+    struct hw_record record = {.key = key, .value = value};
+    char hex[128];
+
+    record.key_size = test_hex("000100016700017400000000", key);
+    (void)snprintf(hex, sizeof hex, "000300000000000000%02XFFFFFFFF00000000000000000007", offset);
+    record.value_size = offset < 0 ? -1 : test_hex(hex, value);
+    test_put_record(
+        &f->log,
+        &(struct test_log_record){.offset = at, .timestamp = 1000 + at, .producer_id = producer_id},
+        &record);
+}
+
+static void put_marker(struct kafka_fixture *f, hw_offset_t at, int type, int64_t producer_id)
+{
+    uint8_t key[4] = {0, 0, 0, (uint8_t)type};
+    uint8_t value[6] = {0};
+    struct hw_record record = {.key = key, .key_size = 4, .value = value, .value_size = 6};
+
+    test_put_record(
+        &f->log,
+        &(struct test_log_record){
+            .offset = at, .timestamp = 1000 + at, .is_control = true, .producer_id = producer_id},
+        &record);
+}
+
+#define OFFSETS "__consumer_offsets-0" LOG
+#define SHOWN   "SELECT \"offset\", state, producer_id, record_offset FROM kafka_offsets('$D'"
+
+/* Row: I014 */
+static void a_commit_in_a_transaction_counts_by_its_own_offset(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_commit(f, 0, 1, -1);
+    put_commit(f, 1, 2, 1);
+    put_commit(f, 2, 3, 2);
+    save(f, OFFSETS);
+    expect(f, SHOWN ")", "1|committed|NULL|0\n2|pending|1|1\n3|pending|2|2");
+    put_commit(f, 0, 1, -1);
+    put_commit(f, 1, 2, 1);
+    put_commit(f, 2, 3, 2);
+    put_marker(f, 3, 1, 2);
+    put_marker(f, 4, 1, 1);
+    put_commit(f, 5, 4, 3);
+    put_marker(f, 6, 0, 3);
+    put_commit(f, 7, 5, 4);
+    put_commit(f, 8, -1, -1);
+    save(f, OFFSETS);
+    expect(f, SHOWN ")", "");
+    expect(f, SHOWN ", 0, 1006)", "3|committed|2|2");
+    expect(f, SHOWN ", 0, 1003) ORDER BY state", "3|committed|2|2\n2|pending|1|1");
+    expect(f, SHOWN ", 1)",
+           "1|committed|NULL|0\n2|committed|1|1\n3|committed|2|2\n4|aborted|3|5\n5|pending|4|7\n"
+           "NULL|deleted|NULL|8");
+    expect(f, SHOWN ", 1, 1001)", "1|committed|NULL|0\n2|committed|1|1");
+}
+
+/* Row: I015, I011 */
+static void a_commit_says_when_it_expires_or_does_not(void **state)
+{
+    static const char *const values[] = {"0001"
+                                         "0000000000000005"
+                                         "0000"
+                                         "0000000000000007"
+                                         "00000000000003E8",
+                                         "0003"
+                                         "0000000000000005"
+                                         "00000000"
+                                         "0000"
+                                         "0000000000000007",
+                                         "0009"
+                                         "0000000000000005"
+                                         "00000000"
+                                         "0000"};
+    struct kafka_fixture *f = *state;
+
+    for (int i = 0; i < 3; i++) {
+        uint8_t key[16];
+        uint8_t value[64];
+        struct hw_record record = {.key = key, .value = value};
+
+        record.key_size = test_hex("000100016700017400000000", key);
+        key[11] = (uint8_t)i;
+        record.value_size = test_hex(values[i], value);
+        test_put_record(&f->log,
+                        &(struct test_log_record){.offset = i, .timestamp = 7, .producer_id = -1},
+                        &record);
+    }
+    put_marker(f, 3, 1, 9);
+    save(f, OFFSETS);
+    expect(f,
+           "SELECT \"partition\", \"offset\", expire_timestamp, version, error FROM"
+           " kafka_offsets('$D')",
+           "0|5|1000|1|NULL\n1|5|NULL|3|NULL\n"
+           "2|NULL|NULL|9|version 9 of OffsetCommit is unknown");
+}
+
+static void lag_is_by_the_log_that_lies_beside(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_commit(f, 0, 2, -1);
+    save(f, OFFSETS);
+    expect(f, "SELECT log_end, lag FROM kafka_offsets('$D')", "NULL|NULL");
+    put(f, 0, 5);
+    save(f, "t-0" LOG);
+    expect(f,
+           "SELECT log_end, lag FROM kafka_offsets('$D');"
+           "SELECT lag FROM kafka_offsets('$D/__consumer_offsets-0');"
+           "SELECT lag FROM kafka_offsets('$D/__consumer_offsets-0" LOG "')",
+           "5|3\n3\n3");
+}
+
+static void damage_is_told_and_hides_nothing(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_commit(f, 0, 1, -1);
+    put_commit(f, 1, 2, -1);
+    f->log.bytes[f->log.size - 1] ^= 1;
+    put_commit(f, 2, 3, -1);
+    save(f, OFFSETS);
+    expect(f,
+           "SELECT \"offset\", record_offset, error IS NULL FROM kafka_offsets('$D');"
+           "SELECT \"offset\", record_offset, error IS NULL FROM kafka_offsets('$D', 1)",
+           "3|2|1\nNULL|NULL|0\n1|0|1\nNULL|1|0\n3|2|1");
+    expect(f, "SELECT * FROM kafka_offsets('$D', 'all')",
+           "error: INVALID_REQUEST: history must be an integer, not 'all'");
+}
+
+static void transactional_ids_have_their_last_state(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    save_topic(f, "__transaction_state", 1);
+    expect(
+        f,
+        "SELECT transactional_id, producer_id, producer_epoch, state, state_id, partitions,"
+        " timeout_ms, client_version, record_offset, version, error FROM kafka_transactions('$D')",
+        "tx-1|0|8|CompleteCommit|4|[]|40000|2|42|1|NULL\n"
+        "tx-open|1|5|Empty|0|[]|30000|2|48|1|NULL");
+    expect(f,
+           "SELECT state, partitions, producer_epoch, start_timestamp > 0 FROM"
+           " kafka_transactions('$D', 1046) WHERE transactional_id = 'tx-open'",
+           "PrepareAbort|[\"orders-1\",\"__consumer_offsets-1\"]|4|1");
+}
+
+#define test(NAME) kafka_test(NAME)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(offsets_are_those_that_the_coordinator_answered),
+        test(a_commit_in_a_transaction_counts_by_its_own_offset),
+        test(a_commit_says_when_it_expires_or_does_not),
+        test(lag_is_by_the_log_that_lies_beside),
+        test(damage_is_told_and_hides_nothing),
+        test(transactional_ids_have_their_last_state),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
