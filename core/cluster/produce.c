@@ -25,6 +25,14 @@ static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int
     return HW_OK;
 }
 
+/* Whether the variant looks at the producer before it looks at acks. */
+static bool produce_is_judged_first(const struct hw_cluster *cluster,
+                                    const struct hw_produce *produce)
+{
+    return cluster->variant->check_producer != NULL &&
+           (produce->producer != NULL || produce->batch != NULL);
+}
+
 enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error)
@@ -60,8 +68,10 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                      : hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
     }
     if (status == HW_OK) {
-        status = cluster->variant->may_append(target->partition, target->leader, target->acks,
-                                              (hw_epoch_t)produce->leader_epoch, error);
+        status = cluster->variant->may_append(
+            target->partition, target->leader,
+            produce_is_judged_first(cluster, produce) ? 0 : target->acks,
+            (hw_epoch_t)produce->leader_epoch, error);
     }
     return status;
 }
@@ -183,6 +193,39 @@ void hw_topic_next_sticky(struct hw_topic *topic)
     topic->sticky_partition = (topic->sticky_partition + 1) % topic->partition_count;
 }
 
+/* Of a variant that judges producers itself: whether this one's batch may follow, and then acks. */
+static enum hw_status produce_judge(const struct hw_cluster *cluster,
+                                    const struct hw_produce *produce,
+                                    const struct hw_produce_target *target,
+                                    struct hw_batch_options options, bool *is_repeated,
+                                    struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    int32_t records = 1;
+    struct hw_batch batch;
+
+    *is_repeated = false;
+    if (!produce_is_judged_first(cluster, produce)) {
+        return HW_OK;
+    }
+    if (produce->batch != NULL &&
+        hw_batch_parse(produce->batch, produce->batch_size, &batch) == HW_BATCH_OK &&
+        batch.last_offset_delta < INT32_MAX) {
+        options.producer_id = batch.producer_id;
+        options.producer_epoch = batch.producer_epoch;
+        options.base_sequence = batch.base_sequence;
+        records = batch.last_offset_delta + 1;
+    }
+    if (options.producer_id >= 0) {
+        status =
+            cluster->variant->check_producer(target->leader, &options, records, is_repeated, error);
+    }
+    return status == HW_OK && !*is_repeated
+               ? cluster->variant->may_append(target->partition, target->leader, target->acks,
+                                              (hw_epoch_t)produce->leader_epoch, error)
+               : status;
+}
+
 /* The leader that was found takes the record. */
 static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_produce *produce,
                                    const struct hw_produce_target *found,
@@ -192,6 +235,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_log_append_info info;
     struct hw_step step = hw_cluster_step(cluster);
+    bool is_repeated;
     enum hw_status status = HW_OK;
 
     if (target.topic->writers[target.partition->number] != NULL) {
@@ -204,6 +248,9 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
             hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
     }
     if (status == HW_OK) {
+        status = produce_judge(cluster, produce, &target, options, &is_repeated, error);
+    }
+    if (status == HW_OK) {
         status = hw_cluster_write_state(cluster, error);
     }
     if (status == HW_OK) {
@@ -211,6 +258,9 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     }
     if (status != HW_OK) {
         return status;
+    }
+    if (is_repeated && target.acks == HW_ACKS_ALL) {
+        target.acks = 1; /* It is answered at once. */
     }
     status = produce_append(cluster, produce, &target, &options, produced->ack_id, &info, error);
     if (status != HW_OK) {

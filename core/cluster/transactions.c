@@ -355,7 +355,7 @@ hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
     int64_t expiration_ms = transactions_setting(cluster, "producer.id.expiration.ms");
     hw_time_ms_t next = transactions_next_of_entries(cluster);
 
-    for (size_t t = 0; t < cluster->topic_count; t++) {
+    for (size_t t = 0; t < cluster->topic_count && cluster->variant->has_timeouts; t++) {
         const struct hw_topic *topic = cluster->topics[t];
 
         for (int32_t p = 0; p < topic->partition_count; p++) {
@@ -372,6 +372,9 @@ hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
 
 void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log)
 {
+    if (!cluster->variant->has_timeouts) {
+        return;
+    }
     (void)hw_log_expire_producers(log, cluster->now_ms,
                                   transactions_setting(cluster, "producer.id.expiration.ms"));
 }

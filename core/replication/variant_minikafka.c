@@ -298,6 +298,35 @@ static enum hw_status mini_may_append(struct hw_partition *partition, struct hw_
     return hw_replica_may_append(leader, partition->settings, acks, error);
 }
 
+/* The model remembers the last batch of a producer only; a new one begins with 0. */
+static enum hw_status mini_check_producer(const struct hw_replica *leader,
+                                          const struct hw_batch_options *batch, int32_t records,
+                                          bool *is_repeated, struct hw_error *error)
+{
+    const struct hw_producer *known =
+        hw_producer_state_find(hw_log_producers(leader->log), batch->producer_id);
+    bool is_same = known != NULL && batch->producer_epoch == known->epoch;
+    int32_t last = is_same ? hw_producer_last_sequence(known) : -1;
+    int32_t expected = last < 0 ? 0 : hw_sequence_add(last, 1);
+
+    *is_repeated = last >= 0 &&
+                   batch->base_sequence ==
+                       hw_producer_batch_first_sequence(&known->batches[known->batch_count - 1]) &&
+                   hw_sequence_add(batch->base_sequence, records - 1) == last;
+    if (known != NULL && batch->producer_epoch < known->epoch) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_PRODUCER_EPOCH,
+                               "producer %" PRId64 " sent epoch %d, the partition knows epoch %d",
+                               batch->producer_id, batch->producer_epoch, known->epoch);
+    }
+    return *is_repeated || batch->base_sequence == expected
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_OUT_OF_ORDER_SEQUENCE_NUMBER,
+                                 "producer %" PRId64 " epoch %d sent sequence %" PRId32
+                                 ", next is %" PRId32 ": the model knows the last batch only",
+                                 batch->producer_id, batch->producer_epoch, batch->base_sequence,
+                                 expected);
+}
+
 static void mini_appended(struct hw_partition *partition, const struct hw_step *step,
                           struct hw_replica *leader)
 {
@@ -729,6 +758,7 @@ const struct hw_variant hw_variant_minikafka = {
     .created = mini_created,
     .entered = mini_entered,
     .may_append = mini_may_append,
+    .check_producer = mini_check_producer,
     .appended = mini_appended,
     .expire = mini_expire,
     .fetch_round = mini_fetch_round,
