@@ -261,8 +261,7 @@ struct hw_epoch_end hw_log_end_offset_for_epoch(const struct hw_log *log, hw_epo
     return hw_epoch_cache_end_offset_for(&log->epochs, epoch, hw_log_end(log));
 }
 
-/* Make the names in the directory durable, and that of a new directory in its parent. */
-static enum hw_status sync_names(struct hw_log *log, struct hw_error *error)
+enum hw_status hw_log_sync_names(struct hw_log *log, struct hw_error *error)
 {
     const char *slash = strrchr(log->owner.directory, '/');
     char parent[HW_PATH_MAX];
@@ -320,7 +319,7 @@ enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error)
         status = hw_segment_sync(log->segments[i], error);
     }
     if (status == HW_OK) {
-        status = sync_names(log, error);
+        status = hw_log_sync_names(log, error);
     }
     if (status == HW_OK) {
         log->recovery_point = hw_log_end(log);
@@ -333,25 +332,6 @@ enum hw_status hw_log_flush(struct hw_log *log, struct hw_error *error)
     enum hw_status status = hw_log_write_epochs(log, error);
 
     return status == HW_OK ? hw_log_make_durable(log, error) : status;
-}
-
-enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
-{
-    enum hw_status status = hw_log_flush(log, error);
-
-    if (status == HW_OK) {
-        status = hw_log_take_snapshot(log, hw_log_end(log), error);
-    }
-    if (status == HW_OK) {
-        status = hw_log_drop_stray_snapshots(log, error);
-    }
-    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-        if (hw_segment_lacks_index_file(log->segments[i])) {
-            log->names_are_durable = false;
-        }
-        status = hw_segment_become_inactive(log->segments[i], error);
-    }
-    return status == HW_OK ? sync_names(log, error) : status;
 }
 
 enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error)

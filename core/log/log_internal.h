@@ -2,7 +2,7 @@
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
  * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
- * log_roll.c (new segments), log_producers.c, log_snapshots.c (producers, transactions), log_read.c
+ * log_roll.c (new segments, clean stop), log_producers.c, log_snapshots.c (producers, transactions), log_read.c
  * (read, look up) and log_truncate.c (truncate, log start, retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
@@ -71,6 +71,15 @@ enum hw_status hw_log_add_snapshot(struct hw_log *log, hw_offset_t offset, struc
 /* Write what is known of producers below `offset`, the log end or behind it, unless that is known.
  * Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
+
+/* The offset of the newest snapshot, or 0; write one above it. Errors: HW_NO_MEMORY, HW_IO. */
+hw_offset_t hw_log_newest_snapshot(const struct hw_log *log);
+enum hw_status hw_log_write_snapshot(struct hw_log *log, hw_offset_t offset,
+                                     const struct hw_buffer *content, struct hw_error *error);
+
+/* Make the names in the directory durable, and that of a new directory in its parent. Errors:
+ * HW_IO. */
+enum hw_status hw_log_sync_names(struct hw_log *log, struct hw_error *error);
 
 /* Take in the newest good snapshot at or below `offset`, which goes to *from; without one nothing
  * changes. Damaged ones go, as in Kafka. Errors: HW_NO_MEMORY, HW_IO. */

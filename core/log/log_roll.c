@@ -11,6 +11,29 @@ static void drop_early_snapshot(struct hw_log *log)
     (void)hw_log_drop_snapshots_above(log, hw_log_end(log), &ignored);
 }
 
+enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
+{
+    struct hw_buffer content;
+    enum hw_status status;
+
+    if (offset <= hw_log_newest_snapshot(log) || offset <= log->start) {
+        return HW_OK;
+    }
+    hw_buffer_init(&content, log->owner.allocator);
+    status = hw_log_settle_producers(log, error);
+    if (status == HW_OK) {
+        status = hw_log_write_transactions(log, offset, error);
+    }
+    if (status == HW_OK) {
+        status = hw_producer_state_encode(&log->producers, &content, error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_write_snapshot(log, offset, &content, error);
+    }
+    hw_buffer_release(&content);
+    return status;
+}
+
 enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
                               struct hw_error *error)
 {
@@ -60,4 +83,23 @@ void hw_log_unroll(struct hw_log *log)
     hw_segment_close(segment);
     log->count--;
     drop_early_snapshot(log);
+}
+
+enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
+{
+    enum hw_status status = hw_log_flush(log, error);
+
+    if (status == HW_OK) {
+        status = hw_log_take_snapshot(log, hw_log_end(log), error);
+    }
+    if (status == HW_OK) {
+        status = hw_log_drop_stray_snapshots(log, error);
+    }
+    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
+        if (hw_segment_lacks_index_file(log->segments[i])) {
+            log->names_are_durable = false;
+        }
+        status = hw_segment_become_inactive(log->segments[i], error);
+    }
+    return status == HW_OK ? hw_log_sync_names(log, error) : status;
 }

@@ -24,7 +24,7 @@ static enum hw_status snapshot_path(const struct hw_log *log, hw_offset_t offset
     return hw_segment_name_path(path, log->owner.directory, offset, ".snapshot", error);
 }
 
-static hw_offset_t newest(const struct hw_log *log)
+hw_offset_t hw_log_newest_snapshot(const struct hw_log *log)
 {
     return log->snapshot_count == 0 ? 0 : log->snapshots[log->snapshot_count - 1];
 }
@@ -90,7 +90,7 @@ enum hw_status hw_log_drop_snapshots_above(struct hw_log *log, hw_offset_t offse
 {
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && log->snapshot_count > 0 && newest(log) > offset) {
+    while (status == HW_OK && log->snapshot_count > 0 && hw_log_newest_snapshot(log) > offset) {
         status = remove_snapshot(log, log->snapshot_count - 1, error);
     }
     return status;
@@ -179,8 +179,8 @@ enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
     return status;
 }
 
-static enum hw_status write_snapshot(struct hw_log *log, hw_offset_t offset, const uint8_t *bytes,
-                                     size_t size, struct hw_error *error)
+enum hw_status hw_log_write_snapshot(struct hw_log *log, hw_offset_t offset,
+                                     const struct hw_buffer *content, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
     struct hw_file *file;
@@ -198,30 +198,7 @@ static enum hw_status write_snapshot(struct hw_log *log, hw_offset_t offset, con
     /* Even one that was written in part is there, and goes as a damaged one. */
     log->snapshots[log->snapshot_count++] = offset;
     log->names_are_durable = false;
-    status = hw_file_write_at(file, 0, bytes, size, error);
+    status = hw_file_write_at(file, 0, content->bytes, content->size, error);
     hw_file_close(file);
-    return status;
-}
-
-enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
-{
-    struct hw_buffer content;
-    enum hw_status status;
-
-    if (offset <= newest(log) || offset <= log->start) {
-        return HW_OK;
-    }
-    hw_buffer_init(&content, log->owner.allocator);
-    status = hw_log_settle_producers(log, error);
-    if (status == HW_OK) {
-        status = hw_log_write_transactions(log, offset, error);
-    }
-    if (status == HW_OK) {
-        status = hw_producer_state_encode(&log->producers, &content, error);
-    }
-    if (status == HW_OK) {
-        status = write_snapshot(log, offset, content.bytes, content.size, error);
-    }
-    hw_buffer_release(&content);
     return status;
 }

@@ -3,50 +3,8 @@
 #include "core/log/segment_internal.h"
 
 #include "core/base/assert.h"
-#include "core/log/directory.h"
 
 enum { REWRITE_SIZE = 256 * 1024 };
-
-enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
-                               char path[HW_PATH_MAX], struct hw_error *error)
-{
-    return hw_segment_name_path(path, segment->owner->directory, segment->base_offset, suffix,
-                                error);
-}
-
-hw_offset_t hw_segment_base_offset(const struct hw_segment *segment)
-{
-    return segment->base_offset;
-}
-
-hw_offset_t hw_segment_next_offset(const struct hw_segment *segment)
-{
-    return segment->next_offset;
-}
-
-int64_t hw_segment_size_bytes(const struct hw_segment *segment)
-{
-    return segment->size_bytes;
-}
-
-hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment)
-{
-    return segment->max_timestamp;
-}
-
-hw_time_ms_t hw_segment_newest_ms(const struct hw_segment *segment)
-{
-    return segment->max_timestamp >= 0 ? segment->max_timestamp : segment->created_ms;
-}
-
-struct hw_segment_view hw_segment_view(const struct hw_segment *segment)
-{
-    return (struct hw_segment_view){.base_offset = segment->base_offset,
-                                    .next_offset = segment->next_offset,
-                                    .size_bytes = segment->size_bytes,
-                                    .index_entries = (int64_t)segment->offsets.count,
-                                    .max_timestamp = segment->max_timestamp};
-}
 
 /* Whether more than `limit` ms lie between two times, of which any may come from outside. */
 static bool is_longer(hw_time_ms_t from, hw_time_ms_t to, int64_t limit)

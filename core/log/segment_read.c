@@ -128,13 +128,6 @@ static enum hw_status walk_start(struct hw_segment *segment, hw_offset_t offset,
     return status;
 }
 
-void hw_segment_clear_marks(struct hw_segment *segment)
-{
-    for (size_t i = 0; i < HW_SEGMENT_MARKS; i++) {
-        segment->marks[i].offset = HW_OFFSET_NONE;
-    }
-}
-
 static bool find_mark(const struct hw_segment *segment, hw_offset_t offset, int64_t *position)
 {
     for (size_t i = 0; i < HW_SEGMENT_MARKS; i++) {
@@ -210,33 +203,6 @@ enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t off
     return status == HW_OK && *position < segment->size_bytes
                ? hw_segment_header_at(segment, &window, *position, batch, error)
                : status;
-}
-
-enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
-                                     struct hw_buffer *out, struct hw_error *error)
-{
-    size_t got;
-    enum hw_status status;
-
-    HW_ASSERT(position >= 0);
-    HW_ASSERT(position + (int64_t)size <= segment->size_bytes);
-
-    status = hw_buffer_reserve(out, size, error);
-    if (status == HW_OK && size > 0) {
-        status =
-            hw_file_read_at(segment->file, position, out->bytes + out->size, size, &got, error);
-        if (status == HW_OK && got < size) {
-            status = hw_error_set(error, HW_IO,
-                                  "%s/%020" PRId64 ".log: only %" PRId64 " of %" PRId64
-                                  " bytes are there",
-                                  segment->owner->directory, segment->base_offset,
-                                  position + (int64_t)got, segment->size_bytes);
-        }
-    }
-    if (status == HW_OK) {
-        out->size += size;
-    }
-    return status;
 }
 
 /* A position at or behind the end of all batches that start below `bound`, not far behind. */

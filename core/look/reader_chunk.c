@@ -16,13 +16,6 @@ enum {
     READER_PLAIN_BYTES_MAX = 256 * 1024 * 1024
 };
 
-enum hw_status hw_reader_corrupt(const struct hw_reader *reader, const char *message,
-                                 struct hw_error *error)
-{
-    return hw_error_set(error, HW_CORRUPT, "%s-%" PRId64 ": %s", reader->topic,
-                        reader->options.partition, message);
-}
-
 static enum hw_status reader_not_a_batch(const struct hw_reader *reader, struct hw_error *error)
 {
     return hw_reader_corrupt(reader, "the log has bytes that are not a batch", error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a reader, shared by reader.c (bounds), reader_chunk.c (bytes, batches) and
- * reader_rows.c (rows of a batch).
+ * The inside of a reader, shared by reader.c (bounds), reader_rows.c (rows of a batch),
+ * reader_chunk.c (bytes, batches), reader_ahead.c (records of a batch) and reader_place.c (where).
  *
  *     log      ...[ batch ][ batch ][ batch ][ batch ]...
  *     chunk               [ batch ][ batch ]             read at once, forwards or backwards
@@ -102,6 +102,10 @@ enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct
 /* Read all records of the batch that was entered ahead whose offsets are in [low, high). Errors:
  * HW_CORRUPT, HW_NO_MEMORY. */
 enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error);
+
+/* The next record of a batch that is iterated over, when none is read ahead. Errors: the same. */
+enum hw_status hw_reader_read_record(struct hw_reader *reader, struct hw_record *record,
+                                     bool *found, struct hw_error *error);
 
 /* How many records are read ahead at first: later more, since most who take a few take all. */
 enum { HW_READER_AHEAD_FIRST = 4 };
