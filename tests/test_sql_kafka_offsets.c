@@ -241,6 +241,66 @@ static void transactional_ids_have_their_last_state(void **state)
            "PrepareAbort|[\"orders-1\",\"__consumer_offsets-1\"]|4|1");
 }
 
+static void groups_have_their_members_and_states(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    save_topic(f, "__consumer_offsets", 2);
+    expect(f,
+           "SELECT \"group\", type, state, epoch, assignment_epoch, members, record_offset, error"
+           " FROM kafka_groups('$D') ORDER BY 1",
+           "app-streams|streams|Empty|8|8|0|165|NULL\ngrp-classic|classic|Empty|4|NULL|0|41|NULL\n"
+           "grp-mig|consumer|Empty|4|4|0|72|NULL\ngrp-new|consumer|Empty|7|7|0|59|NULL\n"
+           "grp-share|share|Empty|4|4|0|104|NULL");
+    /* As it was: who has what, and what it is to have. */
+    expect(f,
+           "SELECT state, epoch, protocol_type, protocol, leader = member_list ->> '$[0].memberId',"
+           " member_list ->> '$[0].subscription.rackId', member_list -> "
+           "'$[0].assignment.assignedPartitions' FROM kafka_groups('$D', 1006)"
+           " WHERE \"group\" = 'grp-classic'",
+           "Stable|3|consumer|range|1|r1|[{\"topic\":\"orders\",\"partitions\":[0,1,2,3,4]}]");
+    expect(
+        f,
+        "SELECT state, epoch, assignment_epoch, members, member_list ->> '$[0].metadata.clientId',"
+        " member_list -> '$[0].target.topicPartitions[0].partitions',"
+        " member_list ->> '$[0].current.memberEpoch' FROM kafka_groups('$D', 1024)"
+        " WHERE \"group\" = 'grp-new'",
+        "Stable|3|3|2|cb|[3,4]|3");
+    expect(f,
+           "SELECT \"group\", type, state FROM kafka_groups('$D', 1042) WHERE \"group\" IN "
+           "('grp-mig', 'grp-new') ORDER BY 1;"
+           "SELECT type, state FROM kafka_groups('$D', 1048) WHERE \"group\" = 'grp-mig';"
+           "SELECT type, state, members, error FROM kafka_groups('$D', 1090)"
+           " WHERE \"group\" = 'grp-share'",
+           "grp-mig|classic|Stable\ngrp-new|consumer|Reconciling\nconsumer|Reconciling\n"
+           "share|NULL|1|there are members, but no record of the group");
+}
+
+static void what_is_no_group_is_a_row_too(void **state)
+{
+    static const char *const keys[] = {"00180001"
+                                       "67",
+                                       "00020005"
+                                       "67",
+                                       "0002000167"};
+    struct kafka_fixture *f = *state;
+
+    for (int i = 0; i < 3; i++) {
+        uint8_t key[16];
+        struct hw_record record = {.key = key, .value = (const uint8_t *)"\0\1x", .value_size = 3};
+
+        record.key_size = test_hex(keys[i], key);
+        test_put_record(&f->log,
+                        &(struct test_log_record){.offset = i, .timestamp = 7, .producer_id = -1},
+                        &record);
+    }
+    save(f, OFFSETS);
+    expect(f, "SELECT \"group\", type, record_offset, error FROM kafka_groups('$D')",
+           "g|classic|2|value: protocolType at byte 0: 2 bytes, of which 1 are there\n"
+           "NULL|NULL|0|type 24 is unknown\n"
+           "NULL|NULL|1|key: group at byte 2: 5 bytes, of which 1 are there");
+}
+
 #define test(NAME) kafka_test(NAME)
 
 int main(void)
@@ -251,6 +311,8 @@ int main(void)
         test(a_commit_says_when_it_expires_or_does_not),
         test(lag_is_by_the_log_that_lies_beside),
         test(damage_is_told_and_hides_nothing),
+        test(groups_have_their_members_and_states),
+        test(what_is_no_group_is_a_row_too),
         test(transactional_ids_have_their_last_state),
     };
 

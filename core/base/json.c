@@ -46,3 +46,17 @@ enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, 
     }
     return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
 }
+
+enum hw_status hw_json_append_hex(struct hw_buffer *json, const uint8_t *bytes, size_t size,
+                                  struct hw_error *error)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    enum hw_status status = hw_buffer_append(json, "\"", 1, error);
+
+    for (size_t i = 0; i < size && status == HW_OK; i++) {
+        char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+
+        status = hw_buffer_append(json, pair, sizeof pair, error);
+    }
+    return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
+}

@@ -20,4 +20,8 @@ size_t hw_json_character(const uint8_t *bytes, size_t size, char text[HW_JSON_CH
 enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
                                      struct hw_error *error);
 
+/* Append bytes as a string of hex digits. Errors: HW_NO_MEMORY. */
+enum hw_status hw_json_append_hex(struct hw_buffer *json, const uint8_t *bytes, size_t size,
+                                  struct hw_error *error);
+
 #endif /* HW_BASE_JSON_H */

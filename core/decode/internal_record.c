@@ -278,18 +278,8 @@ static bool internal_hides(const struct hw_internal_record *internal)
 static enum hw_status internal_append_hex(struct hw_buffer *json, const uint8_t *bytes, size_t size,
                                           bool is_hidden, struct hw_error *error)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    enum hw_status status = hw_buffer_append(json, "\"", 1, error);
-
-    if (status == HW_OK && is_hidden) {
-        status = hw_buffer_append_format(json, error, "%s", HW_MESSAGE_SECRET);
-    }
-    for (size_t i = 0; i < size && !is_hidden && status == HW_OK; i++) {
-        char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-
-        status = hw_buffer_append(json, pair, sizeof pair, error);
-    }
-    return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
+    return is_hidden ? hw_buffer_append_format(json, error, "\"%s\"", HW_MESSAGE_SECRET)
+                     : hw_json_append_hex(json, bytes, size, error);
 }
 
 /* {"hex":"00FF"} for a key or value whose fields could not be read. */

@@ -36,6 +36,22 @@ void kafka_rows_message_text(struct ext_rows *rows, struct hw_message_text text)
     }
 }
 
+enum hw_status kafka_read_latest(struct hw_internal_record *internal,
+                                 const struct hw_latest_records *latest, size_t number,
+                                 enum hw_message_set set, struct hw_record *record,
+                                 struct hw_error *error)
+{
+    const struct hw_latest_record *kept = &latest->records[number];
+    size_t size;
+
+    *record = (struct hw_record){.offset = kept->offset, .timestamp = kept->timestamp};
+    record->key = hw_byte_map_key(&latest->keys, number, &size);
+    record->key_size = (int32_t)size;
+    record->value = kept->value;
+    record->value_size = kept->value_size;
+    return hw_internal_record_read(internal, set, false, record, error);
+}
+
 void kafka_rows_nulls(struct ext_rows *rows, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -19,6 +19,13 @@ void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_
 /* A text of a message. */
 void kafka_rows_message_text(struct ext_rows *rows, struct hw_message_text text);
 
+/* Read again what latest has under a key; `record` is for its bytes and must outlive `internal`'s use.
+ * Errors: HW_NO_MEMORY. */
+enum hw_status kafka_read_latest(struct hw_internal_record *internal,
+                                 const struct hw_latest_records *latest, size_t number,
+                                 enum hw_message_set set, struct hw_record *record,
+                                 struct hw_error *error);
+
 /* So many cells that are NULL. */
 void kafka_rows_nulls(struct ext_rows *rows, int count);
 

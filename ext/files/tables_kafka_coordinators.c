@@ -5,21 +5,6 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* The next record that latest has under the key, read again. */
-static enum hw_status read_latest(struct hw_internal_record *internal,
-                                  const struct hw_latest_records *latest, size_t number,
-                                  enum hw_message_set set, struct hw_record *record,
-                                  struct hw_error *error)
-{
-    size_t size;
-
-    record->key = hw_byte_map_key(&latest->keys, number, &size);
-    record->key_size = (int32_t)size;
-    record->value = latest->records[number].value;
-    record->value_size = latest->records[number].value_size;
-    return hw_internal_record_read(internal, set, false, record, error);
-}
-
 /* --------------------------------------------------------------------------- kafka_transactions */
 
 /* Source: TransactionState of Kafka 4.4. */
@@ -124,12 +109,12 @@ enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows 
         status = hw_latest_load(&latest, fill->store, fill->partition, &options, error);
     }
     for (size_t i = 0; i < latest.keys.count && status == HW_OK; i++) {
-        struct hw_record record = {.offset = latest.records[i].offset};
+        struct hw_record record;
 
         if (!latest.records[i].is_there) {
             continue;
         }
-        status = read_latest(&internal, &latest, i, options.set, &record, error);
+        status = kafka_read_latest(&internal, &latest, i, options.set, &record, error);
         if (status == HW_OK) {
             add_transaction(fill, &internal, latest.records[i].offset, latest.records[i].timestamp,
                             &json, rows);

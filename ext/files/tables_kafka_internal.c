@@ -139,6 +139,29 @@ static const struct ext_column offsets[] = {
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
+static const struct ext_column groups[] = {
+    {"group", "TEXT", "the group"},
+    {"type", "TEXT", "whose protocol it follows: classic, consumer, share or streams"},
+    {"state", "TEXT", "Empty, Assigning, Reconciling or Stable, as far as records tell"},
+    {"epoch", "INTEGER", "its epoch; of a classic one its generation"},
+    {"assignment_epoch", "INTEGER", "the epoch that partitions are assigned for"},
+    {"protocol_type", "TEXT", "of a classic one: consumer, connect, ..."},
+    {"protocol", "TEXT", "of a classic one: the assignor that its members agreed on"},
+    {"leader", "TEXT", "of a classic one: the member that assigns"},
+    {"members", "INTEGER", "how many members it has"},
+    {"member_list", "TEXT", "each of them: who it is, what it is to have, what it has, as JSON"},
+    {"state_timestamp", "INTEGER", "of a classic one: when that state began"},
+    COLUMN_RECORD_OFFSET,
+    COLUMN_RECORD_TIMESTAMP,
+    COLUMN_VERSION,
+    {"offsets_partition", "INTEGER", "the partition of __consumer_offsets"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMN_PATH,
+    COLUMN_AT,
+    KAFKA_COLUMN_ROW_NUMBER,
+};
+
 static const struct ext_column transactions[] = {
     {"transactional_id", "TEXT", "the id that a producer keeps over restarts"},
     {"producer_id", "INTEGER", "the producer id that it has now"},
@@ -212,6 +235,14 @@ const struct kafka_table kafka_internal_tables[] = {
      .fill = fill_kafka_offsets,
      .topic = "__consumer_offsets",
      .argument_count = 2},
+    {.schema =
+         TABLE("kafka_groups", groups, " [, at]",
+               "consumer, share and streams groups with their members, by coordinators' records",
+               "\"group\", type, state, members"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_groups,
+     .topic = "__consumer_offsets",
+     .argument_count = 1},
     {.schema = TABLE("kafka_transactions", transactions, " [, at]",
                      "what transaction coordinators know of each transactional id",
                      "transactional_id, state, partitions"),

@@ -129,4 +129,8 @@ enum hw_status fill_kafka_offsets(struct kafka_fill *fill, struct ext_rows *rows
 enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows *rows,
                                        struct hw_error *error);
 
+/* tables_kafka_groups.c */
+enum hw_status fill_kafka_groups(struct kafka_fill *fill, struct ext_rows *rows,
+                                 struct hw_error *error);
+
 #endif /* EXT_VTAB_KAFKA_TABLE_H */
