@@ -173,6 +173,53 @@ static void a_log_that_could_not_be_opened_comes_back_with_restart(void **state)
     assert_string_equal(t->error.message, "broker 2 runs already");
 }
 
+static void expect_told(struct test_topics *t, const char *why, const char *diagram)
+{
+    struct hw_buffer text;
+
+    hw_buffer_init(&text, &t->heap.allocator);
+    ok(t, hw_cluster_why(t->cluster, "orders", 0, 0, &text, &t->error));
+    ok(t, hw_buffer_append(&text, "\n", 1, &t->error));
+    ok(t, hw_cluster_diagram(t->cluster, "orders", 0, false, &text, &t->error));
+    ok(t, hw_buffer_append(&text, "", 1, &t->error));
+    if (strstr((const char *)text.bytes, why) == NULL ||
+        strstr((const char *)text.bytes, diagram) == NULL) {
+        fail_msg("neither '%s' nor '%s' in: %s", why, diagram, (const char *)text.bytes);
+    }
+    hw_buffer_release(&text);
+}
+
+/* Case: F-63. Space has come again: what is told says what failed, and what it says mends it. */
+static void a_follower_that_met_a_full_disk_is_told_of_and_mended(void **state)
+{
+    struct test_topics *t = *state;
+    hw_broker_id_t leader = partition_of(t, 0)->record.leader;
+    hw_broker_id_t follower = leader == 1 ? 2 : 1;
+    const char *broker_state;
+    char words[80];
+    int64_t records;
+    hw_offset_t end;
+
+    for (int way = 0; way < 2; way++) {
+        ok(t, produce(t, 0));
+        t->faults.is_full = true;
+        (void)hw_cluster_fetch(t->cluster, "orders", 0, follower, &records, &t->error);
+        t->faults.is_full = false;
+        assert_int_equal(hw_partition_find(partition_of(t, 0), follower)->fetch.phase,
+                         HW_PHASE_FAILED);
+        (void)snprintf(words, sizeof words, "rejoin() or restart(%d)", follower);
+        if (way == 0) {
+            expect_told(t, "has failed (HW_IO: ", words);
+            expect_told(t, words, " failed, in isr ");
+            ok(t, hw_cluster_rejoin(t->cluster, "orders", 0, follower, &end, &t->error));
+        } else {
+            ok(t, hw_cluster_restart(t->cluster, follower, &broker_state, &t->error));
+            ok(t, hw_cluster_fetch_round(t->cluster, "orders", 0, &records, &t->error));
+        }
+        assert_int_equal(hw_log_end(hw_partition_find(partition_of(t, 0), follower)->log), way + 1);
+    }
+}
+
 /* The leader's log is the one: who asks for the leader is told the same, and it leads again. */
 static void a_leader_whose_log_could_not_be_opened_leads_again(void **state)
 {
@@ -381,6 +428,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(a_killed_cluster_opens_on_a_full_disk),
+        TEST(a_follower_that_met_a_full_disk_is_told_of_and_mended),
         TEST(a_log_that_could_not_be_opened_comes_back_with_restart),
         TEST(a_leader_whose_log_could_not_be_opened_leads_again),
         TEST(any_change_may_fail_while_opening),

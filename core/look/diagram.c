@@ -25,6 +25,7 @@
 enum { DIAGRAM_WIDTH = 80, DIAGRAM_PICTURE_MIN = 24, DIAGRAM_LABEL_SIZE = 40 };
 
 struct diagram {
+    const struct hw_cluster *cluster;
     const struct hw_partition *partition;
     hw_offset_t high_watermark; /* Of the leader; HW_OFFSET_NONE: nobody leads. */
     hw_offset_t last_stable;    /* The same. */
@@ -111,10 +112,15 @@ static void line_end(struct diagram *d)
 
 /* ------------------------------------------------------------------------------------ measuring */
 
-static const char *role_of(const struct hw_partition *partition, hw_broker_id_t id)
+static const char *role_of(const struct diagram *d, hw_broker_id_t id)
 {
+    const struct hw_partition *partition = d->partition;
     const struct hw_replica *replica = hw_partition_find(partition, id);
+    char failure[HW_VIEWS_FAILURE_SIZE];
 
+    if (hw_views_failure(d->cluster, partition, id, failure)) {
+        return hw_broker_list_contains(&partition->record.isr, id) ? "failed, in isr" : "failed";
+    }
     if (replica == NULL) {
         return "down";
     }
@@ -137,10 +143,9 @@ static bool diagram_has(const struct hw_partition *partition, hw_broker_id_t id)
            hw_partition_find(partition, id) != NULL;
 }
 
-static int label_of(const struct hw_partition *partition, hw_broker_id_t id,
-                    char text[DIAGRAM_LABEL_SIZE])
+static int label_of(const struct diagram *d, hw_broker_id_t id, char text[DIAGRAM_LABEL_SIZE])
 {
-    return snprintf(text, DIAGRAM_LABEL_SIZE, "%" PRId32 " %s", id, role_of(partition, id));
+    return snprintf(text, DIAGRAM_LABEL_SIZE, "%" PRId32 " %s", id, role_of(d, id));
 }
 
 static int digits_of(int64_t number)
@@ -195,7 +200,7 @@ static void measure_label(struct diagram *d, hw_broker_id_t id)
 {
     char label[DIAGRAM_LABEL_SIZE];
 
-    d->picture = larger(d->picture, label_of(d->partition, id, label) + 1);
+    d->picture = larger(d->picture, label_of(d, id, label) + 1);
 }
 
 static void measure(struct diagram *d)
@@ -301,7 +306,7 @@ static void draw_replica(struct diagram *d, hw_broker_id_t id)
     char label[DIAGRAM_LABEL_SIZE];
 
     line_begin(d);
-    (void)label_of(d->partition, id, label);
+    (void)label_of(d, id, label);
     line_put(d, 0, "%s", label);
     if (replica != NULL) {
         draw_log(d, replica);
@@ -399,6 +404,45 @@ static void draw_marks(struct diagram *d, const struct hw_replica *leader)
     draw_open_transactions(d, hw_log_producers(leader->log));
 }
 
+/* Add lines of words, the first of which may be cut off. */
+static void draw_words(struct diagram *d, char *words)
+{
+    for (char *at = words; *at != '\0'; at++) {
+        *at = *at < ' ' || *at > '~' ? '?' : *at; /* A file's name may be anything. */
+    }
+    while (*words != '\0') {
+        size_t size = strlen(words);
+        size_t taken = size;
+
+        if (size > DIAGRAM_WIDTH) {
+            taken = DIAGRAM_WIDTH;
+            while (taken > 1 && words[taken] != ' ') {
+                taken--;
+            }
+            taken = taken > 1 ? taken : DIAGRAM_WIDTH;
+        }
+        append(d, "\n", 1);
+        append(d, words, taken);
+        words += taken;
+        words += *words == ' ' ? 1 : 0;
+    }
+}
+
+/* Who cannot go on, and what mends it. */
+static void draw_failures(struct diagram *d)
+{
+    const struct hw_broker_list *replicas = &d->partition->record.replicas;
+    char failure[HW_VIEWS_FAILURE_SIZE];
+    char words[HW_VIEWS_FAILURE_SIZE + 24];
+
+    for (int32_t i = 0; i < replicas->count; i++) {
+        if (hw_views_failure(d->cluster, d->partition, replicas->ids[i], failure)) {
+            (void)snprintf(words, sizeof words, "broker %" PRId32 " %s", replicas->ids[i], failure);
+            draw_words(d, words);
+        }
+    }
+}
+
 /* Name and state: in one line if they fit. */
 static void draw_title(struct diagram *d)
 {
@@ -437,7 +481,7 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
                                   int64_t partition, bool is_utf8, struct hw_buffer *text,
                                   struct hw_error *error)
 {
-    struct diagram d = {.is_utf8 = is_utf8, .text = text, .error = error};
+    struct diagram d = {.cluster = cluster, .is_utf8 = is_utf8, .text = text, .error = error};
     struct hw_topic *t;
     struct hw_partition *p;
     const struct hw_replica *leader;
@@ -470,5 +514,6 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
         line_put(&d, 0, "one column is %" PRId64 " offsets", d.scale);
         line_end(&d);
     }
+    draw_failures(&d);
     return d.status;
 }

@@ -7,6 +7,7 @@
 #include "core/base/broker_list.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
+#include "core/look/views_internal.h"
 #include "core/look/why_transactions.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ static void say(struct why *why, const char *format, ...) __attribute__((format(
 
 static void say(struct why *why, const char *format, ...)
 {
-    char text[HW_PARTITION_NAME_SIZE + 256];
+    char text[HW_PARTITION_NAME_SIZE + HW_VIEWS_FAILURE_SIZE];
     va_list args;
 
     va_start(args, format);
@@ -183,9 +184,12 @@ static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
 {
     const struct hw_replica *replica = hw_partition_find(why->partition, remote->broker);
     const struct hw_broker *broker = hw_cluster_broker(why->cluster, remote->broker);
+    char failure[HW_VIEWS_FAILURE_SIZE];
 
     say(why, "broker %" PRId32 " ", remote->broker);
-    if (replica == NULL) {
+    if (hw_views_failure(why->cluster, why->partition, remote->broker, failure)) {
+        say(why, "%s", failure);
+    } else if (replica == NULL) {
         say(why, "is down");
         if (broker != NULL && broker->down_since_ms != HW_TIME_NEVER) {
             say(why, " since t=%" PRId64, broker->down_since_ms);
@@ -211,6 +215,7 @@ static bool has_fetcher(const struct why *why)
         const struct hw_replica *replica = why->partition->replicas[i];
 
         if (replica->role == HW_ROLE_FOLLOWER && replica->leader == why->leader->broker &&
+            replica->fetch.phase != HW_PHASE_FAILED &&
             hw_links_connected(&why->cluster->links, replica->leader, replica->broker)) {
             return true;
         }
@@ -340,12 +345,18 @@ static void say_absent(struct why *why)
 
 static void say_no_leader(struct why *why)
 {
+    char failure[HW_VIEWS_FAILURE_SIZE];
+
     if (why->partition->record.leader == HW_BROKER_ID_NONE) {
         say(why, "not readable: %s has no leader", why->partition->name);
     } else {
+        bool has_failed =
+            hw_views_failure(why->cluster, why->partition, why->partition->record.leader, failure);
+
         say(why, "not readable: the leader of %s, broker %" PRId32 ", %s", why->partition->name,
             why->partition->record.leader,
-            hw_partition_find(why->partition, why->partition->record.leader) == NULL
+            has_failed ? failure
+            : hw_partition_find(why->partition, why->partition->record.leader) == NULL
                 ? "is down"
                 : "has not been told that it leads");
     }
