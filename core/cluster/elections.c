@@ -86,16 +86,29 @@ static enum hw_status elections_notice_dead(struct hw_cluster *cluster, struct h
 static enum hw_status elections_refuse(const struct hw_partition *partition,
                                        enum hw_kafka_error refused, struct hw_error *error)
 {
-    char isr[HW_BROKER_LIST_TEXT_SIZE];
+    const struct hw_partition_record *record = &partition->record;
+    char list[HW_BROKER_LIST_TEXT_SIZE];
+    const char *what = refused == HW_KAFKA_PREFERRED_LEADER_NOT_AVAILABLE ? "the preferred leader"
+                                                                          : "an eligible leader";
 
-    return hw_error_refuse(
-        error, refused,
-        "%s: %s is not available, its ISR is %s and its replicas begin with %" PRId32,
-        partition->name,
-        refused == HW_KAFKA_PREFERRED_LEADER_NOT_AVAILABLE ? "the preferred leader"
-                                                           : "an eligible leader",
-        hw_broker_list_format(&partition->record.isr, isr, sizeof isr),
-        partition->record.replicas.ids[0]);
+    if (record->isr.count > 0) {
+        return hw_error_refuse(
+            error, refused,
+            "%s: %s is not available, its ISR is %s and its replicas begin with %" PRId32,
+            partition->name, what, hw_broker_list_format(&record->isr, list, sizeof list),
+            record->replicas.ids[0]);
+    }
+    if (record->elr.count > 0) {
+        return hw_error_refuse(error, refused,
+                               "%s: %s is not available, its ISR is empty and its ELR is %s:"
+                               " restart() a member of it, or elect(..., 'unclean')",
+                               partition->name, what,
+                               hw_broker_list_format(&record->elr, list, sizeof list));
+    }
+    return hw_error_refuse(error, refused,
+                           "%s: %s is not available, its ISR and its ELR are empty: restart() who"
+                           " led last, or elect(..., 'unclean')",
+                           partition->name, what);
 }
 
 enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, int64_t partition,

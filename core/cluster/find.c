@@ -270,23 +270,53 @@ static bool any_runs(const struct hw_partition *partition, const struct hw_broke
 /* What to call when the leader of a partition does not run, besides starting it again. */
 static void describe_successors(const struct hw_partition *partition, char *text, size_t size)
 {
-    char isr[HW_BROKER_LIST_TEXT_SIZE];
+    const struct hw_partition_record *record = &partition->record;
+    char list[HW_BROKER_LIST_TEXT_SIZE];
 
     text[0] = '\0';
-    if (partition->record.isr.count > 1) {
+    if (record->isr.count > 1) {
         (void)snprintf(text, size, ", or promote() another member of the ISR %s",
-                       hw_broker_list_format(&partition->record.isr, isr, sizeof isr));
+                       hw_broker_list_format(&record->isr, list, sizeof list));
+    } else if (record->elr.count > 0) {
+        (void)snprintf(text, size, ", or promote() a member of the ELR %s",
+                       hw_broker_list_format(&record->elr, list, sizeof list));
     } else if (partition->record.replicas.count > 1) {
         (void)snprintf(text, size, "%s",
                        ", or promote(..., 'unclean') another replica and lose what it lacks");
     }
 }
 
+/* Nobody leads: what to call. */
+static enum hw_status refuse_leaderless(const struct hw_partition *partition,
+                                        struct hw_error *error)
+{
+    const struct hw_partition_record *record = &partition->record;
+    const struct hw_broker_list *eligible = hw_partition_record_eligible(record);
+    char text[HW_ELIGIBLE_TEXT_SIZE];
+
+    if (eligible->count == 0 && record->last_known_elr.count == 1) {
+        hw_broker_id_t last = record->last_known_elr.ids[0];
+
+        return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                               "%s has no leader, its ISR and its ELR are empty: %select() broker"
+                               " %" PRId32 ", which led last, or promote(..., 'unclean') another"
+                               " replica; what that one lacks is lost",
+                               partition->name,
+                               hw_partition_find(partition, last) == NULL ? "restart() and " : "",
+                               last);
+    }
+    return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                           "%s has no leader: %s a member of its %s, or promote(..., 'unclean')"
+                           " another replica and lose what it lacks",
+                           partition->name,
+                           any_runs(partition, eligible) ? "promote()" : "restart() and promote()",
+                           hw_partition_record_format_eligible(record, text));
+}
+
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
                                       const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error)
 {
-    char isr[HW_BROKER_LIST_TEXT_SIZE];
     char successors[HW_BROKER_LIST_TEXT_SIZE + 80];
     const struct hw_broker *broker;
 
@@ -295,13 +325,7 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
         return HW_OK;
     }
     if (partition->record.leader == HW_BROKER_ID_NONE) {
-        return hw_error_refuse(
-            error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-            "%s has no leader: %s a member of its ISR %s, or"
-            " promote(..., 'unclean') another replica and lose what it lacks",
-            partition->name,
-            any_runs(partition, &partition->record.isr) ? "promote()" : "restart() and promote()",
-            hw_broker_list_format(&partition->record.isr, isr, sizeof isr));
+        return refuse_leaderless(partition, error);
     }
     if (hw_partition_find(partition, partition->record.leader) != NULL) {
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,

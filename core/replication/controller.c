@@ -419,11 +419,21 @@ enum hw_status hw_controller_promote(const struct hw_controller *controller,
     is_eligible = controller->elr_enabled && change.isr.count == 0 &&
                   hw_broker_list_contains(&record->elr, id);
     if (!is_in_isr && !is_eligible && !unclean) {
+        bool goes_by_elr = change.isr.count == 0 && record->elr.count > 0;
+
+        if (record->isr.count == 0 && record->elr.count == 0) {
+            return hw_error_refuse(error, HW_KAFKA_NOT_IN_SYNC_REPLICA,
+                                   "nobody is in the ISR or the ELR of %s: say 'unclean' and lose "
+                                   "what broker %" PRId32 " does not have",
+                                   name, id);
+        }
         return hw_error_refuse(
             error, HW_KAFKA_NOT_IN_SYNC_REPLICA,
-            "broker %" PRId32 " is not in the ISR %s of %s, promote a member of it, or say "
+            "broker %" PRId32 " is not in the %s %s of %s, promote a member of it, or say "
             "'unclean' and lose what broker %" PRId32 " does not have",
-            id, hw_broker_list_format(&record->isr, text, sizeof text), name, id);
+            id, goes_by_elr ? "ELR" : "ISR",
+            hw_broker_list_format(goes_by_elr ? &record->elr : &record->isr, text, sizeof text),
+            name, id);
     }
     if (!is_in_isr) {
         change.isr = (struct hw_broker_list){.count = 0};

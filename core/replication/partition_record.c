@@ -5,6 +5,8 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 
+#include <stdio.h>
+
 const struct hw_registration *hw_metadata_find(const struct hw_metadata *metadata,
                                                hw_broker_id_t id)
 {
@@ -21,6 +23,25 @@ bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id
     const struct hw_registration *registration = hw_metadata_find(metadata, id);
 
     return registration != NULL && !registration->fenced && !registration->in_controlled_shutdown;
+}
+
+const struct hw_broker_list *hw_partition_record_eligible(const struct hw_partition_record *record)
+{
+    return record->isr.count > 0 ? &record->isr : &record->elr;
+}
+
+char *hw_partition_record_format_eligible(const struct hw_partition_record *record,
+                                          char text[HW_ELIGIBLE_TEXT_SIZE])
+{
+    char list[HW_BROKER_LIST_TEXT_SIZE];
+
+    (void)hw_broker_list_format(hw_partition_record_eligible(record), list, sizeof list);
+    (void)snprintf(text, HW_ELIGIBLE_TEXT_SIZE, "%s %s%s",
+                   record->isr.count == 0 && record->elr.count > 0 ? "ELR" : "ISR", list,
+                   record->isr.count > 0   ? ""
+                   : record->elr.count > 0 ? ", its ISR is empty"
+                                           : ", and its ELR is empty");
+    return text;
 }
 
 void hw_partition_record_advance(struct hw_partition_record *record, bool leadership)

@@ -48,6 +48,15 @@ const struct hw_registration *hw_metadata_find(const struct hw_metadata *metadat
 /* Registered, not fenced and not shutting down (R6.1). */
 bool hw_metadata_is_active(const struct hw_metadata *metadata, hw_broker_id_t id);
 
+/* Who may lead and has all that is committed: the ISR; where that is empty, the ELR (R6.2). */
+const struct hw_broker_list *hw_partition_record_eligible(const struct hw_partition_record *record);
+
+/* Those, for messages: "ISR [1,2]"; "ELR [1,2], its ISR is empty"; "ISR [], and its ELR is empty".
+ * Returns `text`. */
+enum { HW_ELIGIBLE_TEXT_SIZE = HW_REPLICAS_MAX * 12 + 32 };
+char *hw_partition_record_format_eligible(const struct hw_partition_record *record,
+                                          char text[HW_ELIGIBLE_TEXT_SIZE]);
+
 /*
  * The record has changed: the partition epoch grows by one, and so does the leader epoch if
  * `leadership` may have changed. Both stay at INT32_MAX once they are there, where only a file from
