@@ -47,6 +47,7 @@
 #include "core/io/memory_store.h"
 #include "core/io/posix_path.h"
 #include "core/io/posix_store.h"
+#include "core/look/metrics.h"
 #include "core/look/page.h"
 #include "core/look/reader.h"
 #include "core/record/batch.h"

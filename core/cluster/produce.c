@@ -157,6 +157,15 @@ hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster)
     return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
 }
 
+/* M16: errors that Kafka does not take for the client's, or for passing. */
+static bool produce_is_failure(enum hw_kafka_error error)
+{
+    return error != HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION &&
+           error != HW_KAFKA_NOT_LEADER_OR_FOLLOWER && error != HW_KAFKA_MESSAGE_TOO_LARGE &&
+           error != HW_KAFKA_RECORD_LIST_TOO_LARGE && error != HW_KAFKA_CORRUPT_MESSAGE &&
+           error != HW_KAFKA_KAFKA_STORAGE_ERROR;
+}
+
 void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
                              const struct hw_error *error, int64_t *ack_id)
 {
@@ -175,6 +184,8 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     }
     ack.partition = target->partition->number;
     if (target->leader != NULL) {
+        target->leader->counters.produce_requests++;
+        target->leader->counters.produce_failures += produce_is_failure(error->kafka_error) ? 1 : 0;
         ack.leader_epoch = target->leader->leader_epoch;
         event = hw_replica_event(target->leader, HW_EVENT_ACK);
     } else {

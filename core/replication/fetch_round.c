@@ -304,6 +304,7 @@ static enum hw_status round_expire_one(struct hw_partition *partition, const str
         bytes > 0) {
         return HW_OK;
     }
+    leader->counters.fetch_expired++;
     return hw_exchange_answer(partition, step, follower, &request, &size_bytes, &records, error);
 }
 

@@ -150,6 +150,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
             hw_replica_note_append(replica, &info);
         }
     }
+    replica->counters.replication_bytes_in += (int64_t)response->records.size;
     follower_take_high_watermark(replica, response->high_watermark);
     status = hw_log_maybe_increment_log_start(replica->log, response->log_start, &log_start_changed,
                                               error);

@@ -195,13 +195,17 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
     if (response->error == HW_KAFKA_NONE) {
         if (response->leader_epoch != replica->leader_epoch ||
             response->partition_epoch < replica->partition_epoch) {
+            replica->counters.isr_failures++;
             return false;
         }
+        replica->counters.isr_expands += replica->isr_change == HW_ISR_PENDING_EXPAND ? 1 : 0;
+        replica->counters.isr_shrinks += replica->isr_change == HW_ISR_PENDING_SHRINK ? 1 : 0;
         isr_commit(replica, &response->isr);
         replica->partition_epoch = response->partition_epoch;
         (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
         return true;
     }
+    replica->counters.isr_failures++;
     if (response->error == HW_KAFKA_OPERATION_NOT_ATTEMPTED ||
         response->error == HW_KAFKA_INELIGIBLE_REPLICA) {
         struct hw_broker_list committed = replica->isr;

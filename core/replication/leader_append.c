@@ -82,6 +82,11 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
             replica->log, request->bytes, request->size_bytes, replica->leader_epoch, now_ms, info,
             error);
     }
+    if (status == HW_OK) {
+        replica->counters.produce_requests++;
+        replica->counters.messages_in += info->last_offset - info->first_offset + 1;
+        replica->counters.bytes_in += (int64_t)request->size_bytes;
+    }
     if (status == HW_OK && !info->is_duplicate) {
         append_note(replica, request, info);
     }

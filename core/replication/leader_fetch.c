@@ -208,6 +208,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         .leader_epoch = replica->leader_epoch};
     hw_buffer_init(&response->records, replica->allocator);
 
+    replica->counters.fetch_requests += attempt == HW_FETCH_ANSWER ? 0 : 1;
     refused = fetch_gate(replica, request);
     if (refused == HW_KAFKA_NONE) {
         refused = fetch_compare_epochs(replica, request, &response->diverging_epoch);
@@ -228,6 +229,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     }
     /* R8.6: what followers in sync are given counts too. A message is about one partition, so this
      * one counts before the next one of the same round is asked about (R8.5). */
+    replica->counters.replication_bytes_out += (int64_t)response->records.size;
     if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL) {
         hw_quota_record(&replica->quotas->leader, response->size_bytes, now_ms);
     }

@@ -27,6 +27,8 @@ struct hw_partition {
     struct hw_journal *journal; /* Borrowed, as the replicas'. */
     uint32_t journal_topic;
     struct hw_partition_record noted; /* The record as it was last noted in the journal. */
+    int64_t unclean_elections;        /* M34: since the cluster was opened. */
+    int64_t eligible_elections;       /* M35: of an eligible leader replica out of the ISR. */
 
     /* record.replicas as of when directories were last made for it. */
     struct hw_broker_list placed;

@@ -19,6 +19,7 @@
 #define HW_REPLICATION_REPLICA_H
 
 #include "core/log/log.h"
+#include "core/replication/counters.h"
 #include "core/replication/journal.h"
 #include "core/replication/messages.h"
 #include "core/replication/partition_record.h"
@@ -111,6 +112,7 @@ struct hw_replica {
     struct hw_fetch_state fetch;
     char failure[HW_REPLICA_FAILURE_SIZE]; /* Why it is in phase Failed; "" where it is not. */
 
+    struct hw_counters counters;
     uint64_t changes; /* Grows whenever anything that can be seen has moved. */
 };
 

@@ -73,6 +73,7 @@ void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms,
                             enough ? HW_KAFKA_NONE : HW_KAFKA_NOT_ENOUGH_REPLICAS_AFTER_APPEND);
         } else if (now_ms >= waiting->deadline_ms) {
             waiting_resolve(replica, waiting, HW_KAFKA_REQUEST_TIMED_OUT);
+            replica->counters.produce_expired++;
         } else if (now_ms < replica->waiting_deadline_ms) {
             break; /* Later entries need a higher offset, and no deadline has come. */
         }

@@ -476,6 +476,22 @@ static void fetcher_note_arrival(const struct hw_timed *timed,
     }
 }
 
+/* It has waited long enough. A request is counted once, with its first partition. */
+static enum hw_status fetcher_expire(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, struct hw_error *error)
+{
+    struct hw_replica *leader =
+        hw_partition_find(timed->partitions[fetcher->parts[0].place], fetcher->leader);
+
+    if (!fetcher_leader_runs(timed, fetcher)) {
+        return fetcher_break(timed, fetcher, error);
+    }
+    if (leader != NULL) {
+        leader->counters.fetch_expired++;
+    }
+    return fetcher_answer(timed, fetcher, step, error);
+}
+
 static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, struct hw_error *error)
 {
@@ -620,8 +636,7 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
     case HW_TIMED_REQUEST_ARRIVES:
         return fetcher_arrive(timed, fetcher, step, error);
     case HW_TIMED_REQUEST_WAITED:
-        return fetcher_leader_runs(timed, fetcher) ? fetcher_answer(timed, fetcher, step, error)
-                                                   : fetcher_break(timed, fetcher, error);
+        return fetcher_expire(timed, fetcher, step, error);
     case HW_TIMED_ANSWER_ARRIVES:
         return fetcher_receive(timed, fetcher, step, error);
     case HW_TIMED_ANSWER_ON_DISK:

@@ -174,6 +174,17 @@ static const struct ext_column journal[] = {
     {"unclean", "INTEGER", "1 for an election that may lose records, 0 for another; else NULL"},
 };
 
+static const struct ext_column metrics[] = {
+    {"name", "TEXT", "Kafka's name of it, as JMX shows it"},
+    {"scope", "TEXT", "cluster, broker, topic (all its replicas) or partition (one replica)"},
+    {"broker", "INTEGER", "whose it is; NULL: of all brokers"},
+    {"topic", "TEXT", "of which topic; NULL: of all"},
+    {"partition", "INTEGER", "of which partition; NULL: of all"},
+    {"value", "INTEGER", "a total since the broker's process began, or what is now"},
+    {"unit", "TEXT", "what is counted"},
+    {"description", "TEXT", "what it tells"},
+};
+
 static const struct ext_column links[] = {
     {"a", "INTEGER", "where it begins: a broker's id, controller or client"},
     {"b", "INTEGER", "where it ends"},
@@ -325,6 +336,11 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_loads", loads, "one row a load(): what it does, and how long its producers waited",
            "SELECT id, sent, acknowledged, mean_latency_ms FROM hw_loads;"),
      FIRST(1), fill_loads, true},
+
+    {TABLE("hw_metrics", metrics,
+           "Kafka's metrics by their names, of the cluster and of each broker, topic and replica",
+           "SELECT broker, value FROM hw_metrics WHERE name LIKE '%UnderReplicatedPartitions';"),
+     FIRST(5), fill_metrics, true},
 
     {TABLE("hw_snapshots", snapshots, "one row a snapshot() that rewind() can go back to",
            "SELECT name, time_ms, size_bytes FROM hw_snapshots;"),

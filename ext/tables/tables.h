@@ -49,5 +49,6 @@ void fill_snapshots(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_links(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_requests(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_loads(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_metrics(struct hw_cluster *cluster, struct ext_rows *rows);
 
 #endif /* EXT_TABLES_H */

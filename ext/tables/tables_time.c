@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows about what takes time: links, messages under way, loads. */
+/* Rows about what takes time: links, messages under way, loads, and
+ * what is counted. */
 #include "ext/tables/tables.h"
 
 /* An end of a link: a broker's id, or a word. */
@@ -86,4 +87,25 @@ void fill_loads(struct hw_cluster *cluster, struct ext_rows *rows)
             }
         }
     }
+}
+
+static void add_metric(void *context, const struct hw_metric_row *row)
+{
+    struct ext_rows *rows = context;
+
+    if (ext_rows_wants(rows, row->topic, row->partition, row->broker)) {
+        ext_rows_text(rows, row->name);
+        ext_rows_text(rows, row->scope);
+        ext_rows_integer_unless(rows, row->broker, HW_BROKER_ID_NONE);
+        ext_rows_text(rows, row->topic);
+        ext_rows_integer_unless(rows, row->partition, -1);
+        ext_rows_integer(rows, row->value);
+        ext_rows_text(rows, row->unit);
+        ext_rows_text(rows, row->description);
+    }
+}
+
+void fill_metrics(struct hw_cluster *cluster, struct ext_rows *rows)
+{
+    hw_cluster_metrics(cluster, add_metric, rows);
 }

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/look/metrics.h"
+
+#include "core/base/broker_list.h"
+#include "core/cluster/cluster_internal.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------ what one replica tells */
+
+/* A value that a replica has by itself, as its broker sees it now. */
+typedef int64_t metric_value(const struct hw_partition *partition,
+                             const struct hw_replica *replica);
+
+static bool metric_leads(const struct hw_replica *replica)
+{
+    return replica->role == HW_ROLE_LEADER;
+}
+
+static int64_t metric_leader_count(const struct hw_partition *partition,
+                                   const struct hw_replica *replica)
+{
+    (void)partition;
+    return metric_leads(replica) ? 1 : 0;
+}
+
+static int64_t metric_partition_count(const struct hw_partition *partition,
+                                      const struct hw_replica *replica)
+{
+    (void)partition;
+    (void)replica;
+    return 1;
+}
+
+/* Replicas that are being added do not count (M1). */
+static int64_t metric_replicas(const struct hw_partition *partition,
+                               const struct hw_replica *replica)
+{
+    return metric_leads(replica) ? partition->record.replicas.count - partition->record.adding.count
+                                 : 0;
+}
+
+static int64_t metric_in_sync(const struct hw_partition *partition,
+                              const struct hw_replica *replica)
+{
+    (void)partition;
+    return metric_leads(replica) ? replica->isr.count : 0;
+}
+
+static int64_t metric_under_replicated(const struct hw_partition *partition,
+                                       const struct hw_replica *replica)
+{
+    return metric_replicas(partition, replica) > metric_in_sync(partition, replica) ? 1 : 0;
+}
+
+static int64_t metric_under_min_isr(const struct hw_partition *partition,
+                                    const struct hw_replica *replica)
+{
+    return metric_leads(replica) &&
+                   replica->isr.count < hw_replica_effective_min_isr(replica, partition->settings)
+               ? 1
+               : 0;
+}
+
+static int64_t metric_at_min_isr(const struct hw_partition *partition,
+                                 const struct hw_replica *replica)
+{
+    return metric_leads(replica) &&
+                   replica->isr.count == hw_replica_effective_min_isr(replica, partition->settings)
+               ? 1
+               : 0;
+}
+
+static int64_t metric_reassigning(const struct hw_partition *partition,
+                                  const struct hw_replica *replica)
+{
+    return metric_leads(replica) &&
+                   partition->record.adding.count + partition->record.removing.count > 0
+               ? 1
+               : 0;
+}
+
+static int64_t metric_offline(const struct hw_partition *partition,
+                              const struct hw_replica *replica)
+{
+    (void)partition;
+    return replica->fetch.phase == HW_PHASE_FAILED ? 1 : 0;
+}
+
+static int64_t metric_lag(const struct hw_partition *partition, const struct hw_replica *replica)
+{
+    (void)partition;
+    return metric_leads(replica) || replica->fetch.lag < 0 ? 0 : replica->fetch.lag;
+}
+
+static int64_t metric_stable_lag(const struct hw_partition *partition,
+                                 const struct hw_replica *replica)
+{
+    (void)partition;
+    return hw_log_high_watermark(replica->log) - hw_log_last_stable(replica->log);
+}
+
+static int64_t metric_producers(const struct hw_partition *partition,
+                                const struct hw_replica *replica)
+{
+    (void)partition;
+    return (int64_t)hw_log_producers(replica->log)->count;
+}
+
+static int64_t metric_waiting(const struct hw_partition *partition,
+                              const struct hw_replica *replica)
+{
+    (void)partition;
+    return (int64_t)(replica->waiting_count - replica->waiting_head);
+}
+
+/* ------------------------------------------------------------------------------------- the list */
+
+struct metric {
+    const char *name;
+    const char *unit;
+    const char *description;
+    metric_value *value; /* NULL: a counter... */
+    size_t counter;      /* ...at this place of struct hw_counters. */
+    bool is_largest;     /* Of several the largest counts, not the sum. */
+};
+
+#define METRIC_COUNTER(MEMBER) .counter = offsetof(struct hw_counters, MEMBER)
+#define METRIC_TOPIC(NAME)     "kafka.server:type=BrokerTopicMetrics,name=" NAME
+#define METRIC_REPLICA(NAME)   "kafka.server:type=ReplicaManager,name=" NAME
+#define METRIC_PARTITION(NAME) "kafka.cluster:type=Partition,name=" NAME
+
+static const struct metric metrics[] = {
+    {METRIC_TOPIC("MessagesInPerSec"), "messages", "records that clients have appended",
+     METRIC_COUNTER(messages_in)},
+    {METRIC_TOPIC("BytesInPerSec"), "bytes", "bytes of what clients have appended, as it was sent",
+     METRIC_COUNTER(bytes_in)},
+    {METRIC_TOPIC("ReplicationBytesInPerSec"), "bytes", "bytes that came from leaders",
+     METRIC_COUNTER(replication_bytes_in)},
+    {METRIC_TOPIC("ReplicationBytesOutPerSec"), "bytes", "bytes that went to followers",
+     METRIC_COUNTER(replication_bytes_out)},
+    {METRIC_TOPIC("TotalProduceRequestsPerSec"), "requests", "produce requests, refused ones too",
+     METRIC_COUNTER(produce_requests)},
+    {METRIC_TOPIC("FailedProduceRequestsPerSec"), "requests",
+     "produce requests that were refused for a reason that passes by itself seldom",
+     METRIC_COUNTER(produce_failures)},
+    {METRIC_TOPIC("TotalFetchRequestsPerSec"), "requests",
+     "fetch requests, each partition of one and one that waits once",
+     METRIC_COUNTER(fetch_requests)},
+    {"kafka.server:type=DelayedFetchMetrics,name=ExpiresPerSec,fetcherType=follower", "requests",
+     "fetch requests that have waited in vain", METRIC_COUNTER(fetch_expired)},
+    {"kafka.server:type=DelayedProduceMetrics,name=ExpiresPerSec", "requests",
+     "produce requests with acks=all that have timed out", METRIC_COUNTER(produce_expired)},
+    {METRIC_REPLICA("IsrShrinksPerSec"), "changes",
+     "ISRs that a leader has shrunk itself; not what the controller did",
+     METRIC_COUNTER(isr_shrinks)},
+    {METRIC_REPLICA("IsrExpandsPerSec"), "changes", "ISRs that a leader has expanded",
+     METRIC_COUNTER(isr_expands)},
+    {METRIC_REPLICA("FailedIsrUpdatesPerSec"), "changes",
+     "proposals of an ISR that the controller has refused", METRIC_COUNTER(isr_failures)},
+    {METRIC_REPLICA("LeaderCount"), "partitions", "partitions that the broker leads",
+     .value = metric_leader_count},
+    {METRIC_REPLICA("PartitionCount"), "partitions", "partitions of which it has a copy",
+     .value = metric_partition_count},
+    {METRIC_REPLICA("UnderReplicatedPartitions"), "partitions",
+     "partitions led here with replicas out of the ISR", .value = metric_under_replicated},
+    {METRIC_REPLICA("UnderMinIsrPartitionCount"), "partitions",
+     "partitions led here with an ISR below min.insync.replicas", .value = metric_under_min_isr},
+    {METRIC_REPLICA("AtMinIsrPartitionCount"), "partitions",
+     "partitions led here whose ISR is as large as min.insync.replicas",
+     .value = metric_at_min_isr},
+    {METRIC_REPLICA("ReassigningPartitions"), "partitions", "partitions led here that are moved",
+     .value = metric_reassigning},
+    {METRIC_REPLICA("OfflineReplicaCount"), "replicas", "copies here that have failed",
+     .value = metric_offline},
+    {METRIC_REPLICA("ProducerIdCount"), "producers", "producers that copies here know",
+     .value = metric_producers},
+    {METRIC_PARTITION("InSyncReplicasCount"), "replicas", "how large the ISR is, at the leader",
+     .value = metric_in_sync},
+    {METRIC_PARTITION("ReplicasCount"), "replicas", "how many replicas there are, at the leader",
+     .value = metric_replicas},
+    {METRIC_PARTITION("LastStableOffsetLag"), "messages",
+     "how far the last stable offset is behind the high watermark", .value = metric_stable_lag},
+    {"kafka.server:type=FetcherLagMetrics,name=ConsumerLag", "messages",
+     "how far a follower is behind the high watermark of its last answer", .value = metric_lag},
+    {"kafka.server:type=ReplicaFetcherManager,name=MaxLag,clientId=Replica", "messages",
+     "the largest of these", .value = metric_lag, .is_largest = true},
+    {"kafka.server:type=DelayedOperationPurgatory,name=PurgatorySize,delayedOperation=Produce",
+     "requests", "produce requests with acks=all that wait", .value = metric_waiting},
+};
+
+static int64_t metric_of(const struct metric *metric, const struct hw_partition *partition,
+                         const struct hw_replica *replica)
+{
+    int64_t value;
+
+    if (metric->value != NULL) {
+        return metric->value(partition, replica);
+    }
+    memcpy(&value, (const char *)&replica->counters + metric->counter, sizeof value);
+    return value;
+}
+
+/* --------------------------------------------------------------------------- sums of what it tells
+ */
+
+struct metrics_walk {
+    struct hw_cluster *cluster;
+    hw_metric_visit *visit;
+    void *context;
+    int64_t brokers[HW_BROKERS_MAX]; /* In the order of the cluster's. */
+};
+
+static void metrics_say(const struct metrics_walk *walk, const struct metric *metric,
+                        const char *scope, hw_broker_id_t broker, const char *topic,
+                        int32_t partition, int64_t value)
+{
+    struct hw_metric_row row = {.name = metric->name,
+                                .scope = scope,
+                                .broker = broker,
+                                .topic = topic,
+                                .partition = partition,
+                                .value = value,
+                                .unit = metric->unit,
+                                .description = metric->description};
+
+    walk->visit(walk->context, &row);
+}
+
+static void metrics_add(const struct metric *metric, int64_t *sum, int64_t value)
+{
+    *sum = !metric->is_largest ? *sum + value : value > *sum ? value : *sum;
+}
+
+static size_t metrics_broker_index(const struct hw_cluster *cluster, hw_broker_id_t id)
+{
+    size_t i = 0;
+
+    while (i + 1 < cluster->broker_count && cluster->brokers[i]->id != id) {
+        i++;
+    }
+    return i;
+}
+
+/* The rows of replicas and topics come first: what they add up to is known then. */
+static void metrics_of_replicas(struct metrics_walk *walk, const struct metric *metric)
+{
+    const struct hw_cluster *cluster = walk->cluster;
+    int64_t whole = 0;
+
+    memset(walk->brokers, 0, sizeof walk->brokers);
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+        int64_t sum = 0;
+
+        for (int32_t p = 0; p < topic->partition_count && !topic->is_hidden; p++) {
+            const struct hw_partition *partition = &topic->partitions[p];
+
+            for (int32_t r = 0; r < partition->replica_count; r++) {
+                const struct hw_replica *replica = partition->replicas[r];
+                int64_t value = metric_of(metric, partition, replica);
+
+                metrics_add(metric, &sum, value);
+                metrics_add(metric, &walk->brokers[metrics_broker_index(cluster, replica->broker)],
+                            value);
+                metrics_say(walk, metric, "partition", replica->broker, topic->name, p, value);
+            }
+        }
+        metrics_add(metric, &whole, sum);
+        if (!topic->is_hidden) {
+            metrics_say(walk, metric, "topic", HW_BROKER_ID_NONE, topic->name, -1, sum);
+        }
+    }
+    for (size_t b = 0; b < cluster->broker_count; b++) {
+        if (cluster->brokers[b]->state == HW_BROKER_RUNNING) {
+            metrics_say(walk, metric, "broker", cluster->brokers[b]->id, NULL, -1,
+                        walk->brokers[b]);
+        }
+    }
+    metrics_say(walk, metric, "cluster", HW_BROKER_ID_NONE, NULL, -1, whole);
+}
+
+/* ----------------------------------------------------------------------------- brokers, controller
+ */
+
+static void metrics_of_brokers(struct metrics_walk *walk)
+{
+    static const struct metric state = {
+        "kafka.server:type=KafkaServer,name=BrokerState", "state",
+        "1 starting, 3 running, 7 down; a broker that is fenced still runs", .value = NULL};
+    static const struct metric rates[2] = {
+        {"kafka.server:type=LeaderReplication,name=byte-rate", "bytes/s",
+         "throttled replication that it gives, as its quota measures it", .value = NULL},
+        {"kafka.server:type=FollowerReplication,name=byte-rate", "bytes/s",
+         "throttled replication that it takes", .value = NULL}};
+
+    for (size_t b = 0; b < walk->cluster->broker_count; b++) {
+        const struct hw_broker *broker = walk->cluster->brokers[b];
+
+        metrics_say(walk, &state, "broker", broker->id, NULL, -1,
+                    broker->state != HW_BROKER_RUNNING ? 7
+                    : broker->is_unregistered          ? 1
+                                                       : 3);
+        for (int i = 0; i < 2 && broker->state == HW_BROKER_RUNNING; i++) {
+            /* Asking opens a sample: of a copy. */
+            struct hw_quota quota = i == 0 ? broker->quotas.leader : broker->quotas.follower;
+
+            metrics_say(walk, &rates[i], "broker", broker->id, NULL, -1,
+                        (int64_t)hw_quota_rate(&quota, walk->cluster->now_ms));
+        }
+    }
+}
+
+/* What the controller counts of the partitions' records. */
+struct metrics_records {
+    int64_t topics;
+    int64_t partitions;
+    int64_t leaderless;
+    int64_t imbalanced;
+    int64_t unclean;
+    int64_t eligible;
+};
+
+static struct metrics_records metrics_count_records(const struct hw_cluster *cluster)
+{
+    struct metrics_records count = {0};
+
+    for (size_t t = 0; t < cluster->topic_count; t++) {
+        const struct hw_topic *topic = cluster->topics[t];
+
+        count.topics += topic->is_hidden ? 0 : 1;
+        for (int32_t p = 0; p < topic->partition_count && !topic->is_hidden; p++) {
+            const struct hw_partition *partition = &topic->partitions[p];
+
+            count.partitions++;
+            count.leaderless += partition->record.leader == HW_BROKER_ID_NONE ? 1 : 0;
+            count.imbalanced +=
+                partition->record.leader != partition->record.replicas.ids[0] ? 1 : 0;
+            count.unclean += partition->unclean_elections;
+            count.eligible += partition->eligible_elections;
+        }
+    }
+    return count;
+}
+
+static void metrics_of_controller(struct metrics_walk *walk)
+{
+    const struct hw_cluster *cluster = walk->cluster;
+    struct metrics_records count = metrics_count_records(cluster);
+    int64_t active = 0;
+    int64_t fenced = 0;
+    int64_t leaving = 0;
+
+    for (size_t b = 0; b < cluster->broker_count; b++) {
+        const struct hw_registration *registration =
+            hw_metadata_find(&cluster->controller.metadata, cluster->brokers[b]->id);
+
+        if (registration != NULL) {
+            fenced += registration->fenced ? 1 : 0;
+            active += registration->fenced ? 0 : 1;
+            leaving += registration->in_controlled_shutdown && !registration->fenced ? 1 : 0;
+        }
+    }
+#define METRIC_CONTROLLER(NAME) "kafka.controller:type=KafkaController,name=" NAME
+#define METRIC_SAY(NAME, UNIT, VALUE, TEXT)                                                        \
+    metrics_say(walk, &(struct metric){NAME, UNIT, TEXT, .value = NULL}, "cluster",                \
+                HW_BROKER_ID_NONE, NULL, -1, VALUE)
+    METRIC_SAY(METRIC_CONTROLLER("ActiveControllerCount"), "controllers", 1,
+               "controllers that decide: the one that there is");
+    METRIC_SAY(METRIC_CONTROLLER("ActiveBrokerCount"), "brokers", active,
+               "brokers that are registered and not fenced");
+    METRIC_SAY(METRIC_CONTROLLER("FencedBrokerCount"), "brokers", fenced,
+               "brokers that are fenced");
+    METRIC_SAY(METRIC_CONTROLLER("ControlledShutdownBrokerCount"), "brokers", leaving,
+               "brokers that hand over what they lead");
+    METRIC_SAY(METRIC_CONTROLLER("GlobalTopicCount"), "topics", count.topics, "topics");
+    METRIC_SAY(METRIC_CONTROLLER("GlobalPartitionCount"), "partitions", count.partitions,
+               "partitions");
+    METRIC_SAY(METRIC_CONTROLLER("OfflinePartitionsCount"), "partitions", count.leaderless,
+               "partitions whose record names no leader");
+    METRIC_SAY(METRIC_CONTROLLER("PreferredReplicaImbalanceCount"), "partitions", count.imbalanced,
+               "partitions that their first replica does not lead");
+    METRIC_SAY("kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec",
+               "elections", count.unclean, "elections that may have lost records");
+    METRIC_SAY(
+        "kafka.controller:type=ControllerStats,name=ElectionFromEligibleLeaderReplicasPerSec",
+        "elections", count.eligible, "elections of an eligible leader replica");
+#undef METRIC_SAY
+#undef METRIC_CONTROLLER
+}
+
+void hw_cluster_metrics(struct hw_cluster *cluster, hw_metric_visit *visit, void *context)
+{
+    struct metrics_walk walk = {.cluster = cluster, .visit = visit, .context = context};
+
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        metrics_of_replicas(&walk, &metrics[i]);
+    }
+    metrics_of_brokers(&walk);
+    metrics_of_controller(&walk);
+}

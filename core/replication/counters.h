@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a broker counts about one partition, as Kafka's meters do: from zero on each time that its
+ * process begins. The numbers are those of kafka-time M.
+ */
+#ifndef HW_REPLICATION_COUNTERS_H
+#define HW_REPLICATION_COUNTERS_H
+
+#include <stdint.h>
+
+struct hw_counters {
+    /* As leader. */
+    int64_t messages_in; /* M9: of batches that it appended or knew already. */
+    int64_t bytes_in;
+    int64_t produce_requests; /* M15 */
+    int64_t produce_failures; /* M16 */
+    int64_t produce_expired;  /* M29 */
+    int64_t fetch_requests;   /* M15: a request that waits is one. */
+    int64_t fetch_expired;    /* M29 */
+    int64_t replication_bytes_out;
+    int64_t isr_shrinks; /* M5: its own proposals, when they are answered. */
+    int64_t isr_expands;
+    int64_t isr_failures; /* M6 */
+    /* As follower. */
+    int64_t replication_bytes_in;
+};
+
+#endif /* HW_REPLICATION_COUNTERS_H */
