@@ -169,14 +169,24 @@ $(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o $(BUILD)/support_sql.a $(BUILD)
 
 # Those of the second library have a cluster of their own: librdkafka's mock.
 $(BUILD)/tests/test_live_%.o $(BUILD)/tests/support_live.o: private HW_CFLAGS += -D_GNU_SOURCE \
-                     -DHW_TEST_EXTENSION='"$(BUILD)/highwater.so"' -DHW_TEST_LIVE='"$(BUILD)/highwater_live.so"' \
+                     -DHW_TEST_LIVE='"$(BUILD)/highwater_live.so"' \
                      $(call pkg,--cflags rdkafka)
 $(BUILD)/test_live_%: $(BUILD)/tests/test_live_%.o $(BUILD)/tests/support_live.o $(BUILD)/support_sql.a \
                       $(BUILD)/support.a $(BUILD)/core.a | $(BUILD)/highwater.so $(BUILD)/highwater_live.so
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS) $(call pkg,--libs rdkafka)
 
+# What needs a real broker: tests/live.sh runs it.
+LIVE_PROGRAMS = $(patsubst tests/live/%.c,$(BUILD)/live_%,$(sort $(wildcard tests/live/*.c)))
+$(BUILD)/tests/live/%.o: private HW_CFLAGS += -D_GNU_SOURCE -DHW_TEST_LIVE='"$(BUILD)/highwater_live.so"' \
+                     $(call pkg,--cflags rdkafka)
+$(BUILD)/live_%: $(BUILD)/tests/live/%.o $(BUILD)/tests/support_live.o $(BUILD)/support_sql.a $(BUILD)/core.a | \
+                 $(BUILD)/highwater.so $(BUILD)/highwater_live.so
+	@echo "  LINK  $@"
+	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS) $(call pkg,--libs rdkafka)
+
 $(BUILD)/core.a: $(CORE_OBJ)
+
 $(BUILD)/support.a: $(SUPPORT_OBJ)
 $(BUILD)/support_sql.a: $(SQL_SUPPORT_OBJ)
 $(BUILD)/%.a:

@@ -32,20 +32,20 @@ enum hw_status live_admin_wait(struct live_admin *admin, const char *what, struc
             return status;
         }
     }
-    live_wait_heard(admin->wait);
     live_handle_poll(admin->handle, 0);
     code = rd_kafka_event_error(admin->event);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return HW_OK;
-    }
     if (code == RD_KAFKA_RESP_ERR__TIMED_OUT &&
         admin->handle->reason_code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return live_error_refuse(error, admin->handle->reason_code,
                                  "%s: no answer within %d ms: %s", what, admin->wait->timeout_ms,
                                  admin->handle->reason);
     }
-    return live_error_refuse(error, code, "%s: %s", what,
-                             rd_kafka_event_error_string(admin->event));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return live_error_refuse(error, code, "%s: %s", what,
+                                 rd_kafka_event_error_string(admin->event));
+    }
+    live_handle_heard(admin->handle, admin->wait);
+    return HW_OK;
 }
 
 void live_admin_end(struct live_admin *admin)

@@ -68,7 +68,7 @@ enum hw_status live_ask_metadata(struct live_handle *handle, struct live_wait *w
     if (status != HW_OK) {
         return status;
     }
-    live_wait_heard(wait);
+    live_handle_heard(handle, wait);
     status = topic == NULL ? HW_OK : check_topic(*metadata, error);
     if (status != HW_OK) {
         rd_kafka_metadata_destroy(*metadata);
@@ -124,7 +124,7 @@ enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wa
         status = live_handle_retry(handle, wait, passing, what, error);
     }
     if (status == HW_OK) {
-        live_wait_heard(wait);
+        live_handle_heard(handle, wait);
     }
     return status;
 }

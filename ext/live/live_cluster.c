@@ -221,7 +221,6 @@ enum hw_status live_cluster_consumer(struct live_cluster *cluster, enum hw_read_
         cluster->consumers = handle;
     }
     handle->is_used = true;
-    handle->reason_code = RD_KAFKA_RESP_ERR_NO_ERROR;
     *found = handle;
     return HW_OK;
 }
@@ -291,9 +290,6 @@ enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_w
             live_cluster_drop_producer(cluster);
         }
     }
-    if (status == HW_OK) {
-        cluster->producer->reason_code = RD_KAFKA_RESP_ERR_NO_ERROR;
-        *found = cluster->producer;
-    }
+    *found = cluster->producer;
     return status;
 }

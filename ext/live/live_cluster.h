@@ -80,6 +80,13 @@ void live_cluster_start_producer(struct live_cluster *cluster);
 /* End the producer, so that the next one begins anew. */
 void live_cluster_drop_producer(struct live_cluster *cluster);
 
+/* The cluster answered: the time-out begins anew, and what was wrong is not any more. */
+static inline void live_handle_heard(struct live_handle *handle, struct live_wait *wait)
+{
+    handle->reason_code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    live_wait_heard(wait);
+}
+
 /* Let the handle say what it has to: errors, delivery reports. */
 static inline void live_handle_poll(struct live_handle *handle, int timeout_ms)
 {

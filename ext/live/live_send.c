@@ -128,7 +128,7 @@ static enum hw_status take_reports(struct sending *sending, struct hw_error *err
 
     live_handle_poll(sending->handle, live_wait_slice_ms(&sending->wait));
     if (sending->tally->reported > before) {
-        live_wait_heard(&sending->wait);
+        live_handle_heard(sending->handle, &sending->wait);
         return live_wait_check(sending->session->db, error);
     }
     return live_wait_again(&sending->wait, error);

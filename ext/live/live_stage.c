@@ -7,7 +7,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-enum { STAGE_MEMORY_MAX = 8 << 20, STAGE_WINDOW = 1 << 20 };
+enum { STAGE_MEMORY_MAX = 8 << 20, STAGE_WINDOW = 1 << 20, STAGE_PIECE = 1 << 16 };
 
 /* What stands in front of the bytes of a row: key, value, headers. */
 struct stage_head {
@@ -103,6 +103,31 @@ static enum hw_status file_open(struct live_stage *stage, struct hw_error *error
     return HW_OK;
 }
 
+/* In pieces of the size of a page at the most: SQLite's own VFS knows no larger ones. */
+static int file_write(sqlite3_file *file, const uint8_t *bytes, size_t size, int64_t at)
+{
+    int code = SQLITE_OK;
+
+    for (size_t done = 0; code == SQLITE_OK && done < size; done += STAGE_PIECE) {
+        size_t piece = size - done < STAGE_PIECE ? size - done : STAGE_PIECE;
+
+        code = file->pMethods->xWrite(file, bytes + done, (int)piece, at + (int64_t)done);
+    }
+    return code;
+}
+
+static int file_read(sqlite3_file *file, uint8_t *bytes, size_t size, int64_t at)
+{
+    int code = SQLITE_OK;
+
+    for (size_t done = 0; code == SQLITE_OK && done < size; done += STAGE_PIECE) {
+        size_t piece = size - done < STAGE_PIECE ? size - done : STAGE_PIECE;
+
+        code = file->pMethods->xRead(file, bytes + done, (int)piece, at + (int64_t)done);
+    }
+    return code;
+}
+
 /* Write the rows in memory behind those in the file. */
 static enum hw_status stage_spill(struct live_stage *stage, struct hw_error *error)
 {
@@ -114,8 +139,7 @@ static enum hw_status stage_spill(struct live_stage *stage, struct hw_error *err
     }
     /* What was read ahead may be another row by now. */
     stage->window.size = 0;
-    code = stage->file->pMethods->xWrite(stage->file, stage->tail.bytes, (int)stage->tail.size,
-                                         stage->file_size);
+    code = file_write(stage->file, stage->tail.bytes, stage->tail.size, stage->file_size);
     if (code != SQLITE_OK) {
         return file_error("writing", code, error);
     }
@@ -145,7 +169,7 @@ static enum hw_status stage_bytes(struct live_stage *stage, int64_t at, size_t s
         if (status != HW_OK) {
             return status;
         }
-        code = stage->file->pMethods->xRead(stage->file, stage->window.bytes, (int)wanted, at);
+        code = file_read(stage->file, stage->window.bytes, (size_t)wanted, at);
         if (code != SQLITE_OK) {
             return file_error("reading", code, error);
         }

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* A cluster that refuses, hangs, fails or goes away; an interrupt; a fork. */
+#include "tests/support_live.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct mock mock;
+static sqlite3 *db;
+
+static int open_all(void **state)
+{
+    (void)state;
+    mock_start(&mock, 1);
+    mock_topic(&mock, "one", 1);
+    db = live_open_alone(":memory:");
+    live_connect_mock(db, &mock, ", \"live.timeout.ms\":1500");
+    expect_sql(db, "CREATE VIRTUAL TABLE one USING highwater_live(connection=mock)", "");
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    test_sql_close(db);
+    mock_stop(&mock);
+    return 0;
+}
+
+/* Case: L-17, L-28 */
+static void who_does_not_listen_is_an_error_within_the_time_out(void **state)
+{
+    long long start = live_now_ms();
+
+    (void)state;
+    expect_sql(db,
+               "SELECT live_connect('nobody', '{\"bootstrap.servers\":\"127.0.0.1:1\","
+               "\"live.timeout.ms\":500}');"
+               "CREATE VIRTUAL TABLE far USING highwater_live(topic=one, connection=nobody)",
+               "nobody");
+    expect_error(db, "SELECT * FROM far", SQLITE_ERROR,
+                 "NETWORK_EXCEPTION: asking for metadata: no answer within 500 ms: ");
+    expect_error(db, "INSERT INTO far(value) VALUES (1)", SQLITE_ERROR, "NETWORK_EXCEPTION: ");
+    expect_error(db, "SELECT * FROM live_brokers('nobody')", SQLITE_ERROR, "NETWORK_EXCEPTION: ");
+    expect_error(db, "SELECT live_create_topic('nobody', 'x')", SQLITE_ERROR,
+                 "NETWORK_EXCEPTION: ");
+    expect_sql(db, "SELECT count(*) FROM one; SELECT live_disconnect('nobody')", "0\nnobody");
+    /* Four time-outs and no more; generous, since others use the machine too. */
+    assert_true(live_now_ms() - start < 20000);
+}
+
+/* Case: L-16 */
+static void a_commit_that_fails_counts_what_is_in_the_log(void **state)
+{
+    (void)state;
+    expect_sql(db, "INSERT INTO one(value) VALUES ('before')", "");
+    rd_kafka_mock_push_request_errors(mock.cluster, 0 /* Produce */, 1,
+                                      RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+    expect_error(db, "INSERT INTO one(value) VALUES ('a'), ('b')", SQLITE_ERROR,
+                 "MESSAGE_TOO_LARGE: 0 of 2 rows are in the log; first failure: row 1, one: ");
+    expect_sql(db, "SELECT count(*) FROM live_last_commit; SELECT value FROM one", "0\nbefore");
+    expect_sql(db, "INSERT INTO one(value) VALUES ('after'); SELECT value FROM one",
+               "before\nafter");
+}
+
+static void a_refusal_that_passes_is_tried_again(void **state)
+{
+    (void)state;
+    rd_kafka_mock_push_request_errors(mock.cluster, 0, 2,
+                                      RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+                                      RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
+    expect_sql(db, "INSERT INTO one(value) VALUES ('a'), ('b'); SELECT \"offset\", value FROM one",
+               "0|a\n1|b");
+    rd_kafka_mock_push_request_errors(mock.cluster, 2 /* ListOffsets */, 1,
+                                      RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+    rd_kafka_mock_push_request_errors(mock.cluster, 1 /* Fetch */, 1,
+                                      RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    expect_sql(db, "SELECT value FROM one", "a\nb");
+}
+
+/* Case: L-45, L-48 */
+static void what_the_cluster_forbids_is_no_empty_answer(void **state)
+{
+    (void)state;
+    rd_kafka_mock_topic_set_error(mock.cluster, "one",
+                                  RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    expect_error(db, "SELECT * FROM one", SQLITE_ERROR,
+                 "TOPIC_AUTHORIZATION_FAILED: topic \"one\": ");
+    rd_kafka_mock_topic_set_error(mock.cluster, "one", RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_mock_topic_create(mock.cluster, "headless", 1, 1);
+    rd_kafka_mock_partition_set_leader(mock.cluster, "headless", 0, -1);
+    expect_sql(db, "CREATE VIRTUAL TABLE headless USING highwater_live(connection=mock)", "");
+    expect_error(db, "SELECT * FROM headless", SQLITE_ERROR, "LEADER_NOT_AVAILABLE: headless-0: ");
+}
+
+/* Case: L-33 */
+static void a_scan_goes_on_at_another_leader(void **state)
+{
+    struct mock two;
+    sqlite3 *other = live_open_alone(":memory:");
+    sqlite3_stmt *scan = NULL;
+    int rows = 0;
+
+    (void)state;
+    mock_start(&two, 2);
+    mock_topic(&two, "t", 1);
+    rd_kafka_mock_partition_set_leader(two.cluster, "t", 0, 1);
+    live_connect_mock(other, &two,
+                      ", \"live.timeout.ms\":15000, \"queued.max.messages.kbytes\":1,"
+                      " \"fetch.message.max.bytes\":1000, \"queued.min.messages\":1,"
+                      " \"batch.num.messages\":10");
+    expect_sql(other,
+               "CREATE VIRTUAL TABLE t USING highwater_live(connection=mock);"
+               "WITH RECURSIVE c(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM c WHERE i < 499)"
+               " INSERT INTO t(value) SELECT printf('%0100d', i) FROM c",
+               "");
+    assert_int_equal(sqlite3_prepare_v2(other, "SELECT \"offset\" FROM t", -1, &scan, NULL), 0);
+    while (sqlite3_step(scan) == SQLITE_ROW) {
+        assert_int_equal(sqlite3_column_int(scan, 0), rows);
+        rows++;
+        if (rows == 50) {
+            rd_kafka_mock_partition_set_leader(two.cluster, "t", 0, 2);
+            rd_kafka_mock_broker_set_down(two.cluster, 1);
+        }
+    }
+    assert_int_equal(sqlite3_finalize(scan), SQLITE_OK);
+    assert_int_equal(rows, 500);
+    test_sql_close(other);
+    mock_stop(&two);
+}
+
+static void *interrupt_soon(void *argument)
+{
+    (void)usleep(200000);
+    sqlite3_interrupt(argument);
+    return NULL;
+}
+
+static int stop_at_once(void *calls)
+{
+    return ++*(int *)calls > 3;
+}
+
+/* Case: L-26 */
+static void an_interrupt_ends_the_waiting(void **state)
+{
+    long long start = live_now_ms();
+    pthread_t thread;
+    int calls = 0;
+
+    (void)state;
+    expect_sql(db,
+               "SELECT live_connect('slow', '{\"bootstrap.servers\":\"127.0.0.1:1\","
+               "\"live.timeout.ms\":60000}');"
+               "CREATE VIRTUAL TABLE far USING highwater_live(topic=one, connection=slow)",
+               "slow");
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, db), 0);
+    expect_error(db, "SELECT * FROM far", SQLITE_INTERRUPT, "interrupted");
+    (void)pthread_join(thread, NULL);
+    sqlite3_progress_handler(db, 1000, stop_at_once, &calls);
+    expect_error(db, "SELECT * FROM far", SQLITE_INTERRUPT, "interrupted");
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    assert_true(live_now_ms() - start < 30000);
+    expect_sql(db, "SELECT count(*) FROM one", "0");
+}
+
+static void an_interrupt_in_commit_says_what_is_known(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    expect_sql(db, "SELECT live_disconnect('mock')", "mock");
+    live_connect_mock(db, &mock, ", \"live.timeout.ms\":60000");
+    expect_sql(db, "INSERT INTO one(value) VALUES ('before')", "");
+    rd_kafka_mock_broker_set_rtt(mock.cluster, 1, 5000);
+    expect_sql(db, "BEGIN", "");
+    rd_kafka_mock_broker_set_rtt(mock.cluster, 1, 0);
+    expect_sql(db, "INSERT INTO one(value) VALUES ('a')", "");
+    rd_kafka_mock_broker_set_rtt(mock.cluster, 1, 5000);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, db), 0);
+    expect_error(db, "COMMIT", SQLITE_INTERRUPT, "interrupted");
+    (void)pthread_join(thread, NULL);
+    rd_kafka_mock_broker_set_rtt(mock.cluster, 1, 0);
+    expect_sql(db, "SELECT sqlite_version() <> ''", "1");
+}
+
+/* Case: L-38 */
+static void a_forked_child_is_told_and_does_no_harm(void **state)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    expect_sql(db, "INSERT INTO one(value) VALUES ('a'); SELECT count(*) FROM one", "1");
+    child = fork();
+    if (child == 0) {
+        (void)alarm(20);
+        /* Not through cmocka, whose state is the parent's. */
+        if (sqlite3_exec(db, "SELECT * FROM one", NULL, NULL, NULL) != SQLITE_ERROR ||
+            strstr(sqlite3_errmsg(db), "was made in another process") == NULL ||
+            sqlite3_exec(db, "INSERT INTO one(value) VALUES (1)", NULL, NULL, NULL) !=
+                SQLITE_ERROR) {
+            _exit(1);
+        }
+        _exit(sqlite3_close(db) == SQLITE_OK ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_sql(db, "INSERT INTO one(value) VALUES ('b'); SELECT value FROM one", "a\nb");
+}
+
+/* Case: L-27 */
+static void a_cluster_that_is_gone_does_not_hold_up_the_end(void **state)
+{
+    sqlite3 *other = live_open_alone(":memory:");
+    long long start;
+
+    (void)state;
+    live_connect_mock(other, &mock, "");
+    expect_sql(other,
+               "CREATE VIRTUAL TABLE one USING highwater_live(connection=mock);"
+               "INSERT INTO one(value) VALUES (1); SELECT count(*) FROM one",
+               "1");
+    rd_kafka_mock_broker_set_down(mock.cluster, 1);
+    start = live_now_ms();
+    expect_sql(other, "DROP TABLE one", "");
+    test_sql_close(other);
+    assert_true(live_now_ms() - start < 5000);
+    rd_kafka_mock_broker_set_up(mock.cluster, 1);
+}
+
+/* Case: L-36 */
+static void a_scan_that_stands_still_takes_bounded_memory(void **state)
+{
+    sqlite3_stmt *scan = NULL;
+
+    (void)state;
+    mock_topic(&mock, "many", 90);
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE many USING highwater_live(connection=mock);"
+               "WITH RECURSIVE c(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM c WHERE i < 899)"
+               " INSERT INTO many(\"partition\", value) SELECT i % 90, i FROM c",
+               "");
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT value FROM many", -1, &scan, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(scan), SQLITE_ROW);
+    /* Others can be asked meanwhile, by handles of their own. */
+    expect_sql(db,
+               "SELECT count(*), count(DISTINCT \"partition\") FROM many;"
+               "SELECT count(*) FROM many a JOIN many b USING (value) WHERE a.\"partition\" = 7",
+               "900|90\n10");
+    assert_int_equal(sqlite3_finalize(scan), SQLITE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+        TEST(who_does_not_listen_is_an_error_within_the_time_out),
+        TEST(a_commit_that_fails_counts_what_is_in_the_log),
+        TEST(a_refusal_that_passes_is_tried_again),
+        TEST(what_the_cluster_forbids_is_no_empty_answer),
+        TEST(a_scan_goes_on_at_another_leader),
+        TEST(an_interrupt_ends_the_waiting),
+        TEST(an_interrupt_in_commit_says_what_is_known),
+        TEST(a_forked_child_is_told_and_does_no_harm),
+        TEST(a_cluster_that_is_gone_does_not_hold_up_the_end),
+        TEST(a_scan_that_stands_still_takes_bounded_memory),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
