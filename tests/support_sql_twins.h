@@ -23,6 +23,9 @@ struct twins {
     /* What conditions and orders are about: at least 4 columns, the most important first. */
     const char *const *columns;
     uint32_t column_count;
+    /* Those that support_sql_queries.h asks. */
+    const char *const *tables;
+    uint32_t table_count;
     /* Values of these columns, as SQL, that come up as often as the odd ones; may be none. */
     const char *const *values;
     uint32_t value_count;
