@@ -29,6 +29,8 @@
 #include "core/config/config.h"
 #include "core/decode/internal_record.h"
 #include "core/decode/message_json.h"
+#include "core/decode/remote_state.h"
+#include "core/decode/share_state.h"
 #include "core/format/checkpoint_scan.h"
 #include "core/format/meta_properties.h"
 #include "core/format/segment_name.h"

@@ -301,6 +301,112 @@ static void what_is_no_group_is_a_row_too(void **state)
            "NULL|NULL|1|key: group at byte 2: 5 bytes, of which 1 are there");
 }
 
+/* Group g, topic id 00..01, partition 0. */
+#define SHARE_KEY                                                                                  \
+    "000167"                                                                                       \
+    "00000000000000000000000000000001"                                                             \
+    "00000000"
+
+static void put_share(struct kafka_fixture *f, hw_offset_t at, const char *type, const char *value)
+{
+    uint8_t key[64];
+    uint8_t bytes[256];
+    char hex[128];
+    struct hw_record record = {.key = key, .value = bytes};
+
+    (void)snprintf(hex, sizeof hex, "%s" SHARE_KEY, type);
+    record.key_size = test_hex(hex, key);
+    record.value_size = test_hex(value, bytes);
+    test_put_record(&f->log,
+                    &(struct test_log_record){.offset = at, .timestamp = 9, .producer_id = -1},
+                    &record);
+}
+
+#define BATCH(FIRST, LAST, STATE, COUNT)                                                           \
+    "00000000000000" FIRST "00000000000000" LAST STATE "00" COUNT "00"
+#define SNAPSHOT_START                                                                             \
+    "0000"                                                                                         \
+    "00000001"                                                                                     \
+    "00000000"                                                                                     \
+    "00000002"                                                                                     \
+    "0000000000000000"                                                                             \
+    "0000000000000007"                                                                             \
+    "0000000000000008"
+#define UPDATE_START(OFFSET)                                                                       \
+    "0000"                                                                                         \
+    "00000001"                                                                                     \
+    "FFFFFFFF" OFFSET
+#define STAYS "FFFFFFFFFFFFFFFF"
+
+/* Row: I016 */
+static void batches_of_a_share_group_lie_over_each_other(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_share(f, 0, "0000", SNAPSHOT_START "02" BATCH("00", "09", "00", "01") "00");
+    put_share(f, 1, "0001", UPDATE_START(STAYS) "02" BATCH("03", "05", "02", "01") "00");
+    save(f, "__share_group_state-0" LOG);
+    expect(f,
+           "SELECT \"group\", \"partition\", start_offset, leader_epoch, batches, error"
+           " FROM kafka_share_groups('$D')",
+           "g|0|0|2|[{\"first\":0,\"last\":2,\"state\":\"Available\",\"count\":1},"
+           "{\"first\":3,\"last\":5,\"state\":\"Acknowledged\",\"count\":1},"
+           "{\"first\":6,\"last\":9,\"state\":\"Available\",\"count\":1}]|NULL");
+    put_share(f, 0, "0000", SNAPSHOT_START "02" BATCH("00", "09", "00", "02") "00");
+    put_share(f, 1, "0001",
+              UPDATE_START(STAYS) "03" BATCH("03", "0C", "04", "01")
+                  BATCH("02", "04", "00", "03") "00");
+    put_share(f, 2, "0001",
+              UPDATE_START("0000000000000003") "02" BATCH("0D", "0F", "04", "01") "00");
+    save(f, "__share_group_state-0" LOG);
+    expect(f, "SELECT start_offset, batches FROM kafka_share_groups('$D')",
+           "3|[{\"first\":3,\"last\":4,\"state\":\"Available\",\"count\":3},"
+           "{\"first\":5,\"last\":9,\"state\":\"Available\",\"count\":2},"
+           "{\"first\":10,\"last\":15,\"state\":\"Archived\",\"count\":1}]");
+    put_share(f, 0, "0001",
+              UPDATE_START(STAYS) "01"
+                                  "00");
+    put_share(f, 1, "0000", SNAPSHOT_START "02" BATCH("09", "00", "09", "01") "00");
+    save(f, "__share_group_state-0" LOG);
+    expect(f, "SELECT batches, error FROM kafka_share_groups('$D')",
+           "[]|NULL\nNULL|offset 0: an update of a state without its snapshot");
+}
+
+/* The coordinator counts what is done behind the start, too. */
+static void share_groups_of_real_brokers_count_what_is_done(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    save_topic(f, "__share_group_state", 1);
+    expect(
+        f,
+        "SELECT count(*) > 3, count(error), sum(complete_count) > 20 FROM kafka_share_groups('$D');"
+        "SELECT \"group\", topic_id, \"partition\", complete_count, done FROM (SELECT *, (SELECT"
+        " total((value ->> 'last') - (value ->> 'first') + 1) FROM json_each(batches) WHERE value"
+        " ->> 'state' IN ('Acknowledged', 'Archived')) AS done FROM kafka_share_groups('$D'))"
+        " WHERE complete_count <> done;"
+        "SELECT start_offset, batches ->> '$[0].state', batches ->> '$[0].count', snapshot_epoch,"
+        " state_epoch, record_offset FROM kafka_share_groups('$D') LIMIT 1",
+        "1|0|1\n3|Available|2|0|2|19");
+}
+
+static void segments_in_remote_storage_have_their_newest_state(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    save_topic(f, "__remote_log_metadata", 1);
+    expect(
+        f,
+        "SELECT count(*), count(error), count(DISTINCT segment_id), min(end_offset - start_offset)"
+        " FROM kafka_remote_segments('$D');"
+        "SELECT topic, \"partition\", start_offset, end_offset, state, size_bytes, leader_epochs,"
+        " custom_metadata, broker, record_offset FROM kafka_remote_segments('$D') LIMIT 2",
+        "9|0|9|17\n"
+        "tiered|0|0|18|CopySegmentFinished|1956|[{\"epoch\":0,\"start_offset\":0}]|61743A30|1|1\n"
+        "tiered|0|19|37|CopySegmentFinished|1976|[{\"epoch\":0,\"start_offset\":19}]|61743A3139|1"
+        "|3");
+}
+
 #define test(NAME) kafka_test(NAME)
 
 int main(void)
@@ -313,6 +419,9 @@ int main(void)
         test(damage_is_told_and_hides_nothing),
         test(groups_have_their_members_and_states),
         test(what_is_no_group_is_a_row_too),
+        test(batches_of_a_share_group_lie_over_each_other),
+        test(share_groups_of_real_brokers_count_what_is_done),
+        test(segments_in_remote_storage_have_their_newest_state),
         test(transactional_ids_have_their_last_state),
     };
 

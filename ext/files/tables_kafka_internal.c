@@ -187,6 +187,49 @@ static const struct ext_column transactions[] = {
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
+static const struct ext_column share_groups[] = {
+    {"group", "TEXT", "the share group"},
+    COLUMN_TOPIC_ID,
+    EXT_COLUMN_PARTITION,
+    {"start_offset", "INTEGER", "what is below it is done; NULL: not begun"},
+    {"batches", "TEXT", "first, last, state and delivery count of what is not done, as JSON"},
+    {"complete_count", "INTEGER", "records behind the start that are done; NULL: not told"},
+    {"snapshot_epoch", "INTEGER", "how often the state was written whole"},
+    {"state_epoch", "INTEGER", "how often it was begun anew"},
+    {"leader_epoch", "INTEGER", "of the partition's leader"},
+    {"created_timestamp", "INTEGER", "when the state was made, milliseconds"},
+    {"written_timestamp", "INTEGER", "when it was last written whole"},
+    COLUMN_RECORD_OFFSET,
+    COLUMN_RECORD_TIMESTAMP,
+    {"state_partition", "INTEGER", "the partition of __share_group_state"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_TABLE_HIDDEN,
+};
+
+static const struct ext_column remote_segments[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    COLUMN_TOPIC_ID,
+    {"segment_id", "TEXT", "the id that remote storage knows it by"},
+    {"start_offset", "INTEGER", "its first offset"},
+    {"end_offset", "INTEGER", "its last offset"},
+    {"state", "TEXT", "CopySegmentStarted, CopySegmentFinished, DeleteSegmentStarted"},
+    {"state_id", "INTEGER", "the number of the state"},
+    {"size_bytes", "INTEGER", "the size of its .log"},
+    {"leader_epochs", "TEXT", "the leader epochs in it with their first offsets, as JSON"},
+    {"max_timestamp", "INTEGER", "the largest timestamp in it"},
+    {"event_timestamp", "INTEGER", "when that state began, milliseconds"},
+    {"broker", "INTEGER", "who said so"},
+    {"custom_metadata", "TEXT", "what the storage plugin noted, as hex; NULL: nothing"},
+    COLUMN_RECORD_OFFSET,
+    COLUMN_RECORD_TIMESTAMP,
+    {"metadata_partition", "INTEGER", "the partition of __remote_log_metadata"},
+    COLUMN_DIR,
+    KAFKA_COLUMN_ERROR,
+    KAFKA_TABLE_HIDDEN,
+};
+
 #define DIRECTORY "/data/kafka-logs"
 
 /* `arguments` as they stand in the call behind the path. */
@@ -250,6 +293,19 @@ const struct kafka_table kafka_internal_tables[] = {
      .fill = fill_kafka_transactions,
      .topic = "__transaction_state",
      .argument_count = 1},
+    {.schema = TABLE("kafka_share_groups", share_groups, "",
+                     "where share groups are in each partition: start, and what is under way",
+                     "\"group\", topic_id, \"partition\", start_offset, batches"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_share_groups,
+     .topic = "__share_group_state"},
+    {.schema =
+         TABLE("kafka_remote_segments", remote_segments, "",
+               "the segments that lie in remote storage, by the topic that keeps book of them",
+               "topic, \"partition\", start_offset, end_offset, state"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_remote_segments,
+     .topic = "__remote_log_metadata"},
 };
 
 const size_t kafka_internal_table_count =

@@ -133,4 +133,10 @@ enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows 
 enum hw_status fill_kafka_groups(struct kafka_fill *fill, struct ext_rows *rows,
                                  struct hw_error *error);
 
+/* tables_kafka_share.c */
+enum hw_status fill_kafka_share_groups(struct kafka_fill *fill, struct ext_rows *rows,
+                                       struct hw_error *error);
+enum hw_status fill_kafka_remote_segments(struct kafka_fill *fill, struct ext_rows *rows,
+                                          struct hw_error *error);
+
 #endif /* EXT_VTAB_KAFKA_TABLE_H */
