@@ -40,6 +40,24 @@ static void who_has_the_committed_records_joins(void **state)
     assert_int_equal(replica_of(t, 1)->partition_epoch, 2);
 }
 
+/* Whoever waits for all to come to rest would wait for ever, where each fetch leads to the same
+ * proposal and the same answer. Semantics: R4.7 */
+static void a_refused_proposal_has_moved_nothing(void **state)
+{
+    struct test_replicas *t = *state;
+    uint64_t changes;
+
+    lead(t, 1, 5, "[1,2]", "[1]");
+    append(t, 10);
+    fetch_by(t, 2, 10);
+    refuse_proposal(t, INELIGIBLE_REPLICA);
+    changes = replica_of(t, 1)->changes;
+    fetch_by(t, 2, 10);
+    expect_proposal(t, "[1,2]");
+    refuse_proposal(t, INELIGIBLE_REPLICA);
+    assert_true(replica_of(t, 1)->changes == changes);
+}
+
 /* Row: C070. Semantics: R4.4, R4.7 */
 static void a_fenced_broker_is_not_proposed(void **state)
 {
@@ -269,6 +287,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_has_the_committed_records_joins),
+        TEST(a_refused_proposal_has_moved_nothing),
+        TEST(a_refused_proposal_has_moved_nothing),
         TEST(a_fenced_broker_is_not_proposed),
         TEST(a_fetch_from_before_the_registration_makes_no_member),
         TEST(a_late_fetch_from_before_a_crash_does_not_count),

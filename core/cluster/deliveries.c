@@ -108,6 +108,7 @@ static void delivery_end(struct hw_cluster *cluster, const struct hw_delivery *d
         topic == NULL ? hw_event_of(&cluster->journal, HW_EVENT_ACK)
                       : hw_partition_event(&topic->partitions[delivery->partition], HW_EVENT_ACK);
 
+    event.ack = delivery->ack_id;
     hw_acks_resolve(&cluster->acks, delivery->ack_id, failure, cluster->now_ms);
     hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s, %s", delivery->ack_id,
                    hw_kafka_error_name(failure), what);
@@ -238,7 +239,7 @@ static enum hw_status delivery_append(struct hw_cluster *cluster,
                                       const struct hw_produce_target *target,
                                       struct hw_log_append_info *info, struct hw_error *error)
 {
-    struct hw_append_request request = {.acks = delivery->acks};
+    struct hw_append_request request = {.acks = delivery->acks, .ack_id = delivery->ack_id};
     enum hw_status status = hw_cluster_write_state(cluster, error);
 
     cluster->scratch.size = 0;

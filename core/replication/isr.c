@@ -19,8 +19,7 @@ static void isr_propose(struct hw_replica *replica, enum hw_isr_change change,
     HW_ASSERT(replica->isr_change == HW_ISR_COMMITTED);
     replica->isr_change = change;
     replica->proposed_isr = *isr;
-    replica->is_proposal_unsent = true;
-    replica->changes++;
+    replica->is_proposal_unsent = true; /* Nothing has moved yet. */
 }
 
 /* The high watermark of a new leader may be lower than what was committed before it: only the start
@@ -146,12 +145,17 @@ bool hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
     return true;
 }
 
+static void isr_end_proposal(struct hw_replica *replica)
+{
+    replica->isr_change = HW_ISR_COMMITTED;
+    replica->is_proposal_unsent = false;
+}
+
 static void isr_commit(struct hw_replica *replica, const struct hw_broker_list *isr)
 {
     replica->isr = *isr;
-    replica->isr_change = HW_ISR_COMMITTED;
-    replica->is_proposal_unsent = false;
     replica->changes++;
+    isr_end_proposal(replica);
 }
 
 static bool isr_is_in_flight(const struct hw_replica *replica,
@@ -208,9 +212,7 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
     replica->counters.isr_failures++;
     if (response->error == HW_KAFKA_OPERATION_NOT_ATTEMPTED ||
         response->error == HW_KAFKA_INELIGIBLE_REPLICA) {
-        struct hw_broker_list committed = replica->isr;
-
-        isr_commit(replica, &committed);
+        isr_end_proposal(replica); /* It makes the same one again, once it has reason to. */
         return false;
     }
     if (response->error != HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION &&
