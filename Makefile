@@ -9,7 +9,7 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), bench, interop,
+# readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), mutants, bench, interop,
 # bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
 #
@@ -82,7 +82,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all live-library programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run soak bench interop page bindings layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run soak mutants bench interop page bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -299,6 +299,10 @@ soak:
 	$(Q)$(MAKE_PROGRAMS) all $(BUILD)/test_sql_large_transaction
 	$(Q)HW_STAGED_MIB=1024 TESTS=test_sql_large_transaction \
 	  tests/run.sh --build $(BUILD) --timeout 900 sql
+
+# Small changes to the core that no test notices: MUTANTS='--count 50 core/log'.
+mutants:
+	$(Q)CC='$(CC)' tests/mutants.py $(MUTANTS)
 
 bench: all $(BENCHES)
 	$(Q)set -e; for bench in $(BENCHES); do echo "--- $$bench"; $$bench; done

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Which rules of the core could be wrong without a test that notices? Makes small changes to it, one at a time (an
+operator, a constant, a call or an assignment less), runs the core tests, then the stories of tests/golden, and
+prints the changes that none of them noticed: each is a missing test, code that nothing needs, or a change of no meaning.
+
+usage: tests/mutants.py [--count 200] [--seed 1] [--jobs 2] [--build build/mutants] [FILE or FOLDER of core ...]
+
+The same numbers choose the same changes of the same code. Tests that take long are left out, so are the generated walks.
+"""
+import argparse, collections, concurrent.futures, glob, os, pathlib, random, re, subprocess, sys, time
+
+ROOMS = ["core/replication", "core/log", "core/cluster", "core/stage", "core/durable", "core/timed"]
+SLOW_SECONDS = 2.5
+CODECS = ["-lz", "-lsnappy", "-llz4", "-lzstd"]
+
+TOKEN = re.compile(r"""
+    (?P<skip>/\*.*?\*/ | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | ^\s*\#(?:[^\n\\]|\\.|\\\n)*)
+  | (?P<word>[A-Za-z_]\w*) | (?P<number>\d+\b) | (?P<operator>->|\+\+|--|<<|>>|[<>=!+\-*/&|]=|&&|\|\||[<>+\-])
+""", re.X | re.S | re.M)
+SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
+         "true": "false", "false": "true"}
+# A call or an assignment that stands by itself, on one line or on several.
+STATEMENT = re.compile(r"^ +(?:\(void\))?[a-z]\w*(?:(?:->|\.)\w+|\[\w+\])*(?: [+\-|&]?= [^;{}]*|\([^;{}]*\)|\+\+|--);$", re.M)
+
+Mutant = collections.namedtuple("Mutant", "path start end text")
+
+
+def bodies(source):
+    """Where functions begin and end."""
+    for match in re.finditer(r"^\{\n.*?^\}$", source, re.M | re.S):
+        yield match.span()
+
+
+def asserted(source):
+    """Where assertions stand: they are no rule, but a check of one."""
+    return [match.span() for match in re.finditer(r"^ +HW_ASSERT\(.*?;$", source, re.M | re.S)]
+
+
+def mutants_of(path):
+    source = pathlib.Path(path).read_text()
+    left_out = asserted(source)
+    found = []
+    for start, end in bodies(source):
+        for match in STATEMENT.finditer(source, start, end):
+            found.append(Mutant(path, match.start(), match.end(), ""))
+        for match in TOKEN.finditer(source, start, end):
+            text = match.group()
+            if match.group("number"):
+                found.append(Mutant(path, match.start(), match.end(), "1" if text == "0" else str(int(text) - 1)))
+            elif text in SWAPS and (text not in "+-" or re.search(r"[\w)\]] $", source[:match.start()])):
+                found.append(Mutant(path, match.start(), match.end(), SWAPS[text]))
+    return [m for m in found if not any(a <= m.start < b for a, b in left_out)]
+
+
+def line_of(mutant):
+    """The line in question, before and after."""
+    source = pathlib.Path(mutant.path).read_text()
+    number = source.count("\n", 0, mutant.start) + 1
+    first = source.rindex("\n", 0, mutant.start) + 1
+    last = source.index("\n", mutant.end)
+    before = " ".join(source[first:last].split())
+    after = " ".join((source[first:mutant.start] + mutant.text + source[mutant.end:last]).split())
+    return f"{mutant.path}:{number}: {before}\n        -> {after or '(gone)'}"
+
+
+class Bench:
+    """The objects of the core as they are, the tests on top of a shared library, and how long each takes."""
+
+    def __init__(self, build, compiler):
+        self.build = build
+        self.compile = [compiler, "-std=c11", "-fPIC", "-w", "-O1", "-I."]
+        subprocess.run(["make", "-s", f"BUILD={build}", "OPT=-O1", "CFLAGS=-fvisibility=default", f"-j{os.cpu_count()}",
+                        "core-programs", "all", f"{build}/golden_sql"], check=True)
+        self.objects = sorted(glob.glob(f"{build}/core/**/*.o", recursive=True)) + glob.glob(f"{build}/generated/*.o")
+        self.compiler = compiler
+        self.link(f"{build}/libcore.so", self.objects)
+        ext = [o for o in sorted(glob.glob(f"{build}/ext/**/*.o", recursive=True)) if "/live/" not in o]
+        self.extension = f"{build}/shared/highwater.so"
+        os.makedirs(f"{build}/shared", exist_ok=True)
+        self.link(self.extension, [*ext, f"{build}/libcore.so"])
+        support = [o for o in sorted(glob.glob(f"{build}/tests/support_*.o")) if "support_sql" not in o]
+        self.tests = {}
+        for source in sorted(glob.glob("tests/test_*.c")):
+            name = pathlib.Path(source).stem
+            if not os.path.exists(f"{build}/{name}") or re.search("walk|model|fault", name):
+                continue
+            program = f"{build}/shared_{name}"
+            subprocess.run([compiler, "-o", program, f"{build}/tests/{name}.o", *support, f"{build}/libcore.so",
+                            "-lcmocka", *CODECS], check=True)
+            began = time.monotonic()
+            if not self.passes([program], None, 60):
+                sys.exit(f"{name} fails already")
+            took = time.monotonic() - began
+            if took < SLOW_SECONDS:
+                self.tests[name] = took
+        self.stories = sorted(glob.glob("tests/golden/*.test"))
+
+    def link(self, library, objects):
+        subprocess.run([self.compiler, "-shared", "-o", library, *objects, *CODECS], check=True)
+
+    @staticmethod
+    def passes(command, library, seconds):
+        """Whether it ends well with this library in place of the one that it was linked with."""
+        environment = dict(os.environ, HW_TEST_QUICK="1", **({"LD_PRELOAD": library} if library else {}))
+        try:
+            return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  stdin=subprocess.DEVNULL, timeout=seconds).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def judge(self, number, mutant):
+        """What became of it: "not C", the name of the test that noticed it, or None."""
+        folder = f"{self.build}/{number}"
+        os.makedirs(folder, exist_ok=True)
+        source = pathlib.Path(mutant.path).read_text()
+        changed = pathlib.Path(folder, "changed.c")
+        changed.write_text(source[:mutant.start] + mutant.text + source[mutant.end:])
+        try:
+            if subprocess.run([*self.compile, "-c", changed, "-o", f"{folder}/changed.o"], capture_output=True).returncode:
+                return "not C"
+            own = f"{self.build}/{mutant.path[:-2]}.o"
+            library = f"{folder}/libcore.so"
+            self.link(library, [f"{folder}/changed.o" if o == own else o for o in self.objects])
+            room = mutant.path.split("/")[1]
+            for name in sorted(self.tests, key=lambda name: (not name.startswith(f"test_{room}_"), self.tests[name])):
+                if not self.passes([f"{self.build}/shared_{name}"], library, 10 + 10 * self.tests[name]):
+                    return name
+            stories = [f"{self.build}/golden_sql", self.extension, *self.stories]
+            return None if self.passes(stories, library, 300) else "golden"
+        finally:
+            subprocess.run(["rm", "-rf", folder])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--build", default="build/mutants")
+    parser.add_argument("places", nargs="*", default=ROOMS)
+    given = parser.parse_args()
+    os.chdir(pathlib.Path(__file__).resolve().parent.parent)
+    files = [f for place in given.places for f in ([place] if place.endswith(".c") else sorted(glob.glob(f"{place}/*.c")))]
+    candidates = [mutant for file in files for mutant in mutants_of(file)]
+    chosen = random.Random(given.seed).sample(candidates, min(given.count, len(candidates)))
+    bench = Bench(given.build, os.environ.get("CC", "cc"))
+    noticed, survived, not_c = collections.Counter(), [], 0
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for mutant, end in zip(chosen, pool.map(bench.judge, range(len(chosen)), chosen)):
+            if end is None:
+                survived.append(mutant)
+                print(line_of(mutant), flush=True)
+            elif end == "not C":
+                not_c += 1
+            else:
+                noticed["the stories alone" if end == "golden" else "a core test"] += 1
+    tried = len(chosen) - not_c
+    print(f"{tried} of {len(candidates)} possible changes: " +
+          ", ".join(f"{count} noticed by {who}" for who, count in sorted(noticed.items())) +
+          f", {len(survived)} by nobody ({100 * len(survived) / max(tried, 1):.1f} %)")
+
+
+main()
