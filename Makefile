@@ -10,6 +10,7 @@
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), mutants, bench, interop,
+# live and live-bench (a real Kafka cluster),
 # bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
 #
@@ -80,7 +81,7 @@ SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
 C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all live-library programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
+.PHONY: all live-library live live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak mutants bench interop page bindings layers symbols documented traceability tidy \
         format format-check install uninstall clean force
@@ -177,10 +178,11 @@ $(BUILD)/test_live_%: $(BUILD)/tests/test_live_%.o $(BUILD)/tests/support_live.o
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS) $(call pkg,--libs rdkafka)
 
 # What needs a real broker: tests/live.sh runs it.
-LIVE_PROGRAMS = $(patsubst tests/live/%.c,$(BUILD)/live_%,$(sort $(wildcard tests/live/*.c)))
+LIVE_PROGRAMS = $(patsubst tests/live/%.c,$(BUILD)/live_%,$(filter-out %/nodes.c,$(sort $(wildcard tests/live/*.c))))
 $(BUILD)/tests/live/%.o: private HW_CFLAGS += -D_GNU_SOURCE -DHW_TEST_LIVE='"$(BUILD)/highwater_live.so"' \
                      $(call pkg,--cflags rdkafka)
-$(BUILD)/live_%: $(BUILD)/tests/live/%.o $(BUILD)/tests/support_live.o $(BUILD)/support_sql.a $(BUILD)/core.a | \
+$(BUILD)/live_%: $(BUILD)/tests/live/%.o $(BUILD)/tests/live/nodes.o $(BUILD)/tests/support_live.o \
+                 $(BUILD)/support_sql.a $(BUILD)/support.a $(BUILD)/core.a | \
                  $(BUILD)/highwater.so $(BUILD)/highwater_live.so
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CODEC_LIBS) $(call pkg,--libs rdkafka)
@@ -315,6 +317,12 @@ $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BENCH_SUPPORT_OBJ) $(BUILD)/s
 # Against Apache Kafka itself: needs Java and Maven, and fetches Kafka.
 interop: all
 	$(Q)tests/interop.sh --build $(BUILD)
+
+# highwater_live.so on Apache Kafka itself: needs librdkafka, Java and Maven. make live-bench: how fast it is.
+live: all $(LIVE_PROGRAMS)
+	$(Q)tests/live.sh --build $(BUILD)
+live-bench: all $(BUILD)/live_bench
+	$(Q)tests/live.sh --build $(BUILD) --bench
 
 # A Debian as debootstrap makes it, in a chroot: needs root.
 bare:

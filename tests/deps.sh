@@ -9,6 +9,7 @@
 #
 #   build  a compiler, SQLite's headers, the compression libraries
 #   test   cmocka and the sqlite3 shell
+#   live   librdkafka: for highwater_live.so and `make live`
 #   page   a browser, node and npm: for `make page`
 #   dev    clang and its tools, valgrind: for `make check`
 #   bare   debootstrap: for `make bare`
@@ -88,6 +89,10 @@ missing_of() {
         has_command lintian || echo lintian
         has_command debootstrap || echo debootstrap
         ;;
+            live)
+        has_command pkg-config || echo pkg-config
+        pkg-config --exists 'rdkafka >= 2.0.2' 2>/dev/null || echo librdkafka-dev
+        ;;
     amalgamation)
         has_command python3 || echo python3
         { ctags --version 2>/dev/null | grep -q Universal; } || echo universal-ctags
@@ -98,7 +103,7 @@ missing_of() {
         has_command npm || echo npm
         ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test, page, dev, bare, ports, npm, amalgamation and packages" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, live, page, dev, bare, ports, npm, amalgamation and packages" >&2
         exit 2
         ;;
     esac

@@ -10,7 +10,7 @@
 #                               I... of internal topics
 #     Case: A-05                a case from a public bug report     tests/data/ids/cases.txt
 #
-# in tests/*.c, tests/*.sh, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
+# in tests/*.c, tests/live/*.c, tests/*.sh, tests/golden/*.test or sql/*.sql. An id that has no test stands with the reason in
 # tests/data/ids/without_test.txt. Fails where a tag names an id that does not exist, where an id has
 # neither test nor reason, and where it has both.
 #
@@ -24,7 +24,7 @@ status=0
 tagged() {
     local tag=$1 pattern=$2
     shopt -s nullglob
-    grep -HnE "(^|[^A-Za-z])$tag: " tests/*.c tests/*.sh tests/golden/*.test sql/*.sql |
+    grep -HnE "(^|[^A-Za-z])$tag: " tests/*.c tests/*.sh tests/live/*.c tests/golden/*.test sql/*.sql |
         grep -v '^tests/traceability.sh:' |
         awk -v tag="$tag: " -v pattern="$pattern" '
             {

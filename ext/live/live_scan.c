@@ -305,7 +305,9 @@ static void window_drop(struct live_scan *scan, size_t count)
         rd_kafka_message_destroy(scan->window[i]);
     }
     scan->window_count -= count;
-    memmove(scan->window, scan->window + count, scan->window_count * sizeof(scan->window[0]));
+    if (scan->window_count > 0) {
+        memmove(scan->window, scan->window + count, scan->window_count * sizeof(scan->window[0]));
+    }
 }
 
 /* Keep the record. Where they get too large, the first half is let go, and read again later. */

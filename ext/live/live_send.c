@@ -222,6 +222,23 @@ static void describe_written(const struct live_tally *tally, char *text, size_t 
     }
 }
 
+/* Another producer has the transactional id, or the coordinator has given the transaction up. */
+static bool is_fenced(const struct sending *sending)
+{
+    char text[LIVE_REASON_SIZE];
+    rd_kafka_resp_err_t code = rd_kafka_fatal_error(sending->handle->rk, text, sizeof text);
+
+    return live_error_kafka(code) == HW_KAFKA_PRODUCER_FENCED ||
+           live_error_kafka(code) == HW_KAFKA_INVALID_PRODUCER_EPOCH;
+}
+
+static enum hw_status describe_fencing(struct hw_error *error)
+{
+    return hw_error_refuse(error, HW_KAFKA_PRODUCER_FENCED,
+                           "another producer has taken the transactional.id, or the transaction "
+                           "outlived transaction.timeout.ms; none of its rows is committed");
+}
+
 /* The error of a COMMIT that failed with `status`; HW_OK: a row did. */
 static enum hw_status describe_failure(const struct sending *sending, enum hw_status status,
                                        const char *consequence, struct hw_error *error)
@@ -274,6 +291,14 @@ static enum hw_status give_up_plain(struct sending *sending, enum hw_status stat
     return describe_failure(sending, status, consequence, error);
 }
 
+/* What was written does not count. */
+static void forget_written(struct sending *sending)
+{
+    sending->handle->tally = NULL;
+    live_tally_clear(sending->tally);
+    sending->session->outcome = LIVE_FAILED;
+}
+
 static enum hw_status give_up_transaction(struct sending *sending, enum hw_status status,
                                           struct hw_error *error)
 {
@@ -283,6 +308,10 @@ static enum hw_status give_up_transaction(struct sending *sending, enum hw_statu
     enum hw_status aborting = HW_OK;
     enum hw_status told;
 
+    if (is_fenced(sending)) {
+        forget_written(sending);
+        return describe_fencing(error);
+    }
     live_wait_begin(&patience, sending->session->db, ABORT_MS);
     while (aborting == HW_OK && (failed = rd_kafka_abort_transaction(
                                      sending->handle->rk, live_wait_slice_ms(&patience))) != NULL) {
@@ -296,9 +325,7 @@ static enum hw_status give_up_transaction(struct sending *sending, enum hw_statu
                                 : "the transaction is not committed, and the cluster aborts it "
                                   "after transaction.timeout.ms",
                             error);
-    sending->handle->tally = NULL; /* What was written does not count. */
-    live_tally_clear(sending->tally);
-    sending->session->outcome = LIVE_FAILED;
+    forget_written(sending);
     return told;
 }
 
@@ -330,16 +357,9 @@ static enum hw_status commit_transaction(struct sending *sending, bool *must_abo
     if (status == HW_OK || *must_abort) {
         return status;
     }
-    if (error->kafka_error == HW_KAFKA_PRODUCER_FENCED) {
-        cause = *error;
-        sending->session->outcome = LIVE_FAILED;
-        sending->handle->tally = NULL;
-        live_tally_clear(sending->tally);
-        return hw_error_refuse(error, cause.kafka_error,
-                               "%.200s: another producer has taken the transactional.id, or the "
-                               "transaction outlived transaction.timeout.ms; none of its rows is "
-                               "committed",
-                               cause.message);
+    if (is_fenced(sending)) {
+        forget_written(sending);
+        return describe_fencing(error);
     }
     /* The answer is missing, not the commit. */
     cause = *error;
