@@ -590,7 +590,7 @@ static void walk(struct walk *w, uint64_t seed, uint64_t steps)
     test_topics_close(&w->t);
 }
 
-/* Row: T103. Semantics: X9.2, X9.3, X9.8 */
+/* Row: T103. Semantics: X3.3, X3.4, X9.2, X9.3, X9.8 */
 static void transactions_are_whole_or_invisible_and_records_are_there_once(void **state)
 {
     struct walk *w = test_calloc(1, sizeof *w);

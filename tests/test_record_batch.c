@@ -307,7 +307,7 @@ static void records_compacted_away_at_the_end_leave_the_last_offset(void **state
     expect_end(&iterator);
 }
 
-/* Sequences wrap from 2^31-1 to 0: 2^31-1 plus n is n-1. */
+/* Sequences wrap from 2^31-1 to 0: 2^31-1 plus n is n-1. Row: T111 */
 static void sequences_wrap_to_zero(void **state)
 {
     (void)state;
@@ -317,6 +317,9 @@ static void sequences_wrap_to_zero(void **state)
     assert_int_equal(hw_sequence_add(INT32_MAX, 1), 0);
     assert_int_equal(hw_sequence_add(INT32_MAX - 1, 3), 1);
     assert_int_equal(hw_sequence_add(INT32_MAX, INT32_MAX), INT32_MAX - 1);
+    assert_int_equal(hw_sequence_add(0, INT32_MAX), INT32_MAX);
+    assert_int_equal(hw_sequence_add(INT32_MAX, 100), 99);
+    assert_int_equal(hw_sequence_add(99, INT32_MAX), 98);
 }
 
 /* What stands at the start of some bytes: sizes, magics and offsets at their bounds. */
