@@ -17,7 +17,7 @@ SELECT isr, leo, hw, under_min_isr FROM hw_partitions;
 
 .print === two: broker 3 is dead, and its session has ended
 SELECT crash(3);
-SELECT tick(9000);
+SELECT tick(10125);
 SELECT produce('t', 0, NULL, 'b-1', 1);
 SELECT produce('t', 0, NULL, 'b-all', 'all');
 SELECT fetch_round('t');
@@ -25,7 +25,7 @@ SELECT isr, leo, hw, under_min_isr FROM hw_partitions;
 
 .print === one: broker 2, too
 SELECT crash(2);
-SELECT tick(9000);
+SELECT tick(10125);
 SELECT produce('t', 0, NULL, 'c-1', 1);
 SELECT produce('t', 0, NULL, 'c-all', 'all');
 SELECT fetch_round('t');

@@ -37,7 +37,7 @@ SELECT 'ISR ' || isr || ', log end ' || leo || ', high watermark ' || hw FROM hw
 SELECT 'a consumer may read below ' || list_offsets('t', 0, 'latest');
 
 .print -- the last one in the ISR loses power, and what it had not flushed; the others may not lead
-SELECT crash(1, 'power'), tick(9000);
+SELECT crash(1, 'power'), tick(10125);
 SELECT promote('t', 0, 2);
 SELECT heal(), restart(1), elect();
 SELECT 'leader ' || leader || ', ISR ' || isr || ', log end ' || leo FROM hw_partitions;
@@ -67,7 +67,7 @@ SELECT 'ISR ' || isr || ', log end ' || leo || ', high watermark ' || hw FROM hw
 SELECT 'a consumer may read below ' || list_offsets('t', 0, 'latest');
 
 .print -- the last one in the ISR loses power, and what it had not flushed; the others may not lead
-SELECT crash(1, 'power'), tick(9000);
+SELECT crash(1, 'power'), tick(10125);
 SELECT promote('t', 0, 2);
 SELECT heal(), restart(1), elect();
 SELECT 'leader ' || leader || ', ISR ' || isr || ', log end ' || leo FROM hw_partitions;
@@ -98,7 +98,7 @@ SELECT 'ISR ' || isr || ', log end ' || leo || ', high watermark ' || hw FROM hw
 SELECT 'a consumer may read below ' || list_offsets('t', 0, 'latest');
 
 .print -- the last one in the ISR loses power, and what it had not flushed; broker 2 has all that counts
-SELECT crash(1, 'power'), tick(9000);
+SELECT crash(1, 'power'), tick(10125);
 SELECT isr, elr FROM hw_partitions;
 SELECT heal(), elect('t', 0);
 SELECT restart(1);

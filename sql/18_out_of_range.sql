@@ -27,7 +27,7 @@ SELECT length(create_topic('short', 1, 2)) > 0, length(create_topic('long', 1, 2
 SELECT produce('short', 0, NULL, 'a0', 1), produce('long', 0, NULL, 'a0', 1), promote('long', 0, 1);
 SELECT replicate() > 0, tick(5000);
 .print -- broker 2 stops; broker 1 goes on alone, and its checkpoint says that all is committed
-SELECT crash(2), tick(9000);
+SELECT crash(2), tick(10125);
 SELECT count(produce('short', 0, NULL, 'a' || value, 1)) + count(produce('long', 0, NULL, 'a' || value, 1))
   FROM generate_series(1, 4);
 SELECT tick(5000);
@@ -45,7 +45,7 @@ SELECT length(create_topic('short', 1, 2)) > 0, length(create_topic('long', 1, 2
 SELECT produce('short', 0, NULL, 'a0', 1), produce('long', 0, NULL, 'a0', 1), promote('long', 0, 1);
 SELECT replicate() > 0, tick(5000);
 .print -- broker 2 stops; broker 1 goes on alone, and its checkpoint says that all is committed
-SELECT crash(2), tick(9000);
+SELECT crash(2), tick(10125);
 SELECT count(produce('short', 0, NULL, 'a' || value, 1)) + count(produce('long', 0, NULL, 'a' || value, 1))
   FROM generate_series(1, 4);
 SELECT tick(5000);
@@ -63,7 +63,7 @@ SELECT length(create_topic('short', 1, 2)) > 0, length(create_topic('long', 1, 2
 SELECT produce('short', 0, NULL, 'a0', 1), produce('long', 0, NULL, 'a0', 1), promote('long', 0, 1);
 SELECT replicate() > 0, tick(5000);
 .print -- broker 2 stops; broker 1 goes on alone, and its checkpoint says that all is committed
-SELECT crash(2), tick(9000);
+SELECT crash(2), tick(10125);
 SELECT count(produce('short', 0, NULL, 'a' || value, 1)) + count(produce('long', 0, NULL, 'a' || value, 1))
   FROM generate_series(1, 4);
 SELECT tick(5000);

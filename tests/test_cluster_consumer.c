@@ -147,7 +147,7 @@ static void a_broker_that_died_is_told_until_somebody_notices(void **state)
     replicate(t);
     crash(t, 3);
     expect_nearest(t, "b", 3);
-    tick(t, 9000);
+    tick(t, 10125);
     expect_nearest(t, "b", 2);
     crash(t, 1);
     assert_int_equal(hw_cluster_nearest_replica(t->cluster, "orders", 0, "b", -1,

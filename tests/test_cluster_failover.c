@@ -239,6 +239,33 @@ static void nothing_is_committed_by_too_few_replicas(void **state)
     expect_log_end(t, 3, 10);
 }
 
+static bool is_fenced(const struct test_cluster *t, hw_broker_id_t broker)
+{
+    return hw_metadata_find(&t->cluster->controller.metadata, broker)->fenced;
+}
+
+/* Several that are silent go one after the other. Semantics: W0.3, W0.5, W1.21, W1.28, W6.3. Case W-C38 */
+static void sessions_end_at_the_controllers_checks_one_by_one(void **state)
+{
+    struct test_cluster *t = *state;
+
+    tick(t, 100);
+    crash(t, 2);
+    crash(t, 3);
+    tick(t, 10024); /* 9100 is no check, 9000 came too early: 10125 it is. */
+    assert_false(is_fenced(t, 2));
+    tick(t, 1);
+    assert_true(is_fenced(t, 2));
+    assert_false(is_fenced(t, 3));
+    tick(t, 10);
+    assert_true(is_fenced(t, 3));
+    crash(t, 1);
+    tick(t, 9010); /* The checks go on from the last one: 11260, 12385, ... 19135, 20260. */
+    assert_false(is_fenced(t, 1));
+    tick(t, 1115);
+    assert_true(is_fenced(t, 1));
+}
+
 /* Semantics: R6.8, R6.11, R6.12, scenario S5 with ELR (KIP-966) */
 static void a_replica_that_left_below_the_minimum_may_still_lead(void **state)
 {
@@ -252,7 +279,7 @@ static void a_replica_that_left_below_the_minimum_may_still_lead(void **state)
     hw_broker_list_add(&orders(t)->record.elr, 2);
 
     crash_power(t, 3);
-    tick(t, 9000);
+    tick(t, 10125);
     expect_isr(t, "[]");
     expect_list(&orders(t)->record.elr, "[2,3]");
     (void)hw_controller_broker_restarted_uncleanly(controller, orders(t)->settings, 3,
@@ -390,6 +417,7 @@ int main(void)
         TEST(a_deposed_leader_commits_nothing),
         TEST(the_end_of_the_log_does_not_go_back_after_an_election),
         TEST(nothing_is_committed_by_too_few_replicas),
+        TEST(sessions_end_at_the_controllers_checks_one_by_one),
         TEST(a_replica_that_left_below_the_minimum_may_still_lead),
         TEST(epochs_follow_the_records),
         TEST(a_broker_comes_back_with_its_last_checkpoint),

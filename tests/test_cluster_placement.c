@@ -69,7 +69,7 @@ static void a_move_completes_past_a_sick_replica_that_stays(void **state)
     replicate(t);
     assert_int_equal(hw_cluster_add_broker(t->cluster, 4, NULL, NULL, &t->error), HW_OK);
     crash(t, 2);
-    tick(t, 10000);
+    tick(t, 10125);
     reassign(t, &target);
     replicate(t);
     expect_isr(t, "[3,4]");
@@ -274,9 +274,9 @@ static void a_fenced_broker_does_not_hold_the_low_watermark_back(void **state)
     fetch(t, 2);
     assert_int_equal(delete_records(t, 1), 0);
     cut(t, 3, HW_CLUSTER_CONTROLLER);
-    tick(t, 8999);
+    tick(t, 9000);
     assert_int_equal(delete_records(t, 1), 0);
-    tick(t, 1);
+    tick(t, 1125);
     assert_int_equal(delete_records(t, 1), 1);
 }
 

@@ -120,7 +120,7 @@ static void an_elr_that_no_rule_has_kept_elects_nobody(void **state)
     cut(t, 1, 3);
     cut(t, 2, HW_CLUSTER_CONTROLLER);
     cut(t, 3, HW_CLUSTER_CONTROLLER);
-    tick(t, 10000);
+    tick(t, 10200);
     assert_int_equal(record->elr.count, 1);
     configure(t, "protocol", "kip-279");
     assert_int_equal(record->elr.count, 0);
@@ -133,7 +133,7 @@ static void an_elr_that_no_rule_has_kept_elects_nobody(void **state)
     assert_int_equal(record->elr.count, 0);
     heal_all(t);
     crash(t, 1);
-    tick(t, 9500);
+    tick(t, 10200);
     expect_leader(t, HW_BROKER_ID_NONE);
     restart(t, 1);
     expect_leader(t, 1);
@@ -152,7 +152,7 @@ static void who_was_eligible_is_in_the_isr_of_older_rules(void **state)
     replicate(t);
     crash(t, 1);
     crash(t, 2);
-    tick(t, 9500);
+    tick(t, 10200);
     expect_isr(t, "[]");
     configure(t, "protocol", "kip-279");
     expect_isr(t, "[1,2]");

@@ -14,6 +14,7 @@ static void admin_keep_earlier(hw_time_ms_t *next, hw_time_ms_t before)
 static void admin_apply_configs(struct hw_cluster *cluster)
 {
     hw_time_ms_t isr_check = cluster->next_isr_check_ms;
+    hw_time_ms_t session_check = cluster->next_session_check_ms;
     hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
     hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
 
@@ -25,6 +26,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     hw_cluster_schedule(cluster);
     /* A longer period starts after what was due already; a shorter one counts from now. */
     admin_keep_earlier(&cluster->next_isr_check_ms, isr_check);
+    admin_keep_earlier(&cluster->next_session_check_ms, session_check);
     admin_keep_earlier(&cluster->next_checkpoint_ms, checkpoint);
     admin_keep_earlier(&cluster->next_log_start_checkpoint_ms, log_starts);
     for (size_t t = 0; t < cluster->topic_count; t++) {

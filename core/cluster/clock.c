@@ -9,7 +9,8 @@
  *     waiting produces        at their deadline (R1.38)
  *     waiting fetches         when replica.fetch.wait.max.ms have passed (core/replication/
  *                             fetch_round.h)
- *     sessions                broker.session.timeout.ms after a broker stopped answering (R6.14)
+ *     sessions                at the controller's checks, eight in broker.session.timeout.ms: of who
+ *                             has been silent for longer than that, one broker (R6.14)
  *
  * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
  * milliseconds.
@@ -37,6 +38,11 @@ static int64_t clock_isr_period(const struct hw_cluster *cluster)
     return clock_period(cluster, "replica.lag.time.max.ms", 2);
 }
 
+static int64_t clock_session_period(const struct hw_cluster *cluster)
+{
+    return clock_period(cluster, "broker.session.timeout.ms", 8);
+}
+
 static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
 {
     return clock_period(cluster, "replica.high.watermark.checkpoint.interval.ms", 1);
@@ -60,6 +66,7 @@ static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
 void hw_cluster_schedule(struct hw_cluster *cluster)
 {
     cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
+    cluster->next_session_check_ms = cluster->now_ms + clock_session_period(cluster);
     cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
     cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
 }
@@ -112,7 +119,8 @@ static hw_time_ms_t clock_next_deadline(const struct hw_cluster *cluster)
     return earliest;
 }
 
-/* When the controller gives up on a broker that stopped answering. */
+/* The check at which the controller gives up on a broker that stopped answering: the first one for
+ * which the session is over, which it is not at its last millisecond. Source: kafka-time W6.3. */
 static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
                                       const struct hw_broker *broker)
 {
@@ -122,8 +130,10 @@ static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
     if (broker->down_since_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
         return INT64_MAX;
     }
-    return broker->down_since_ms +
-           hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms");
+    return clock_boundary(
+        cluster->next_session_check_ms, clock_session_period(cluster),
+        broker->down_since_ms +
+            hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms") + 1);
 }
 
 static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
@@ -209,18 +219,20 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
     return status;
 }
 
-/* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
- * until somebody elects one (R6.14). */
-static enum hw_status clock_end_sessions(struct hw_cluster *cluster, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
+/* After it has fenced somebody the controller looks for the next one so much later. */
+enum { CLOCK_NEXT_SESSION_CHECK_MS = 10 };
 
-    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+/* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
+ * until somebody elects one (R6.14). Of several it is the one of the lowest id. */
+static enum hw_status clock_end_session(struct hw_cluster *cluster, struct hw_error *error)
+{
+    for (size_t i = 0; i < cluster->broker_count; i++) {
         if (clock_session_end(cluster, cluster->brokers[i]) <= cluster->now_ms) {
-            status = hw_cluster_fence(cluster, cluster->brokers[i], error);
+            cluster->next_session_check_ms = cluster->now_ms + CLOCK_NEXT_SESSION_CHECK_MS;
+            return hw_cluster_fence(cluster, cluster->brokers[i], error);
         }
     }
-    return status;
+    return HW_OK;
 }
 
 /* ----------------------------------------------------------------------------------------- tick */
@@ -261,7 +273,7 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     enum hw_status status = HW_OK;
 
     if (clock_next_session_end(cluster) <= cluster->now_ms) {
-        status = clock_end_sessions(cluster, error);
+        status = clock_end_session(cluster, error);
     }
     if (status == HW_OK && isr_check <= cluster->now_ms) {
         status = clock_check_isr(cluster, error);
@@ -319,6 +331,8 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
         cluster->now_ms = target;
         cluster->next_isr_check_ms =
             clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), target + 1);
+        cluster->next_session_check_ms = clock_boundary(cluster->next_session_check_ms,
+                                                        clock_session_period(cluster), target + 1);
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
     if (status == HW_OK) {

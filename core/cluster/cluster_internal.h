@@ -122,6 +122,7 @@ struct hw_cluster {
     struct hw_clock clock; /* The machine's. */
     hw_time_ms_t now_ms;
     hw_time_ms_t next_isr_check_ms;
+    hw_time_ms_t next_session_check_ms;
     hw_time_ms_t next_checkpoint_ms;
     hw_time_ms_t next_log_start_checkpoint_ms;
     const struct hw_variant *variant;

@@ -33,7 +33,8 @@ static const struct hw_config_entry entries[] = {
      "Bytes of records that INSERT gathers in one batch; 0 or more. 0: a batch for each record.",
      CLUSTER, INTEGER(0, INT32_MAX)},
     {"broker.session.timeout.ms", "9000",
-     "A broker that has stopped is fenced after so long; 1 or more.",
+     "A broker that has been silent for longer is fenced, at a check of the controller, of which there "
+     "are eight in such a time; 1 or more.",
      CLUSTER, INTEGER(1, INT32_MAX)},
     {"buffer.memory", "33554432",
      "Bytes of rows that a transaction keeps in memory; 0 or more. Further ones wait in a file.",
