@@ -37,12 +37,15 @@ static const char *error_name(const struct hw_error *error)
     switch (error->status) {
     case HW_REFUSED:
         return hw_kafka_error_name(error->kafka_error);
+    case HW_CORRUPT:
+        return hw_kafka_error_name(error->kafka_error != HW_KAFKA_NONE
+                                       ? error->kafka_error
+                                       : HW_KAFKA_KAFKA_STORAGE_ERROR);
     case HW_BUSY:
     case HW_INTERRUPTED:
         return NULL;
     case HW_IO:
     case HW_NOT_FOUND:
-    case HW_CORRUPT:
         return hw_kafka_error_name(HW_KAFKA_KAFKA_STORAGE_ERROR);
     case HW_OK:
     case HW_NO_MEMORY:

@@ -65,6 +65,16 @@ enum hw_status hw_error_refuse(struct hw_error *error, enum hw_kafka_error kafka
     return HW_REFUSED;
 }
 
+enum hw_status hw_error_corrupt(struct hw_error *error, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    error_fill(error, HW_CORRUPT, HW_KAFKA_CORRUPT_MESSAGE, format, args);
+    va_end(args);
+    return HW_CORRUPT;
+}
+
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what)
 {
     return hw_error_set(error, HW_NO_MEMORY, "out of memory for %s", what);

@@ -39,7 +39,8 @@ enum { HW_ERROR_MESSAGE_SIZE_BYTES = 512 };
  */
 struct hw_error {
     enum hw_status status;
-    enum hw_kafka_error kafka_error;           /* HW_KAFKA_NONE unless status is HW_REFUSED. */
+    /* HW_KAFKA_NONE unless status is HW_REFUSED, or HW_CORRUPT for a batch. */
+    enum hw_kafka_error kafka_error;
     char message[HW_ERROR_MESSAGE_SIZE_BYTES]; /* One line, NUL-terminated, cut to fit. */
 };
 
@@ -57,6 +58,11 @@ enum hw_status hw_error_set(struct hw_error *error, enum hw_status status, const
 /* The same with HW_REFUSED and Kafka's error. Always returns HW_REFUSED. */
 enum hw_status hw_error_refuse(struct hw_error *error, enum hw_kafka_error kafka_error,
                                const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same with HW_CORRUPT for a batch whose bytes are damaged, which Kafka calls CORRUPT_MESSAGE.
+ * Always returns HW_CORRUPT. */
+enum hw_status hw_error_corrupt(struct hw_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* hw_error_set(error, HW_NO_MEMORY, ...) for a thing named `what`. Always returns HW_NO_MEMORY. */
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what);

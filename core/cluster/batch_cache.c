@@ -194,10 +194,10 @@ static enum hw_status step(const struct hw_cached_batch *entry, struct hw_record
         return status;
     }
     if (offset <= *previous || offset >= entry->next_offset) {
-        return hw_error_set(error, HW_CORRUPT,
-                            "a record in the batch [%" PRId64 ", %" PRId64 "] has offset %" PRId64
-                            ", the one before it %" PRId64,
-                            entry->base_offset, entry->next_offset - 1, offset, *previous);
+        return hw_error_corrupt(error,
+                                "a record in the batch [%" PRId64 ", %" PRId64
+                                "] has offset %" PRId64 ", the one before it %" PRId64,
+                                entry->base_offset, entry->next_offset - 1, offset, *previous);
     }
     *previous = offset;
     return HW_OK;

@@ -10,9 +10,8 @@
 static enum hw_status no_batch_at(const struct hw_segment *segment, int64_t position,
                                   struct hw_error *error)
 {
-    return hw_error_set(
-        error, HW_CORRUPT,
-        "%s/%020" PRId64 ".log: no whole batch of magic 2 at byte %" PRId64 " of %" PRId64,
+    return hw_error_corrupt(
+        error, "%s/%020" PRId64 ".log: no whole batch of magic 2 at byte %" PRId64 " of %" PRId64,
         segment->owner->directory, segment->base_offset, position, segment->size_bytes);
 }
 

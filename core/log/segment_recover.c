@@ -62,11 +62,11 @@ static enum hw_status walk_judge_legacy(struct walk *walk, const struct hw_batch
 
     if (status == HW_OK &&
         hw_legacy_crc_ok(walk->buffer.bytes + (walk->end - walk->buffer_position), entry)) {
-        return hw_error_set(error, HW_CORRUPT,
-                            "%s/%020" PRId64 ".log: byte %" PRId64
-                            " begins a message of format %d; a replica holds format 2 only",
-                            walk->segment->owner->directory, walk->segment->base_offset, walk->end,
-                            entry->magic);
+        return hw_error_corrupt(error,
+                                "%s/%020" PRId64 ".log: byte %" PRId64
+                                " begins a message of format %d; a replica holds format 2 only",
+                                walk->segment->owner->directory, walk->segment->base_offset,
+                                walk->end, entry->magic);
     }
     return status;
 }

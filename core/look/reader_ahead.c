@@ -9,11 +9,11 @@ enum { READER_AHEAD_MAX = 64, READER_AHEAD_GROWTH = 4 };
 static enum hw_status out_of_order(const struct hw_reader *reader, const struct hw_record *record,
                                    struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT,
-                        "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
-                        "] has offset %" PRId64 ", the one before it %" PRId64,
-                        reader->topic, reader->options.partition, reader->batch.base_offset,
-                        hw_batch_last_offset(&reader->batch), record->offset, reader->previous);
+    return hw_error_corrupt(error,
+                            "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
+                            "] has offset %" PRId64 ", the one before it %" PRId64,
+                            reader->topic, reader->options.partition, reader->batch.base_offset,
+                            hw_batch_last_offset(&reader->batch), record->offset, reader->previous);
 }
 
 static enum hw_status malformed(const struct hw_reader *reader, struct hw_error *error)

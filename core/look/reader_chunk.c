@@ -173,9 +173,9 @@ static enum hw_status reader_check_crc(const struct hw_reader *reader, const uin
     if (hw_batch_crc_ok(bytes, &reader->batch)) {
         return HW_OK;
     }
-    return hw_error_set(error, HW_CORRUPT,
-                        "%s-%" PRId64 ": the checksum of the batch at offset %" PRId64 " is wrong",
-                        reader->topic, reader->options.partition, reader->batch.base_offset);
+    return hw_error_corrupt(
+        error, "%s-%" PRId64 ": the checksum of the batch at offset %" PRId64 " is wrong",
+        reader->topic, reader->options.partition, reader->batch.base_offset);
 }
 
 /* Begin to decode the batch at `bytes`. */

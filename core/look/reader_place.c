@@ -65,8 +65,8 @@ hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
 enum hw_status hw_reader_corrupt(const struct hw_reader *reader, const char *message,
                                  struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT, "%s-%" PRId64 ": %s", reader->topic,
-                        reader->options.partition, message);
+    return hw_error_corrupt(error, "%s-%" PRId64 ": %s", reader->topic, reader->options.partition,
+                            message);
 }
 
 void hw_reader_stop(struct hw_reader *reader)

@@ -250,6 +250,51 @@ static void say_above_high_watermark(struct why *why, hw_offset_t high_watermark
     }
 }
 
+/* Replicas that have something at the offset, although the leader has not, cannot read it or is not
+ * there. */
+static struct hw_broker_list holders(const struct why *why)
+{
+    struct hw_broker_list list = {0};
+
+    for (int32_t i = 0; i < why->partition->replica_count; i++) {
+        const struct hw_replica *replica = why->partition->replicas[i];
+
+        if (replica != why->leader && hw_log_start(replica->log) <= why->offset &&
+            why->offset < hw_log_end(replica->log)) {
+            hw_broker_list_add(&list, replica->broker);
+        }
+    }
+    return list;
+}
+
+static void say_holders(struct why *why)
+{
+    struct hw_broker_list list = holders(why);
+    char text[HW_BROKER_LIST_TEXT_SIZE];
+
+    if (list.count == 1) {
+        say(why, "; broker %" PRId32 " still has a record there", list.ids[0]);
+    } else if (list.count > 1) {
+        say(why, "; brokers %s still have a record there",
+            hw_broker_list_format(&list, text, sizeof text));
+    }
+}
+
+/* The leader's bytes are damaged there: `error` says how, behind the partition's name. */
+static void say_damaged(struct why *why)
+{
+    struct why_history history = history_of(why, HW_EPOCH_NONE);
+    const char *what = strstr(why->error->message, ": ");
+
+    why->status = HW_OK;
+    say(why, "damaged in the log of broker %" PRId32 ", which leads: %s", why->leader->broker,
+        what == NULL ? why->error->message : what + 2);
+    if (history.produced.seq > 0) {
+        say_answer(why, history.produced.leader_epoch);
+    }
+    say_holders(why);
+}
+
 /* What a reader of the whole log says about the record. */
 static void say_present(struct why *why)
 {
@@ -264,11 +309,12 @@ static void say_present(struct why *why)
     bool found = false;
 
     why->status = hw_reader_open(why->cluster, &options, &reader, why->error);
-    if (why->status != HW_OK) {
-        return;
+    if (why->status == HW_OK) {
+        why->status = hw_reader_next(reader, &row, &found, why->error);
     }
-    why->status = hw_reader_next(reader, &row, &found, why->error);
-    if (why->status == HW_OK && !found) {
+    if (why->status == HW_CORRUPT) {
+        say_damaged(why);
+    } else if (why->status == HW_OK && !found) {
         say(why, "no record has this number: those around it were compacted or are not whole");
     } else if (why->status == HW_OK && row.control != NULL) {
         say(why, "a control record (%s) of producer %" PRId64 ": never a row", row.control,
@@ -290,34 +336,6 @@ static void say_present(struct why *why)
 
 /* --------------------------------------------------------------------- a record that is not there
  */
-
-/* Replicas that have something at the offset, although the leader has not or is not there. */
-static struct hw_broker_list holders(const struct why *why)
-{
-    struct hw_broker_list list = {0};
-
-    for (int32_t i = 0; i < why->partition->replica_count; i++) {
-        const struct hw_replica *replica = why->partition->replicas[i];
-
-        if (hw_log_start(replica->log) <= why->offset && why->offset < hw_log_end(replica->log)) {
-            hw_broker_list_add(&list, replica->broker);
-        }
-    }
-    return list;
-}
-
-static void say_holders(struct why *why)
-{
-    struct hw_broker_list list = holders(why);
-    char text[HW_BROKER_LIST_TEXT_SIZE];
-
-    if (list.count == 1) {
-        say(why, "; broker %" PRId32 " still has a record there", list.ids[0]);
-    } else if (list.count > 1) {
-        say(why, "; brokers %s still have a record there",
-            hw_broker_list_format(&list, text, sizeof text));
-    }
-}
 
 static void say_absent(struct why *why)
 {

@@ -121,11 +121,11 @@ static enum hw_status decompress_with(int codec_id, int magic, const uint8_t *by
         return hw_lz4_decompress(magic, bytes, size, output, error);
     case HW_CODEC_ZSTD:
         if (magic < 2) {
-            return hw_error_set(error, HW_CORRUPT, "zstd: not allowed with magic %d", magic);
+            return hw_error_corrupt(error, "zstd: not allowed with magic %d", magic);
         }
         return hw_zstd_decompress(bytes, size, output, error);
     default:
-        return hw_error_set(error, HW_CORRUPT, "there is no codec with id %d", codec_id);
+        return hw_error_corrupt(error, "there is no codec with id %d", codec_id);
     }
 }
 

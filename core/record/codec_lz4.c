@@ -131,14 +131,14 @@ static enum hw_status read_header(int magic, const uint8_t *bytes, size_t availa
     *size = HEADER_SIZE + ((flg & FLG_CONTENT_SIZE) != 0 ? CONTENT_SIZE_SIZE : 0);
     if ((flg & FLG_VERSION_MASK) != FLG_VERSION || (flg & FLG_FORBIDDEN) != 0 ||
         (flg & FLG_INDEPENDENT) == 0) {
-        return hw_error_set(error, HW_CORRUPT,
-                            "lz4: frame flags 0x%02x ask for another version, a dictionary or "
-                            "dependent blocks",
-                            (unsigned)flg);
+        return hw_error_corrupt(error,
+                                "lz4: frame flags 0x%02x ask for another version, a dictionary or "
+                                "dependent blocks",
+                                (unsigned)flg);
     }
     if ((bd & ~BD_SIZE_MASK) != 0 || bd < BD_SIZE_MIN) {
-        return hw_error_set(error, HW_CORRUPT, "lz4: block descriptor 0x%02x has no block size",
-                            (unsigned)bd);
+        return hw_error_corrupt(error, "lz4: block descriptor 0x%02x has no block size",
+                                (unsigned)bd);
     }
     if (available < *size) {
         return corrupt("the payload is cut off", error);

@@ -20,13 +20,13 @@ const char *hw_codec_name(int codec_id)
 
 enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT, "%s: %s", hw_codec_name(codec_id), fault);
+    return hw_error_corrupt(error, "%s: %s", hw_codec_name(codec_id), fault);
 }
 
 enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT, "%s: more than %zu bytes when decompressed",
-                        hw_codec_name(output->codec_id), output->size_max);
+    return hw_error_corrupt(error, "%s: more than %zu bytes when decompressed",
+                            hw_codec_name(output->codec_id), output->size_max);
 }
 
 enum hw_status hw_codec_output_finish(const struct hw_codec_output *output, struct hw_error *error)

@@ -20,8 +20,7 @@ enum {
 
 static enum hw_status corrupt(hw_offset_t offset, const char *fault, struct hw_error *error)
 {
-    return hw_error_set(error, HW_CORRUPT, "the old message at offset %" PRId64 ": %s", offset,
-                        fault);
+    return hw_error_corrupt(error, "the old message at offset %" PRId64 ": %s", offset, fault);
 }
 
 bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry)
@@ -147,10 +146,10 @@ enum hw_status hw_legacy_iterator_init(struct hw_legacy_iterator *iterator, cons
     }
     if (entry->magic == 1 && entry->base_offset != 0) {
         if (entry->base_offset < last) {
-            return hw_error_set(error, HW_CORRUPT,
-                                "the old message at offset %" PRId64
-                                ": the last one inside has the larger relative offset %" PRId64,
-                                entry->base_offset, last);
+            return hw_error_corrupt(error,
+                                    "the old message at offset %" PRId64
+                                    ": the last one inside has the larger relative offset %" PRId64,
+                                    entry->base_offset, last);
         }
         iterator->base_offset = entry->base_offset - last;
     }

@@ -219,9 +219,9 @@ enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, cons
     int codec_id = batch->attributes & HW_BATCH_CODEC_MASK;
 
     if (codec_id != HW_CODEC_NONE) {
-        return hw_error_set(error, HW_CORRUPT,
-                            "the batch at offset %" PRId64 " is compressed with codec %d",
-                            batch->base_offset, codec_id);
+        return hw_error_corrupt(error,
+                                "the batch at offset %" PRId64 " is compressed with codec %d",
+                                batch->base_offset, codec_id);
     }
     *iterator = (struct hw_record_iterator){.batch = *batch,
                                             .at = bytes + HW_BATCH_HEADER_SIZE,
@@ -236,10 +236,9 @@ static enum hw_status malformed(struct hw_record_iterator *iterator, const char 
     int32_t number = iterator->batch.record_count - iterator->left;
 
     iterator->left = 0;
-    return hw_error_set(error, HW_CORRUPT,
-                        "record %" PRId32 " of %" PRId32 " in the batch at offset %" PRId64 ": %s",
-                        number + 1, iterator->batch.record_count, iterator->batch.base_offset,
-                        fault);
+    return hw_error_corrupt(
+        error, "record %" PRId32 " of %" PRId32 " in the batch at offset %" PRId64 ": %s",
+        number + 1, iterator->batch.record_count, iterator->batch.base_offset, fault);
 }
 
 /* Go on behind a record that ends at `end`, if nothing is wrong with it. */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of a log are damaged: what do statements say of it, and what is kept? */
+#define _XOPEN_SOURCE 700
+
+#include "tests/support_directory.h"
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char log_file[] = "00000000000000000000.log";
+
+struct fixture {
+    char directory[HW_PATH_MAX];
+    char path[HW_PATH_MAX + 16];
+    sqlite3 *db;
+};
+
+/* Four batches of a record each on brokers 1 and 2, all of which a SELECT has returned. */
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+
+    test_directory_make(fixture.directory);
+    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
+    fixture.db = test_sql_open(fixture.path);
+    expect_sql(fixture.db,
+               "CREATE VIRTUAL TABLE o USING highwater(replication.factor=2);"
+               "INSERT INTO o(value) VALUES ('record a');"
+               "INSERT INTO o(value) VALUES ('record b');"
+               "INSERT INTO o(value) VALUES ('record c');"
+               "INSERT INTO o(value) VALUES ('record d');"
+               "SELECT replicate('o') > 0; SELECT count(*) FROM o",
+               "1\n4");
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    test_directory_remove(f->directory);
+    return 0;
+}
+
+/* Where `text` begins in the log of a broker. */
+static long find_in_log(FILE *file, const char *text)
+{
+    char bytes[4096];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    size_t length = strlen(text);
+
+    for (size_t at = 0; at + length <= size; at++) {
+        if (memcmp(bytes + at, text, length) == 0) {
+            return (long)at;
+        }
+    }
+    fail_msg("the log does not have \"%s\"", text);
+    return -1;
+}
+
+/* `size` bytes of the broker's log become `with`, so far from where `text` begins. */
+static void damage(const struct fixture *f, int broker, const char *text, long offset, size_t size,
+                   int with)
+{
+    char path[2 * HW_PATH_MAX];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s-highwater/broker-%d/o-0/%s", f->path, broker, log_file);
+    file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, find_in_log(file, text) + offset, SEEK_SET), 0);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(fputc(with, file), with);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A byte of the leader's third record is another one when the database is opened again. */
+static void damage_record_c(struct fixture *f)
+{
+    test_sql_close(f->db);
+    damage(f, 1, "record c", 0, 1, 'R');
+    f->db = test_sql_open(f->path);
+}
+
+static const char wrong_crc[] = "CORRUPT_MESSAGE: o-0: the checksum of the batch at offset 2 is "
+                                "wrong";
+
+/* Case: F-41 */
+static void a_damaged_batch_is_a_corrupt_message(void **state)
+{
+    static const char *const readers[] = {
+        "SELECT * FROM o", "SELECT value FROM o WHERE \"offset\" = 2",
+        "SELECT * FROM o WHERE replica = 1", "SELECT * FROM hw_log('o', 0, 1)",
+        "SELECT value FROM o ORDER BY \"offset\" DESC"};
+    struct fixture *f = *state;
+
+    damage_record_c(f);
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        expect_error(f->db, readers[i], SQLITE_ERROR, wrong_crc);
+    }
+    expect_sql(f->db, "SELECT value FROM o WHERE \"offset\" IN (1, 3)", "record b\nrecord d");
+    expect_sql(f->db, "SELECT count(*) FROM o WHERE replica = 2", "4");
+}
+
+/* Case: F-34 */
+static void why_says_that_a_batch_is_damaged(void **state)
+{
+    struct fixture *f = *state;
+
+    damage_record_c(f);
+    expect_sql(f->db, "SELECT why('o', 0, 2)",
+               "damaged in the log of broker 1, which leads: the checksum of the batch at offset 2 "
+               "is wrong; broker 2 still has a record there");
+    expect_sql(f->db, "SELECT why('o', 0, 3)", "visible, in leader epoch 0");
+    expect_sql(f->db, "SELECT promote('o', 0, 2), replicate('o') > 0; SELECT why('o', 0, 2)",
+               "1|1\nvisible, in leader epoch 0");
+}
+
+/* A follower refuses what is damaged, and takes it when the leader is another one. Case: F-41 */
+static void a_follower_refuses_a_damaged_batch(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db, "SELECT reassign('o', 0, '[1,2,3]')", "[1,2,3]");
+    damage_record_c(f);
+    expect_sql(
+        f->db,
+        "SELECT fetch('o', 0, 3); SELECT detail FROM hw_journal WHERE detail LIKE 'CORRUPT%'",
+        "0\nCORRUPT_MESSAGE: byte 152 of the fetched records begins no batch of magic 2 with a "
+        "right checksum");
+}
+
+/* Where a header is damaged nothing behind it is found. Case: F-34, F-41 */
+static void bytes_that_are_no_batch_are_a_corrupt_message(void **state)
+{
+    struct fixture *f = *state;
+
+    damage(f, 1, "record c", -60, 20, 0);
+    assert_non_null(strstr(test_sql(f->db, "SELECT value FROM hw_log('o', 0, 1)"),
+                           "record b\nerror: CORRUPT_MESSAGE: "));
+    expect_sql(f->db, "SELECT why('o', 0, 2)",
+               "damaged in the log of broker 1, which leads: no whole batch of magic 2 at byte 152 "
+               "of 304; produced at t=0 with acks=all, acknowledged at t=0; broker 2 still has a "
+               "record there");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_damaged_batch_is_a_corrupt_message),
+        TEST(why_says_that_a_batch_is_damaged),
+        TEST(a_follower_refuses_a_damaged_batch),
+        TEST(bytes_that_are_no_batch_are_a_corrupt_message),
+    };
+
+    return cmocka_run_group_tests_name("sql_damage", tests, NULL, NULL);
+}
