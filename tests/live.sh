@@ -9,6 +9,8 @@
 #   --bench   how fast a live table is beside librdkafka without SQL, and kcat where it is there
 #   PROGRAM   one, three: the files in tests/live; all of them if none is named
 #
+# HW_LIVE_TEST=pattern in the environment chooses tests by their names.
+#
 # Needs librdkafka, Java 17 and Maven. What it writes is below DIR/live. The nodes listen on the loopback
 # interface only, and halt by themselves when this has gone.
 set -euo pipefail

@@ -109,6 +109,17 @@ static rd_kafka_resp_err_t ask_once(struct live_handle *handle, struct live_wait
     return passing;
 }
 
+/* librdkafka asks the leader that it knows, and would not look for another one for minutes. */
+static void ask_for_leaders(struct live_handle *handle, struct live_wait *wait)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+
+    if (rd_kafka_metadata(handle->rk, 1, NULL, &metadata, live_wait_slice_ms(wait)) ==
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+    }
+}
+
 enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wait,
                                 rd_kafka_topic_partition_list_t *list, const char *what,
                                 struct hw_error *error)
@@ -122,6 +133,7 @@ enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wa
     while (status == HW_OK &&
            (passing = ask_once(handle, wait, list)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         status = live_handle_retry(handle, wait, passing, what, error);
+        ask_for_leaders(handle, wait);
     }
     if (status == HW_OK) {
         live_handle_heard(handle, wait);

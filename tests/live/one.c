@@ -553,5 +553,6 @@ int main(void)
 #undef TEST
     };
 
+    cmocka_set_test_filter(getenv("HW_LIVE_TEST"));
     return cmocka_run_group_tests_name("live_one", tests, start, stop);
 }
