@@ -7,6 +7,7 @@
 
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
+#include "tests/support_vectors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -280,9 +281,9 @@ static void a_restricted_connection_reads_a_database_and_writes_no_topic(void **
 /* Case: F-09 */
 static void files_are_read_below_the_named_folder_only(void **state)
 {
-    static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
-                                         "kafka_index",     "kafka_epochs",  "kafka_checkpoint",
-                                         "kafka_producers", "kafka_dirs"};
+    static const char *const tables[] = {
+        "kafka_log",        "kafka_batches",   "kafka_segments", "kafka_index",    "kafka_epochs",
+        "kafka_checkpoint", "kafka_producers", "kafka_dirs",     "kafka_metadata", "kafka_offsets"};
     struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char root[HW_PATH_MAX + 100];
@@ -326,6 +327,57 @@ static void files_are_read_below_the_named_folder_only(void **state)
     assert_int_equal(unsetenv("HIGHWATER_ROOT"), 0);
 }
 
+/* A log of cluster metadata with one password in it, below the directory of the test. */
+static void put_password(const struct doors *f, char path[HW_PATH_MAX + 100])
+{
+    uint8_t value[64];
+    struct hw_record record = {.key_size = -1, .value = value};
+    struct hw_buffer log;
+    FILE *file;
+
+    record.value_size = test_hex("01040004011173736C2E6B65792E70617373776F72640461626300", value);
+    hw_buffer_init(&log, &hw_allocator_libc);
+    test_put_record(&log, &(struct test_log_record){.producer_id = -1}, &record);
+    (void)snprintf(path, HW_PATH_MAX + 100, "%s/__cluster_metadata-0", f->directory);
+    assert_int_equal(mkdir(path, 0755), 0);
+    (void)snprintf(path, HW_PATH_MAX + 100, "%s/__cluster_metadata-0/00000000000000000000.log",
+                   f->directory);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(log.bytes, 1, log.size, file), log.size);
+    assert_int_equal(fclose(file), 0);
+    hw_buffer_release(&log);
+}
+
+static void secrets_stay_hidden_from_other_peoples_sql(void **state)
+{
+    static const char *const refused[] = {"SELECT * FROM kafka_metadata('%s', 1)",
+                                          "SELECT * FROM kafka_topics('%s', 9, 1)"};
+    struct doors *f = *state;
+    char path[HW_PATH_MAX + 100];
+    char sql[DOORS_SQL_SIZE];
+    sqlite3 *db;
+
+    put_password(f, path);
+    assert_int_equal(setenv("HIGHWATER_ROOT", f->directory, 1), 0);
+    db = open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+    (void)snprintf(sql, sizeof sql, "SELECT fields ->> '$.value' FROM kafka_metadata('%s')", path);
+    expect_sql(db, sql, "***");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        (void)sqlite3_snprintf(sizeof sql, sql, refused[i], path);
+        expect_error(db, sql, SQLITE_ERROR, "INVALID_REQUEST: secrets are not shown here");
+    }
+    expect_error(db, "SELECT kafka_record('__cluster_metadata', NULL, x'01', 1)", SQLITE_ERROR,
+                 "INVALID_REQUEST: secrets are not shown here");
+    test_sql_close(db);
+    assert_int_equal(unsetenv("HIGHWATER_ROOT"), 0);
+    db = test_sql_open(":memory:");
+    (void)snprintf(sql, sizeof sql, "SELECT fields ->> '$.value' FROM kafka_metadata('%s', 1)",
+                   path);
+    expect_sql(db, sql, "abc");
+    test_sql_close(db);
+}
+
 static void one_connection_has_one_of_the_two(void **state)
 {
     sqlite3 *db =
@@ -358,6 +410,7 @@ int main(void)
         TEST(the_restricted_entry_point_has_no_function_with_effects),
         TEST(a_restricted_connection_reads_a_database_and_writes_no_topic),
         TEST(files_are_read_below_the_named_folder_only),
+        TEST(secrets_stay_hidden_from_other_peoples_sql),
         TEST(one_connection_has_one_of_the_two),
     };
 #undef TEST

@@ -14,6 +14,14 @@
 
 #include <cmocka.h>
 
+#include "core/base/types.h"
+#include "tests/support_directory.h"
+#include "tests/support_vectors.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
 /* Written by a real broker, which was killed: transactions, compressed batches, zero tails. */
 #define LOGS "'tests/data/kafka/killed/logs'"
 
@@ -87,30 +95,112 @@ static int run_alone(const char *sql, int fail)
     return code & 0xff;
 }
 
+/* Of internal topics, in a folder $D. */
+static const char *const internal_statements[] = {
+    "SELECT * FROM kafka_metadata('$D')",
+    "SELECT * FROM kafka_topics('$D')",
+    "SELECT * FROM kafka_partitions_at('$D', 57)",
+    "SELECT * FROM kafka_leader_history('$D')",
+    "SELECT * FROM kafka_offsets('$D')",
+    "SELECT * FROM kafka_offsets('$D', 1)",
+    "SELECT * FROM kafka_groups('$D')",
+    "SELECT * FROM kafka_transactions('$D')",
+    "SELECT * FROM kafka_share_groups('$D')",
+    "SELECT * FROM kafka_remote_segments('$D')",
+    "SELECT kafka_record(topic, key, value) FROM kafka_log('$D') LIMIT 5",
+};
+
+enum { INTERNAL_STATEMENT_COUNT = sizeof internal_statements / sizeof internal_statements[0] };
+
+/* Fail one allocation after the other, up to none. */
+static void fail_each_allocation(const char *sql, int expected)
+{
+    int step = getenv("HW_TEST_QUICK") == NULL ? 1 : 7;
+    int round = 0;
+    int code;
+
+    do {
+        code = run_alone(sql, round);
+        if (sqlite3_memory_used() != 0) {
+            fail_msg("%s: %lld bytes leak where allocation %d fails", sql,
+                     (long long)sqlite3_memory_used(), round);
+        }
+        /* SQLite itself can do without some of what it asks for. */
+        assert_true(code == SQLITE_NOMEM || code == expected);
+        round += step;
+    } while (allocations > round - step);
+    assert_int_equal(code, expected);
+    assert_true(round > 10);
+}
+
 /* HW_TEST_QUICK: only every seventh allocation. */
 static void files_are_read_through_every_failed_allocation(void **state)
 {
-    int step = getenv("HW_TEST_QUICK") == NULL ? 1 : 7;
-
     (void)state;
     for (int i = 0; i < STATEMENT_COUNT; i++) {
-        int expected = i < STATEMENT_COUNT - 2 ? SQLITE_DONE : SQLITE_ERROR;
-        int round = 0;
-        int code;
-
-        do {
-            code = run_alone(statements[i], round);
-            if (sqlite3_memory_used() != 0) {
-                fail_msg("%s: %lld bytes leak where allocation %d fails", statements[i],
-                         (long long)sqlite3_memory_used(), round);
-            }
-            /* SQLite itself can do without some of what it asks for. */
-            assert_true(code == SQLITE_NOMEM || code == expected);
-            round += step;
-        } while (allocations > round - step);
-        assert_int_equal(code, expected);
-        assert_true(round > 10);
+        fail_each_allocation(statements[i], i < STATEMENT_COUNT - 2 ? SQLITE_DONE : SQLITE_ERROR);
     }
+}
+
+/* Some records of real brokers for each internal topic. */
+static const struct {
+    const char *topic;
+    const char *file;
+    const char *partition;
+    int first;
+    int last;
+} internal_topics[] = {{"__consumer_offsets", "coordinators-4.4", "1", 39, 45},
+                       {"__transaction_state", "coordinators-4.4", "0", 45, 46},
+                       {"__share_group_state", "coordinators-4.4", "0", 0, 14},
+                       {"__remote_log_metadata", "coordinators-4.4", "0", 0, 2},
+                       {"__cluster_metadata", "metadata-4.4", "0", 54, 60}};
+
+static void save_internal_topics(const char *directory)
+{
+    for (size_t i = 0; i < sizeof internal_topics / sizeof internal_topics[0]; i++) {
+        struct test_vector vector;
+        struct hw_buffer log;
+        char path[2 * HW_PATH_MAX];
+        int size = snprintf(path, sizeof path, "%s/%s-0", directory, internal_topics[i].topic);
+        FILE *file;
+
+        hw_buffer_init(&log, &hw_allocator_libc);
+        test_vectors_open(&vector, internal_topics[i].file);
+        while (test_vectors_next(&vector)) {
+            int offset = atoi(vector.fields[2]);
+
+            if (strcmp(vector.fields[0], internal_topics[i].topic) == 0 &&
+                strcmp(vector.fields[1], internal_topics[i].partition) == 0 &&
+                offset >= internal_topics[i].first && offset <= internal_topics[i].last) {
+                test_put_vector(&log, &vector, 1000);
+            }
+        }
+        assert_int_equal(mkdir(path, 0755), 0);
+        (void)snprintf(path + size, sizeof path - (size_t)size, "/00000000000000000000.log");
+        file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(log.bytes, 1, log.size, file), log.size);
+        assert_int_equal(fclose(file), 0);
+        hw_buffer_release(&log);
+    }
+}
+
+static void internal_topics_are_read_through_every_failed_allocation(void **state)
+{
+    char directory[HW_PATH_MAX];
+
+    (void)state;
+    test_directory_make(directory);
+    save_internal_topics(directory);
+    for (int i = 0; i < INTERNAL_STATEMENT_COUNT; i++) {
+        const char *mark = strstr(internal_statements[i], "$D");
+        char sql[2 * HW_PATH_MAX];
+
+        (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(mark - internal_statements[i]),
+                       internal_statements[i], directory, mark + 2);
+        fail_each_allocation(sql, SQLITE_DONE);
+    }
+    test_directory_remove(directory);
 }
 
 static int use_failing_memory(void **state)
@@ -134,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_through_every_failed_allocation),
+        cmocka_unit_test(internal_topics_are_read_through_every_failed_allocation),
     };
 
     return cmocka_run_group_tests(tests, use_failing_memory, NULL);

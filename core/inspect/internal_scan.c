@@ -35,7 +35,8 @@ enum hw_status hw_internal_scan_next(struct hw_internal_scan *scan, struct hw_er
         return status;
     }
     scan->row = hw_partition_scan_row(scan->scan);
-    scan->is_control = (scan->row->entry.batch.attributes & HW_BATCH_CONTROL) != 0;
+    scan->is_control =
+        scan->row->has_record && (scan->row->entry.batch.attributes & HW_BATCH_CONTROL) != 0;
     if (!scan->row->has_record) {
         return HW_OK;
     }

@@ -14,7 +14,7 @@ struct hw_internal_scan {
     enum hw_message_set set;
     struct hw_partition_scan *scan;
     const struct hw_partition_row *row; /* NULL: at the end. */
-    bool is_control;
+    bool is_control;                    /* The row has a record, which stands in a control batch. */
     /* What the record of the row says; of a row about damage, which has no record, nothing. */
     struct hw_internal_record internal;
 };
