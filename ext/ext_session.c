@@ -56,6 +56,7 @@ static void detach(struct ext_session *session)
         ext_cluster_unlock(session->cluster);
         session->stage = NULL;
     }
+    ext_token_forget(&session->token_writer);
     ext_cluster_release(session->cluster);
     session->cluster = NULL;
 }
@@ -176,9 +177,26 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
         if (status == HW_OK && !session->is_read_only) {
             decide_topics(session);
         }
+        if (status == HW_OK && !session->is_beginning) {
+            struct hw_error unused; /* Who uses a transactional table hears of it. */
+
+            (void)ext_token_decide(session->db, session->cluster, &unused);
+        }
     }
     *cluster = session->cluster;
     return status;
+}
+
+enum hw_status ext_session_check_decided(struct ext_session *session, struct hw_error *error)
+{
+    struct ext_cluster *cluster = NULL;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
+
+    if (status == HW_OK && session->is_attached) {
+        return ext_error_invalid(error, "transactional=1 works with the database's own cluster, and"
+                                        " open_cluster() has attached another one");
+    }
+    return status == HW_OK ? ext_token_decide(session->db, cluster, error) : status;
 }
 
 enum hw_status ext_session_check_writable(const struct ext_session *session, struct hw_error *error)

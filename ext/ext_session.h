@@ -13,6 +13,7 @@
 #define EXT_SESSION_H
 
 #include "ext/ext_registry.h"
+#include "ext/ext_token.h"
 
 #include <sqlite3ext.h>
 
@@ -35,6 +36,10 @@ struct ext_session {
     bool is_dropping;       /* which of them. */
     struct hw_stage *stage; /* NULL until it is needed. */
     enum ext_stage_state stage_state;
+    struct ext_token_writer token_writer;
+    bool is_beginning;        /* In xBegin, where SQLite allows no statement. */
+    bool is_decided;          /* So far as the transaction has to know. */
+    bool has_token;           /* The transaction that is prepared has written its token. */
     int32_t marks;            /* Levels 0 to marks-1 of savepoints are marked in the stage. */
     struct hw_buffer headers; /* Scratch of xUpdate. */
 };
@@ -49,6 +54,11 @@ void ext_session_release(void *session);
  * ext_registry_open(). */
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error);
+
+/* Before a table with transactional=1 is used: its cluster is the database's own, and what an ended
+ * process left open is decided. Errors: HW_REFUSED with INVALID_REQUEST where it is another one;
+ * those of ext_session_cluster() and ext_token_decide(). */
+enum hw_status ext_session_check_decided(struct ext_session *session, struct hw_error *error);
 
 /* Whether the connection may have effects: who may only read the database only reads, also other
  * clusters. Errors: HW_REFUSED with INVALID_REQUEST; HW_NO_MEMORY. */

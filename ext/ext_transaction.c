@@ -26,6 +26,8 @@ static enum hw_status stage_open(struct ext_session *session, struct hw_error *e
     }
     if (status == HW_OK && session->stage_state == EXT_STAGE_IDLE) {
         session->stage_state = EXT_STAGE_OPEN;
+        session->has_token = false;
+        session->is_decided = false;
         session->marks = 0;
     }
     return status;
@@ -39,6 +41,7 @@ static void stage_reopen(struct ext_session *session)
         hw_stage_reopen(session->stage);
         ext_cluster_unlock(session->cluster);
         session->stage_state = EXT_STAGE_OPEN;
+        session->has_token = false;
     }
 }
 
@@ -64,8 +67,15 @@ enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_
 {
     struct hw_stage *stage = NULL;
     struct ext_wait wait = {.timeout = NULL};
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
+    if (produce->is_transactional && !session->is_decided) {
+        status = ext_session_check_decided(session, error);
+        session->is_decided = status == HW_OK;
+    }
+    if (status != HW_OK) {
+        return status;
+    }
     do {
         status = ext_transaction_stage(session, &stage, error);
         if (status != HW_OK) {
@@ -79,8 +89,12 @@ enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_
 int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab)
 {
     struct hw_error error;
+    enum hw_status status;
 
-    return stage_open(session, &error) == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
+    session->is_beginning = true;
+    status = stage_open(session, &error);
+    session->is_beginning = false;
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
 
 int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab)
@@ -99,6 +113,26 @@ int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab)
     }
     session->stage_state = EXT_STAGE_PREPARED;
     return SQLITE_OK;
+}
+
+int ext_transaction_sync_token(struct ext_session *session, sqlite3_vtab *vtab, const char *table)
+{
+    struct hw_database_token token;
+    struct hw_error error;
+    enum hw_status status = HW_OK;
+
+    if (session->stage_state != EXT_STAGE_PREPARED || session->has_token) {
+        return SQLITE_OK;
+    }
+    (void)ext_cluster_lock(session->cluster);
+    session->has_token = !hw_stage_token(session->stage, &token);
+    ext_cluster_unlock(session->cluster);
+    if (!session->has_token) {
+        status = ext_token_write(&session->token_writer, session->db, session->cluster, table,
+                                 &token, &error);
+        session->has_token = status == HW_OK;
+    }
+    return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
 
 static int stage_end(struct ext_session *session, void (*end)(struct hw_stage *stage))

@@ -23,6 +23,10 @@
  * the table's message. */
 int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab);
 int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab);
+
+/* After ext_transaction_sync(), by a table with transactional=1: where the transaction is one of
+ * Kafka's too, have its token in the database before that commits. */
+int ext_transaction_sync_token(struct ext_session *session, sqlite3_vtab *vtab, const char *table);
 int ext_transaction_commit(struct ext_session *session);
 int ext_transaction_rollback(struct ext_session *session);
 int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level);

@@ -3,26 +3,20 @@
  * A process that is killed at any of its system calls: does the database, with the topics beside
  * it, open again, and is each transaction there whole or not at all?
  *
- * The workload runs in a child under ptrace(), which is killed at its n-th stop, for every 43rd n.
+ * The workload is killed at its n-th stop (support_sql_kill.h), for every 43rd n.
  * With HW_TEST_QUICK in the environment at fewer of them; HW_SEED chooses which.
  */
-#define _GNU_SOURCE
-
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
+#include "tests/support_sql_kill.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -32,35 +26,6 @@ struct fixture {
     char directory[4096];
     char path[PATH_SIZE];
 };
-
-/* Run `sql` on the database until it is killed at its stop number `stop`, or ends by itself.
- * Returns whether it was killed. */
-static bool run_until(const char *path, const char *sql, long stop)
-{
-    pid_t child = fork();
-    int status = 0;
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)alarm(60);
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0) {
-            sqlite3 *db = test_sql_open(path);
-
-            (void)test_sql(db, sql);
-            test_sql_close(db);
-        }
-        _exit(0);
-    }
-    for (long stops = 0; waitpid(child, &status, 0) == child && WIFSTOPPED(status); stops++) {
-        if (stops == stop) {
-            assert_int_equal(kill(child, SIGKILL), 0);
-        } else {
-            assert_int_equal(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
-        }
-    }
-    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return WIFSIGNALED(status);
-}
 
 /* A fresh directory, and what was there before the workload. */
 static void begin(struct fixture *f, const char *sql)
@@ -92,7 +57,7 @@ static void kill_everywhere(const char *before, const char *sql, void (*check)(s
         sqlite3 *db;
 
         begin(&f, before);
-        was_killed = run_until(f.path, sql, stop);
+        was_killed = test_sql_kill_at(f.path, sql, stop);
         db = test_sql_open(f.path);
         check(db);
         test_sql_close(db);

@@ -80,6 +80,7 @@
     X(DUPLICATE_BROKER_REGISTRATION, 101)                                                          \
     X(BROKER_ID_NOT_REGISTERED, 102)                                                               \
     X(INCONSISTENT_TOPIC_ID, 103)                                                                  \
+    X(INCONSISTENT_CLUSTER_ID, 104)                                                                \
     X(TRANSACTIONAL_ID_NOT_FOUND, 105)                                                             \
     X(INELIGIBLE_REPLICA, 107)                                                                     \
     X(NEW_LEADER_ELECTED, 108)                                                                     \

@@ -174,6 +174,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
     hw_cluster_expire_producers(cluster, log);
     hw_coordinator_saw_producer_id(&cluster->coordinator,
                                    hw_producer_state_last_id(hw_log_producers(log)));
+    cluster->is_undecided |= hw_log_producers(log)->open_count > 0;
     replica->quotas = &broker->quotas;
     hw_cluster_mark_throttled(cluster, topic, index, replica);
     replica->journal = &cluster->journal;

@@ -235,6 +235,7 @@ enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
         hw_cluster_abandon(made);
         return status;
     }
+    made->is_undecided = true; /* The database may be another one's. */
     hw_cluster_schedule(made);
     *cluster = made;
     return HW_OK;

@@ -183,6 +183,8 @@ struct hw_produce {
     int64_t leader_epoch; /* -1: not given. Otherwise the leader fences by it. */
     bool has_broker;      /* Send it to `broker`, which has to take itself for the leader. */
     int64_t broker;
+    bool
+        is_transactional; /* Of a stage: what it writes to the partition is part of a transaction. */
 };
 
 struct hw_produced {
@@ -225,6 +227,44 @@ enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
                                         const struct hw_init_producer *init,
                                         struct hw_producer_identity *answer,
                                         struct hw_error *error);
+
+/*
+ * What a database says of its transactions, in a row of a table of its own: up to which epoch those
+ * of a producer are committed, and whose cluster took the last of them.
+ */
+enum { HW_CLUSTER_ID_SIZE = 64 };
+struct hw_database_token {
+    char *table; /* Whose row it is; for messages. */
+    int64_t producer_id;
+    int64_t epoch;
+    int64_t coordinator_epoch;
+    char cluster_id[HW_CLUSTER_ID_SIZE];
+};
+
+/* Whether a transaction of the database may be open here of which only the database knows whether
+ * it was committed: after an opening, and after a broker has come back. */
+bool hw_cluster_is_undecided(const struct hw_cluster *cluster);
+
+/*
+ * Commit or abort those, as the tokens say; markers follow as for any transaction, and each
+ * decision is an event of its partition. A token of another cluster, of one that is newer than this
+ * one, and a database that is older than the cluster at its last clean stop are refused with
+ * INCONSISTENT_CLUSTER_ID: nothing is decided then. Errors besides: HW_NO_MEMORY, HW_IO; call again.
+ */
+enum hw_status hw_cluster_decide_transactions(struct hw_cluster *cluster,
+                                              const struct hw_database_token *tokens, size_t count,
+                                              struct hw_error *error);
+
+/* Errors: HW_REFUSED with UNSUPPORTED_VERSION where the protocol is one that has none. */
+enum hw_status hw_cluster_check_has_transactions(const struct hw_cluster *cluster,
+                                                 struct hw_error *error);
+
+/* Write down what was decided, before tokens go with their table. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_cluster_keep_decisions(struct hw_cluster *cluster, struct hw_error *error);
+
+/* What meta.properties calls the cluster. Errors: HW_IO, HW_NO_MEMORY, HW_CORRUPT. */
+enum hw_status hw_cluster_id(const struct hw_cluster *cluster, char id[HW_CLUSTER_ID_SIZE],
+                             struct hw_error *error);
 
 struct hw_transaction_call {
     int64_t producer_id;

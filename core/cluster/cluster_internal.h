@@ -117,6 +117,7 @@ struct hw_cluster {
     char *directory;
     struct hw_file *lock; /* NULL until the cluster is on disk. */
     bool is_on_disk;
+    bool is_undecided; /* A transaction of the database may be open that an ended process began. */
     bool is_state_dirty; /* Something of cluster.state has changed since it was written. */
     struct hw_random random;
     struct hw_clock clock; /* The machine's. */
@@ -546,6 +547,19 @@ void hw_cluster_note_sent(const struct hw_cluster *cluster, const struct hw_prod
 hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster);
 enum hw_status hw_cluster_run_transaction_clock(struct hw_cluster *cluster, struct hw_error *error);
 void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log);
+
+/*
+ * database_producers.c: a producer of the database's that may begin a transaction; a new one if none
+ * can, which is durable once hw_cluster_write_state() was called. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_cluster_take_database_producer(struct hw_cluster *cluster,
+                                                 struct hw_transaction_entry **entry,
+                                                 struct hw_error *error);
+
+/* Nobody but the database uses its producers. NULL is nobody's. Errors: HW_REFUSED with
+ * INVALID_REQUEST. */
+enum hw_status hw_cluster_refuse_database_producer(const struct hw_transaction_entry *entry,
+                                                   struct hw_error *error);
 
 /* markers.c: bring the transactions that are being ended as far as they get. */
 enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_error *error);

@@ -185,6 +185,9 @@ static enum hw_status identity_find(struct hw_cluster *cluster,
     identity->version = identity->client == NULL ? hw_cluster_transaction_version(cluster, -1)
                                                  : identity->client->version;
     if (status == HW_OK) {
+        status = hw_cluster_refuse_database_producer(identity->entry, error);
+    }
+    if (status == HW_OK) {
         status = identity_kind(producer, identity->entry, identity->client,
                                &identity->is_transactional, error);
     }
@@ -297,6 +300,10 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
         return HW_OK; /* What is no batch, the log refuses. */
     }
     entry = hw_coordinator_find_producer(&cluster->coordinator, batch.producer_id);
+    status = hw_cluster_refuse_database_producer(entry, error);
+    if (status != HW_OK) {
+        return status;
+    }
     identity_note_scripted(entry, true);
     if ((batch.attributes & HW_BATCH_TRANSACTIONAL) == 0) {
         return HW_OK;

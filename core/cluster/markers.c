@@ -39,13 +39,12 @@ static struct hw_replica *markers_leader(struct hw_cluster *cluster, const struc
 
 static void markers_note_refused(struct hw_cluster *cluster,
                                  const struct hw_transaction_entry *entry,
-                                 const struct hw_partition *partition, enum hw_kafka_error refused)
+                                 const struct hw_partition *partition, const char *reason)
 {
     struct hw_event event = hw_partition_event(partition, HW_EVENT_MARKER);
 
     hw_journal_add(&cluster->journal, event, "%s of %s: %s",
-                   hw_transaction_status_name(entry->status), entry->transactional_id,
-                   hw_kafka_error_name(refused));
+                   hw_transaction_status_name(entry->status), entry->transactional_id, reason);
 }
 
 /* Send one marker, if that can be done now. */
@@ -60,7 +59,8 @@ static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transac
     struct hw_marker marker = {.producer_id = entry->producer_id,
                                .producer_epoch = entry->marker_epoch,
                                .coordinator_epoch = cluster->coordinator.epoch,
-                               .type = entry->status == HW_TRANSACTION_PREPARE_COMMIT
+                               .type = entry->status == HW_TRANSACTION_PREPARE_COMMIT ||
+                                               place->is_committed
                                            ? HW_CONTROL_COMMIT
                                            : HW_CONTROL_ABORT,
                                .timestamp = cluster->now_ms};
@@ -75,10 +75,11 @@ static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transac
         /* X7.6: some answers are for good. */
         entry->is_stuck = error->kafka_error == HW_KAFKA_INVALID_PRODUCER_EPOCH ||
                           error->kafka_error == HW_KAFKA_TRANSACTION_COORDINATOR_FENCED;
-        markers_note_refused(cluster, entry, partition, error->kafka_error);
+        markers_note_refused(cluster, entry, partition, hw_kafka_error_name(error->kafka_error));
         return HW_OK;
     }
     if (status != HW_OK) {
+        markers_note_refused(cluster, entry, partition, error->message);
         return status;
     }
     place->marker_offset = info.first_offset;
@@ -129,8 +130,9 @@ static enum hw_status markers_pump_entry(struct hw_cluster *cluster,
         }
     }
     if (status == HW_OK && entry->count == 0) {
+        /* The database has told, and would again: it needs no sync of ours. */
+        cluster->is_state_dirty |= !entry->is_database;
         hw_coordinator_complete(&cluster->coordinator, entry, cluster->now_ms);
-        cluster->is_state_dirty = true;
     }
     return status;
 }
@@ -145,7 +147,8 @@ enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_err
     }
     status = hw_cluster_write_state(cluster, error); /* What is not durable is not decided. */
     for (size_t i = 0; status == HW_OK && i < coordinator->count; i++) {
-        if (hw_transaction_entry_is_ending(coordinator->entries[i])) {
+        if (hw_transaction_entry_is_ending(coordinator->entries[i]) &&
+            !coordinator->entries[i]->is_undecided) {
             status = markers_pump_entry(cluster, coordinator->entries[i], error);
         }
     }

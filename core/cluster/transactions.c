@@ -38,6 +38,12 @@ enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, i
     return HW_OK;
 }
 
+enum hw_status hw_cluster_check_has_transactions(const struct hw_cluster *cluster,
+                                                 struct hw_error *error)
+{
+    return hw_cluster_check_transactions(cluster, -1, -1, error);
+}
+
 /* The entry of a producer that has a transactional id. */
 static enum hw_status transactions_find(const struct hw_cluster *cluster, int64_t producer_id,
                                         struct hw_transaction_entry **entry, struct hw_error *error)
@@ -87,6 +93,12 @@ enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
     struct hw_client *client;
     enum hw_status status = HW_OK;
 
+    if (init->transactional_id != NULL &&
+        hw_transactional_id_is_of_database(init->transactional_id)) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "transactional ids that begin with " HW_DATABASE_ID_PREFIX
+                               " are the database's own: take another one");
+    }
     if (init->transactional_id != NULL) {
         status = hw_cluster_check_transactions(cluster, init->version, init->producer_epoch, error);
     }
@@ -125,6 +137,9 @@ enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
 
     if (status == HW_OK) {
         status = transactions_find(cluster, call->producer_id, &entry, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_refuse_database_producer(entry, error);
     }
     if (status == HW_OK) {
         status = hw_clients_enter(&cluster->clients, call->producer_id, entry->epoch, version,
@@ -240,6 +255,9 @@ enum hw_status hw_cluster_end_transaction(struct hw_cluster *cluster,
         status = transactions_find(cluster, call->producer_id, &entry, error);
     }
     if (status == HW_OK) {
+        status = hw_cluster_refuse_database_producer(entry, error);
+    }
+    if (status == HW_OK) {
         status = transactions_check_client(client, call, error);
     }
     if (status == HW_OK && is_own && client != NULL) {
@@ -321,6 +339,9 @@ static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluste
     for (size_t i = 0; i < cluster->coordinator.count; i++) {
         const struct hw_transaction_entry *entry = cluster->coordinator.entries[i];
 
+        if (entry->is_database) {
+            continue; /* It ends when the database says so, and is kept. */
+        }
         if (entry->status == HW_TRANSACTION_ONGOING) {
             next = transactions_earlier(
                 next, transactions_boundary(entry->start_ms + entry->timeout_ms, ABORT_PERIOD_MS));

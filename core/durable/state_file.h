@@ -10,6 +10,8 @@
  *     slots 4                               the next slot of the file high-watermarks
  *     producers 4001 2                      the next producer id, the coordinator's epoch; left out
  *                                           where no producer ever had an id
+ *     database 3                            one more than the epoch of the coordinator that last saw
+ *                                           the database commit; left out where none did
  *     transaction pay 4000 4000 - 3 3 2 60000 PrepareCommit 90 120
  *                                           for each transactional id, in their order: producer id,
  *                                           previous and next id, epoch, that of its markers, the

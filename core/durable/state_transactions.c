@@ -71,6 +71,10 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
         status = hw_buffer_append_format(out, error, "producers %" PRId64 " %" PRId32 "\n",
                                          coordinator->next_producer_id, coordinator->epoch);
     }
+    if (status == HW_OK && coordinator->database_epoch > 0) {
+        status = hw_buffer_append_format(out, error, "database %" PRId32 "\n",
+                                         coordinator->database_epoch);
+    }
     for (size_t i = 0; status == HW_OK && i < coordinator->count; i++) {
         status = state_append_entry(out, coordinator->entries[i], error);
     }
@@ -120,6 +124,7 @@ static bool state_parse_entry(const struct hw_coordinator *coordinator, char *co
     entry->client_version = (int)version;
     entry->is_pending = hw_transaction_entry_is_ending(entry);
     entry->is_scripted = true;
+    entry->is_undecided = entry->is_database;
     return entry->is_pending || entry->next_id == HW_PRODUCER_ID_NONE;
 }
 
@@ -196,6 +201,14 @@ enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
             return hw_state_malformed(reader, "a number of the producers is out of range");
         }
         coordinator->epoch++; /* This is another coordinator. */
+        status = status == HW_OK ? hw_state_next_line(reader) : status;
+    }
+    if (status == HW_OK && hw_state_is_at(reader, "database")) {
+        status = hw_state_expect(reader, "database", 2);
+        if (status == HW_OK && !hw_state_parse_int32(reader->words[1], 1, coordinator->epoch,
+                                                     &coordinator->database_epoch)) {
+            return hw_state_malformed(reader, "the number of the database is out of range");
+        }
         status = status == HW_OK ? hw_state_next_line(reader) : status;
     }
     while (status == HW_OK && hw_state_is_at(reader, "transaction")) {

@@ -158,6 +158,19 @@ void hw_batch_set_leader_epoch(uint8_t *bytes, hw_epoch_t leader_epoch)
     hw_put_i32(bytes + AT_LEADER_EPOCH, leader_epoch);
 }
 
+void hw_batch_set_producer(uint8_t *bytes, int64_t producer_id, int16_t producer_epoch,
+                           int32_t base_sequence, bool is_transactional)
+{
+    int attributes = hw_get_i16(bytes + AT_ATTRIBUTES) & ~HW_BATCH_TRANSACTIONAL;
+
+    attributes |= is_transactional ? HW_BATCH_TRANSACTIONAL : 0;
+    hw_put_i16(bytes + AT_ATTRIBUTES, (int16_t)attributes);
+    hw_put_i64(bytes + AT_PRODUCER_ID, producer_id);
+    hw_put_i16(bytes + AT_PRODUCER_EPOCH, producer_epoch);
+    hw_put_i32(bytes + AT_BASE_SEQUENCE, base_sequence);
+    renew_checksum(bytes);
+}
+
 static void set_max_timestamp(uint8_t *bytes, int timestamp_type, hw_time_ms_t max_timestamp)
 {
     int attributes = hw_get_i16(bytes + AT_ATTRIBUTES) & HW_BATCH_ATTRIBUTES_KNOWN;

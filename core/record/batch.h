@@ -104,6 +104,11 @@ void hw_batch_set_leader_epoch(uint8_t *bytes, hw_epoch_t leader_epoch);
 void hw_batch_set_log_append_time(uint8_t *bytes, hw_time_ms_t now_ms);
 void hw_batch_set_create_time(uint8_t *bytes, hw_time_ms_t max_timestamp);
 
+/* Write who the batch is from, HW_PRODUCER_ID_NONE with epoch and sequence -1 for nobody, and whether
+ * it is part of a transaction, and renew the checksum. */
+void hw_batch_set_producer(uint8_t *bytes, int64_t producer_id, int16_t producer_epoch,
+                           int32_t base_sequence, bool is_transactional);
+
 /* One name and value of a record's headers; value_size -1 is null. Names may repeat. */
 struct hw_header {
     const uint8_t *name;

@@ -42,6 +42,11 @@ static void coordinator_set_status(const struct hw_coordinator *coordinator,
     }
 }
 
+bool hw_transactional_id_is_of_database(const char *transactional_id)
+{
+    return strncmp(transactional_id, HW_DATABASE_ID_PREFIX, strlen(HW_DATABASE_ID_PREFIX)) == 0;
+}
+
 void hw_coordinator_init(struct hw_coordinator *coordinator, const struct hw_allocator *allocator)
 {
     *coordinator = (struct hw_coordinator){.allocator = allocator};
@@ -153,7 +158,8 @@ enum hw_status hw_coordinator_insert(struct hw_coordinator *coordinator,
         .epoch = -1,
         .last_epoch = -1,
         .marker_epoch = -1,
-        .start_ms = HW_TIMESTAMP_NONE};
+        .start_ms = HW_TIMESTAMP_NONE,
+        .is_database = hw_transactional_id_is_of_database(transactional_id)};
     if (made->transactional_id == NULL) {
         coordinator_free_entry(coordinator, made);
         return hw_error_no_memory(error, "a transactional id");
@@ -574,9 +580,24 @@ enum hw_status hw_coordinator_end(struct hw_coordinator *coordinator, const char
     return HW_OK;
 }
 
+void hw_coordinator_decide(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
+                           bool commits, int16_t epoch, hw_time_ms_t now_ms)
+{
+    coordinator->ending += !hw_transaction_entry_is_ending(entry);
+    entry->last_epoch = entry->epoch;
+    entry->epoch = epoch;
+    entry->marker_epoch = epoch;
+    coordinator_set_status(coordinator, entry,
+                           commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT);
+    entry->is_pending = true;
+    entry->is_undecided = false;
+    entry->start_ms = entry->start_ms == HW_TIMESTAMP_NONE ? now_ms : entry->start_ms;
+    entry->last_update_ms = now_ms;
+}
+
 bool hw_transaction_entry_is_late(const struct hw_transaction_entry *entry, hw_time_ms_t now_ms)
 {
-    return entry->status == HW_TRANSACTION_ONGOING && !entry->is_pending &&
+    return entry->status == HW_TRANSACTION_ONGOING && !entry->is_pending && !entry->is_database &&
            now_ms - entry->start_ms > entry->timeout_ms;
 }
 
@@ -626,7 +647,7 @@ size_t hw_coordinator_expire(struct hw_coordinator *coordinator, hw_time_ms_t no
 
     for (size_t i = 0; i < before; i++) {
         struct hw_transaction_entry *entry = coordinator->entries[i];
-        bool is_expired = entry->status != HW_TRANSACTION_ONGOING &&
+        bool is_expired = entry->status != HW_TRANSACTION_ONGOING && !entry->is_database &&
                           !hw_transaction_entry_is_ending(entry) &&
                           now_ms - entry->last_update_ms >= expiration_ms;
 

@@ -39,6 +39,10 @@ enum hw_transaction_status {
 
 enum { HW_TRANSACTION_STATUSES = 8, HW_TRANSACTIONAL_ID_MAX = 249 };
 
+/* With it begin the transactional ids of a database's own producers. */
+#define HW_DATABASE_ID_PREFIX "__sql-"
+bool hw_transactional_id_is_of_database(const char *transactional_id);
+
 /* Kafka's name, "PrepareCommit". */
 const char *hw_transaction_status_name(enum hw_transaction_status status);
 
@@ -49,6 +53,7 @@ struct hw_transaction_partition {
     hw_offset_t marker_offset; /* Where its marker was appended; HW_OFFSET_NONE: nowhere yet... */
     hw_epoch_t marker_epoch;   /* ...by the leader of this epoch. */
     bool is_held;              /* Its marker is sent when somebody says so. */
+    bool is_committed;         /* What is open there was committed, also in PrepareAbort. */
 };
 
 struct hw_transaction_entry {
@@ -66,6 +71,8 @@ struct hw_transaction_entry {
     bool is_stuck;         /* A partition refused the marker for good (X7.7). */
     bool is_scripted;      /* Its producer's batches or markers need not be those that the
                             * coordinator knows of: a script has sent some, or another process. */
+    bool is_database;      /* Its transactions are a database's, whose commit decides them. */
+    bool is_undecided;     /* Of a process that has ended: the database's tokens tell. */
     hw_time_ms_t start_ms; /* HW_TIMESTAMP_NONE: in Empty. */
     hw_time_ms_t last_update_ms;
     struct hw_transaction_partition *partitions; /* In Prepare... those without a marker. */
@@ -82,6 +89,7 @@ struct hw_coordinator {
     int32_t epoch;              /* Of the coordinator: one more at each start. */
     size_t ending;              /* Entries in Prepare... */
     struct hw_journal *journal; /* Borrowed; NULL: none. */
+    int32_t database_epoch; /* One more than that of who last saw the database commit; 0: none. */
 };
 
 /* What init and end are answered with: who the producer is from now on. */
@@ -157,6 +165,11 @@ enum hw_status hw_coordinator_end(struct hw_coordinator *coordinator, const char
                                   struct hw_producer_identity producer, bool commits, int version,
                                   hw_time_ms_t now_ms, struct hw_producer_identity *answer,
                                   bool *has_decided, struct hw_error *error);
+
+/* Decide a transaction of the database as the database did; whatever the entry's state was. What
+ * the producer did last had an epoch below `epoch`, which is that of the markers. */
+void hw_coordinator_decide(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
+                           bool commits, int16_t epoch, hw_time_ms_t now_ms);
 
 /* Whether this transaction has been open for too long; decide its abort, and fence its producer
  * (X6.1, X6.3). */

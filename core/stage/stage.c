@@ -166,6 +166,7 @@ void hw_stage_reset(struct hw_stage *stage)
     stage->point_count = 0;
     stage->answer_count = 0;
     stage->writer.is_prepared = false;
+    stage->has_signed = false;
 }
 
 /* ---------------------------------------------------------------------------------- adding rows */
@@ -277,6 +278,7 @@ static void stage_count_row(struct hw_stage_partition *partition, const struct h
                                      .answered = acks != 0};
     tally->row_count++;
     tally->keyless_count += !has_key;
+    tally->transactional_count += produce->is_transactional;
     tally->sticky_count += !has_key && produce->partition == -1;
     if (timestamp != HW_TIMESTAMP_NONE) {
         tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
@@ -325,6 +327,9 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     int64_t ack_id;
 
     HW_ASSERT(!stage->writer.is_prepared);
+    if (status == HW_OK && produce->is_transactional) {
+        status = hw_cluster_check_transactions(cluster, -1, -1, error);
+    }
     writer = status == HW_OK ? target.topic->writers[target.partition->number] : NULL;
     if (writer != NULL && writer != &stage->writer) {
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);

@@ -90,6 +90,13 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error);
  * before the commit. */
 bool hw_stage_is_prepared(const struct hw_stage *stage);
 
+/* Whether a row that waits in the stage is transactional. */
+bool hw_stage_takes_part(const struct hw_stage *stage);
+
+/* What the database is to write down, in the same commit, of the transaction that a prepared stage
+ * is: all but table and cluster. False: it is none. */
+bool hw_stage_token(const struct hw_stage *stage, struct hw_database_token *token);
+
 /*
  * Take hw_stage_prepare() back: the logs are cut back, and the stage goes on with the rows and
  * marks that it had. Nothing happens where it is not prepared. Where a log cannot be cut back,

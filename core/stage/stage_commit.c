@@ -159,6 +159,7 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     if (status != HW_OK) {
         return status;
     }
+    hw_stage_sign(stage, partition, batches);
     request.ack_id = stage->answers[partition->answer - 1].ack_id;
     request.bytes = batches->bytes;
     request.size_bytes = batches->size;
@@ -195,12 +196,13 @@ static void cut_back(struct hw_stage_partition *partition)
         hw_log_high_watermark(leader->log) > partition->base) {
         return;
     }
-    (void)hw_log_truncate_to(leader->log, partition->base, &unused);
+    if (hw_log_truncate_to(leader->log, partition->base, &unused) == HW_OK) {
+        partition->is_appended = false;
+    }
     if (hw_epoch_cache_latest_epoch(hw_log_epochs(leader->log)) < leader->leader_epoch) {
         /* It went as an unused one (R5.7), but the leader still is in this epoch. */
         (void)hw_log_assign_epoch(leader->log, leader->leader_epoch, &unused);
     }
-    partition->is_appended = false;
 }
 
 static void undo_appends(struct hw_stage *stage)
@@ -275,7 +277,8 @@ static enum hw_status note_begin(struct hw_stage *stage, struct hw_error *error)
                                              .broker = partition->leader,
                                              .offset = partition->base};
 
-        if (!partition->topic->is_hidden) {
+        /* What is left of a Kafka transaction is aborted. */
+        if (!partition->topic->is_hidden && partition->tally.transactional_count == 0) {
             status = hw_stage_file_add(&note, &start, error);
         }
     }
@@ -295,6 +298,9 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         return HW_OK;
     }
     status = check_partitions(stage, error);
+    if (status == HW_OK) {
+        status = hw_stage_begin_transaction(stage, error);
+    }
     if (status == HW_OK && stage->partition_count + stage->deleted_count > 0) {
         decide_deleted(stage, HW_TOPIC_STAGED);
         status = hw_cluster_write_state(stage->cluster, error);
@@ -394,6 +400,7 @@ void hw_stage_commit(struct hw_stage *stage)
 
     HW_ASSERT(stage->writer.is_prepared);
     give_answers(stage);
+    hw_stage_commit_transaction(stage);
     for (size_t i = 0; i < stage->partition_count; i++) {
         if (!stage->partitions[i].topic->is_hidden) {
             settle_partition(stage, &stage->partitions[i]);
@@ -407,10 +414,17 @@ void hw_stage_commit(struct hw_stage *stage)
 
 void hw_stage_rollback(struct hw_stage *stage)
 {
+    bool has_begun = stage->transaction != NULL;
+    struct hw_error unused;
+
     hw_stage_reopen(stage);
+    hw_stage_abort_transaction(stage);
     hw_stage_drop_partitions(stage, 0);
     hw_stage_drop_topics(stage, 0, 0);
     hw_stage_reset(stage);
+    if (has_begun) {
+        (void)hw_cluster_finish_step(stage->cluster, HW_OK, &unused);
+    }
 }
 
 void hw_stage_destroy(struct hw_stage *stage)

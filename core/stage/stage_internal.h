@@ -18,6 +18,7 @@ struct hw_stage_tally {
     int64_t row_count;
     int64_t sticky_count;  /* Of them: without a key and for no named partition. */
     int64_t keyless_count; /* Of them: without a key. */
+    int64_t transactional_count;
     hw_time_ms_t earliest; /* Of their times, those without one aside; none: INT64_MAX, */
     hw_time_ms_t latest;   /* HW_TIMESTAMP_NONE. */
 };
@@ -33,8 +34,9 @@ struct hw_stage_partition {
     /* Set by prepare: who took the rows. */
     hw_broker_id_t leader;
     hw_epoch_t leader_epoch;
-    bool is_appended; /* At least one batch is in the leader's log. */
-    size_t answer;    /* The last one: index + 1; 0: none. */
+    bool is_appended;      /* At least one batch is in the leader's log. */
+    int32_t next_sequence; /* Of a transaction's producer. */
+    size_t answer;         /* The last one: index + 1; 0: none. */
     size_t waiting_count;
 };
 
@@ -94,6 +96,9 @@ struct hw_stage {
     struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
     struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
     bool is_of_own_database;
+    /* Of the producer that prepare has taken for the rows; ONGOING, and kept until the end. */
+    struct hw_transaction_entry *transaction;
+    bool has_signed;             /* Batches may say that they are of a producer. */
     struct hw_written waits_for; /* A partition that another stage has; none: it does not wait. */
 };
 
@@ -108,6 +113,20 @@ enum hw_status hw_stage_check_leader(const struct hw_stage_partition *partition,
 enum hw_status hw_stage_check_record(const struct hw_log_config *config, const char *name,
                                      hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                      struct hw_error *error);
+
+/* stage_transaction.c: have a producer for the rows that are transactional, if there are any, and
+ * their partitions in its transaction. What it makes is durable with the next
+ * hw_cluster_write_state(). Errors: HW_NO_MEMORY; HW_REFUSED with UNSUPPORTED_VERSION. */
+enum hw_status hw_stage_begin_transaction(struct hw_stage *stage, struct hw_error *error);
+
+/* Write into batches, ready to be appended, who they are from. */
+void hw_stage_sign(struct hw_stage *stage, struct hw_stage_partition *partition,
+                   struct hw_buffer *batches);
+
+/* Decide the transaction, if there is one; markers follow at the end of the step. One that is
+ * aborted gets markers where rows could not be cut off again. */
+void hw_stage_commit_transaction(struct hw_stage *stage);
+void hw_stage_abort_transaction(struct hw_stage *stage);
 
 /* Where the stage's list has the partition, or NULL. */
 struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,

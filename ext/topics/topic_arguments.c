@@ -10,12 +10,13 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const char *const own_names[] = {"partitions", "replication.factor", "topic",
-                                        "partition",  "key.type",           "value.type"};
+static const char *const own_names[] = {"partitions",   "replication.factor", "topic",
+                                        "partition",    "key.type",           "value.type",
+                                        "transactional"};
 
 static const char allowed[] = "allowed are partitions, replication.factor, topic, partition, "
-                              "key.type, value.type, and topic configs: SELECT name FROM hw_config "
-                              "WHERE scope = 'topic'";
+                              "key.type, value.type, transactional, and topic configs: SELECT name "
+                              "FROM hw_config WHERE scope = 'topic'";
 
 /* `invalid` is Kafka's name of the error that the value is none. */
 static enum hw_status read_count(const char *name, const char *value, int64_t minimum,
@@ -100,6 +101,17 @@ static enum hw_status add_argument(struct topic_arguments *arguments, const char
     if (strcmp(name, "value.type") == 0) {
         return read_type(name, value, &arguments->has_value_type, &arguments->value_type, error);
     }
+    if (strcmp(name, "transactional") == 0) {
+        if (arguments->is_transactional_given) {
+            return given_twice(name, error);
+        }
+        if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+            return ext_error_invalid(error, "transactional must be 0 or 1, not \"%.60s\"", value);
+        }
+        arguments->is_transactional_given = true;
+        arguments->is_transactional = value[0] == '1';
+        return HW_OK;
+    }
     return add_config(arguments, name, value, error);
 }
 
@@ -143,10 +155,10 @@ enum hw_status topic_arguments_read(struct topic_arguments *arguments, int argc,
     if (arguments->topic != NULL &&
         (arguments->partitions != 0 || arguments->replication_factor != 0 ||
          arguments->configs.count != 0)) {
-        return ext_error_invalid(error,
-                                 "topic=name opens an existing topic: beside it only "
-                                 "partition=n, key.type and value.type may stand; configure() "
-                                 "changes its configs");
+        return ext_error_invalid(
+            error, "topic=name opens an existing topic: beside it only "
+                   "partition=n, key.type, value.type and transactional=1 may stand; configure() "
+                   "changes its configs");
     }
     return HW_OK;
 }

@@ -4,6 +4,7 @@
  *
  *     partitions=3, replication.factor=2, "cleanup.policy" = 'compact,delete'
  *     topic=orders, partition=0, value.type=blob
+ *     transactional=1                       with either
  *
  * Names and values may be quoted as SQL quotes them, with any white space around.
  */
@@ -22,6 +23,8 @@ struct topic_arguments {
     enum ext_bytes_type value_type;
     bool has_key_type;
     bool has_value_type;
+    bool is_transactional;
+    bool is_transactional_given;
     struct ext_config_list configs;
 };
 

@@ -23,6 +23,7 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value **
     produce->acks = HW_ACKS_DEFAULT;
     produce->leader_epoch = HW_EPOCH_NONE;
     produce->has_broker = false;
+    produce->is_transactional = table->is_transactional;
     produce->broker = HW_BROKER_ID_NONE;
     status = topic_row_read(session->db, argv, &session->headers, &produce->partition,
                             &produce->record, error);

@@ -50,7 +50,13 @@ static struct ext_session *session_of(sqlite3_vtab *vtab)
 
 static int topic_disconnect(sqlite3_vtab *vtab)
 {
-    sqlite3_free(((struct topic_table *)vtab)->topic);
+    struct topic_table *table = (struct topic_table *)vtab;
+
+    if (table->is_transactional) {
+        ext_token_forget(&session_of(vtab)->token_writer);
+    }
+    sqlite3_free(table->name);
+    sqlite3_free(table->topic);
     return record_table_disconnect(vtab);
 }
 
@@ -67,6 +73,8 @@ static int topic_make(sqlite3 *db, void *client, const char *const *argv,
         return code;
     }
     table = (struct topic_table *)base;
+    table->name = sqlite3_mprintf("%s", argv[ARGUMENT_TABLE]);
+    table->is_transactional = arguments->is_transactional;
     table->topic =
         sqlite3_mprintf("%s", arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE]);
     table->partition = arguments->partition;
@@ -75,8 +83,9 @@ static int topic_make(sqlite3 *db, void *client, const char *const *argv,
     table->owns_topic = arguments->topic == NULL;
     table->is_foreign =
         sqlite3_stricmp(schema, "main") != 0 && sqlite3_stricmp(schema, "temp") != 0;
-    code = table->topic == NULL ? SQLITE_NOMEM
-                                : sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+    code = table->name == NULL || table->topic == NULL
+               ? SQLITE_NOMEM
+               : sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
     if (code != SQLITE_OK) {
         (void)topic_disconnect(&base->base);
         return code;
@@ -210,12 +219,36 @@ static enum hw_status create_own(struct ext_session *session, const char *name,
     return status;
 }
 
+/* What a transactional table needs besides its topic: a protocol that has transactions, and its
+ * shadow table. */
+static enum hw_status create_token(struct ext_session *session, const char *schema,
+                                   const char *name, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (sqlite3_stricmp(schema, "temp") == 0) {
+        return ext_error_invalid(error, "transactional=1 is for tables in main: what tells after a "
+                                        "kill whether a transaction was committed has to be in the "
+                                        "database's file");
+    }
+    status = ext_session_check_writable(session, error);
+    if (status == HW_OK) {
+        status = ext_session_check_decided(session, error);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_check_has_transactions(ext_cluster_lock(session->cluster), error);
+        ext_cluster_unlock(session->cluster);
+    }
+    return status == HW_OK ? ext_token_create(session->db, name, error) : status;
+}
+
 static enum hw_status create_or_open(const char *const *argv,
                                      const struct topic_arguments *arguments,
                                      const struct topic_table *table, struct hw_error *error)
 {
     struct ext_session *session = table->record.vtab.session;
     enum hw_status status;
+    struct hw_error unused;
 
     if (table->is_foreign) {
         return ext_error_invalid(error,
@@ -223,12 +256,19 @@ static enum hw_status create_or_open(const char *const *argv,
                                  "database itself",
                                  argv[ARGUMENT_SCHEMA]);
     }
-    if (arguments->topic != NULL) {
-        return open_existing(session, arguments, error);
-    }
-    session->changing = argv[ARGUMENT_TABLE];
+    session->changing = arguments->topic == NULL ? argv[ARGUMENT_TABLE] : NULL;
     session->is_dropping = false;
-    status = create_own(session, argv[ARGUMENT_TABLE], arguments, error);
+    status = table->is_transactional
+                 ? create_token(session, argv[ARGUMENT_SCHEMA], argv[ARGUMENT_TABLE], error)
+                 : HW_OK;
+    if (status == HW_OK) {
+        status = arguments->topic == NULL
+                     ? create_own(session, argv[ARGUMENT_TABLE], arguments, error)
+                     : open_existing(session, arguments, error);
+        if (status != HW_OK && table->is_transactional) {
+            (void)ext_token_drop(session->db, argv[ARGUMENT_TABLE], &unused);
+        }
+    }
     session->changing = NULL;
     return status;
 }
@@ -301,6 +341,27 @@ static int destroy_error(int code, const char *words)
     return code;
 }
 
+/* Take the tokens away. What they decided is written down first, since they may be the only ones
+ * that know. */
+static enum hw_status destroy_token(const struct topic_table *table, struct hw_error *error)
+{
+    struct ext_session *session = table->record.vtab.session;
+    struct ext_cluster *cluster = NULL;
+    enum hw_status status = HW_OK;
+
+    if (session->stage_state != EXT_STAGE_IDLE && !table->owns_topic &&
+        hw_stage_takes_part(session->stage)) {
+        return hw_error_set(error, HW_BUSY,
+                            "the transaction has written to a table with "
+                            "transactional=1: COMMIT or ROLLBACK first");
+    }
+    if (ext_session_cluster(session, &cluster, error) == HW_OK && !session->is_attached) {
+        status = hw_cluster_keep_decisions(ext_cluster_lock(cluster), error);
+        ext_cluster_unlock(cluster);
+    }
+    return status == HW_OK ? ext_token_drop(session->db, table->name, error) : status;
+}
+
 static int topic_destroy(sqlite3_vtab *vtab)
 {
     struct topic_table *table = (struct topic_table *)vtab;
@@ -318,6 +379,12 @@ static int topic_destroy(sqlite3_vtab *vtab)
         if (status != HW_OK && !is_gone(status, &error)) {
             return destroy_error(status == HW_IO ? SQLITE_CANTOPEN : ext_error_code(&error),
                                  error.message);
+        }
+    }
+    if (table->is_transactional) {
+        status = destroy_token(table, &error);
+        if (status != HW_OK) {
+            return destroy_error(ext_error_code(&error), error.message);
         }
     }
     return topic_disconnect(vtab);
@@ -370,8 +437,13 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     if (table->is_foreign) {
         return topic_foreign_error(table);
     }
-    if (record_scan_read(&cursor->scan, plan, text, argc, argv, &error) != HW_OK) {
+    if (record_scan_read(&cursor->scan, plan, text, argc, argv, &error) != HW_OK ||
+        (table->is_transactional && !session_of(base->pVtab)->is_attached &&
+         ext_session_check_decided(session_of(base->pVtab), &error) != HW_OK)) {
         return ext_error_to_vtab(base->pVtab, &error);
+    }
+    if (table->is_transactional && !cursor->scan.has_isolation) {
+        cursor->scan.mode = HW_READ_COMMITTED;
     }
     /* One partition's table: its number is a fact of every row, not a place to look. */
     if (table->partition >= 0) {
@@ -453,7 +525,12 @@ static int topic_begin(sqlite3_vtab *vtab)
 
 static int topic_sync(sqlite3_vtab *vtab)
 {
-    return ext_transaction_sync(session_of(vtab), vtab);
+    const struct topic_table *table = (const struct topic_table *)vtab;
+    int code = ext_transaction_sync(session_of(vtab), vtab);
+
+    return code == SQLITE_OK && table->is_transactional
+               ? ext_transaction_sync_token(session_of(vtab), vtab, table->name)
+               : code;
 }
 
 static int topic_commit(sqlite3_vtab *vtab)
@@ -484,7 +561,13 @@ static int topic_rollback_to(sqlite3_vtab *vtab, int level)
     return ext_transaction_rollback_to(session_of(vtab), level);
 }
 
-static const struct ext_driver topic_driver = {.methods = {.iVersion = 2,
+/* Nobody but the extension writes to these tables where SQLITE_DBCONFIG_DEFENSIVE is on. */
+static int topic_shadow_name(const char *suffix)
+{
+    return sqlite3_stricmp(suffix, ext_token_suffix) == 0;
+}
+
+static const struct ext_driver topic_driver = {.methods = {.iVersion = 3,
                                                            .xCreate = topic_create,
                                                            .xConnect = topic_connect,
                                                            .xBestIndex = topic_best_index,
@@ -505,7 +588,8 @@ static const struct ext_driver topic_driver = {.methods = {.iVersion = 2,
                                                            .xRename = topic_rename,
                                                            .xSavepoint = topic_savepoint,
                                                            .xRelease = topic_release,
-                                                           .xRollbackTo = topic_rollback_to},
+                                                           .xRollbackTo = topic_rollback_to,
+                                                           .xShadowName = topic_shadow_name},
                                                .table_size = sizeof(struct topic_table)};
 
 const struct ext_schema vtab_topic_schema = {
@@ -514,7 +598,7 @@ const struct ext_schema vtab_topic_schema = {
     .is_module = true,
     .signature = "CREATE VIRTUAL TABLE name USING highwater([partitions=n,] "
                  "[replication.factor=n,] [config=value, ...] | topic=name [, partition=n] "
-                 "[, key.type=t] [, value.type=t])",
+                 "[, key.type=t] [, value.type=t] [, transactional=1])",
     .use = "orders",
     .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
     .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",

@@ -10,14 +10,16 @@
 
 struct topic_table {
     struct record_table record; /* Must be first. */
+    char *name;                 /* Of the table. */
     char *topic;
     int64_t partition; /* -1: all. */
     enum ext_bytes_type key_type;
     enum ext_bytes_type value_type;
     int64_t row_number; /* Of the last INSERT within its statement; 0: the next one is the first. */
-    int64_t changes_seen; /* sqlite3_total_changes64() at that time: a statement's end moves it. */
-    bool owns_topic;      /* DROP TABLE deletes the topic. */
-    bool is_foreign;      /* In a schema other than main and temp: only an error can be had. */
+    int64_t changes_seen;  /* sqlite3_total_changes64() at that time: a statement's end moves it. */
+    bool owns_topic;       /* DROP TABLE deletes the topic. */
+    bool is_foreign;       /* In a schema other than main and temp: only an error can be had. */
+    bool is_transactional; /* A SQL transaction that writes it is a Kafka transaction. */
 };
 
 extern const struct ext_schema vtab_topic_schema;

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing tokens, and reading all that there are. */
+#include "ext/ext_token.h"
+
+#include "ext/ext_error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+const char ext_token_suffix[] = "token";
+
+/* The shadow tables of tables that are there. */
+static const char list_tables[] =
+    "SELECT t.name FROM main.sqlite_schema t, main.sqlite_schema v "
+    "WHERE t.type = 'table' AND v.type = 'table' AND t.name = v.name || '_token' COLLATE NOCASE "
+    "AND v.sql LIKE 'CREATE VIRTUAL TABLE%' AND t.sql LIKE '%coordinator_epoch%' ORDER BY t.name";
+
+/* Without a rowid, so that last_insert_rowid() stays what the INSERT made it. */
+static const char create_table[] =
+    "CREATE TABLE main.\"%w_%s\"(producer_id INTEGER PRIMARY KEY, epoch INTEGER, "
+    "coordinator_epoch INTEGER, cluster_id TEXT) WITHOUT ROWID";
+
+static const char move_rows[] =
+    "INSERT INTO main.\"%w\" SELECT * FROM main.\"%w_%s\" WHERE true "
+    "ON CONFLICT DO UPDATE SET epoch = excluded.epoch, coordinator_epoch = "
+    "excluded.coordinator_epoch WHERE excluded.epoch > epoch";
+
+/* A failure of a statement; what another connection holds is HW_BUSY. */
+static enum hw_status token_error(struct hw_error *error, sqlite3 *db, int code)
+{
+    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
+        return hw_error_set(error, HW_BUSY, "%s", sqlite3_errmsg(db));
+    }
+    return ext_error_from_sqlite(error, db, code, "the table of tokens");
+}
+
+/* Run a statement that sqlite3_mprintf() has made, and free it. */
+static enum hw_status token_run(sqlite3 *db, char *sql, struct hw_error *error)
+{
+    int code;
+
+    if (sql == NULL) {
+        return hw_error_no_memory(error, "a statement");
+    }
+    code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return code == SQLITE_OK ? HW_OK : token_error(error, db, code);
+}
+
+enum hw_status ext_token_create(sqlite3 *db, const char *table, struct hw_error *error)
+{
+    return token_run(db, sqlite3_mprintf(create_table, table, ext_token_suffix), error);
+}
+
+/* ------------------------------------------------------------------------------------- reading */
+
+/* All tokens; the texts are their own. */
+struct token_list {
+    struct hw_database_token *tokens;
+    size_t count;
+    size_t capacity;
+};
+
+static void token_list_release(struct token_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        sqlite3_free(list->tokens[i].table);
+    }
+    hw_free(&ext_allocator, list->tokens, list->capacity * sizeof *list->tokens);
+}
+
+/* Add the row at which the statement stands. */
+static enum hw_status token_list_add(struct token_list *list, const char *table,
+                                     sqlite3_stmt *statement, struct hw_error *error)
+{
+    const unsigned char *cluster_id = sqlite3_column_text(statement, 3);
+    struct hw_database_token token = {.table = sqlite3_mprintf("%s", table),
+                                      .producer_id = sqlite3_column_int64(statement, 0),
+                                      .epoch = sqlite3_column_int64(statement, 1),
+                                      .coordinator_epoch = sqlite3_column_int64(statement, 2)};
+    enum hw_status status =
+        hw_array_reserve(&ext_allocator, (void **)&list->tokens, &list->capacity, list->count + 1,
+                         sizeof *list->tokens, error);
+
+    if (status == HW_OK && token.table == NULL) {
+        status = hw_error_no_memory(error, "a token");
+    }
+    if (status != HW_OK) {
+        sqlite3_free(token.table);
+        return status;
+    }
+    (void)snprintf(token.cluster_id, sizeof token.cluster_id, "%s",
+                   cluster_id == NULL ? "" : (const char *)cluster_id);
+    list->tokens[list->count++] = token;
+    return HW_OK;
+}
+
+static enum hw_status token_list_read(struct token_list *list, sqlite3 *db, const char *table,
+                                      struct hw_error *error)
+{
+    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, cluster_id "
+                                "FROM main.\"%w\"",
+                                table);
+    sqlite3_stmt *statement = NULL;
+    enum hw_status status = HW_OK;
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    sqlite3_free(sql);
+    while (code == SQLITE_OK && status == HW_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        status = token_list_add(list, table, statement, error);
+        code = SQLITE_OK;
+    }
+    if (status == HW_OK && code != SQLITE_DONE) {
+        status = token_error(error, db, code);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static enum hw_status token_list_read_all(struct token_list *list, sqlite3 *db,
+                                          struct hw_error *error)
+{
+    sqlite3_stmt *tables = NULL;
+    enum hw_status status = HW_OK;
+    int code = sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL);
+
+    while (code == SQLITE_OK && status == HW_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
+        const char *table = (const char *)sqlite3_column_text(tables, 0);
+
+        status = table == NULL ? hw_error_no_memory(error, "a table's name")
+                               : token_list_read(list, db, table, error);
+        code = SQLITE_OK;
+    }
+    if (status == HW_OK && code != SQLITE_DONE) {
+        status = token_error(error, db, code);
+    }
+    (void)sqlite3_finalize(tables);
+    return status;
+}
+
+/* Whether the connection may look at an older commit than the newest: in WAL mode, within a
+ * transaction that has read and not written. */
+static bool token_is_behind(sqlite3 *db)
+{
+    sqlite3_stmt *pragma = NULL;
+    bool is_wal = true;
+
+    if (sqlite3_txn_state(db, "main") != SQLITE_TXN_READ) {
+        return false;
+    }
+    if (sqlite3_prepare_v2(db, "PRAGMA main.journal_mode", -1, &pragma, NULL) == SQLITE_OK &&
+        sqlite3_step(pragma) == SQLITE_ROW) {
+        const char *mode = (const char *)sqlite3_column_text(pragma, 0);
+
+        is_wal = mode == NULL || strcmp(mode, "wal") == 0;
+    }
+    (void)sqlite3_finalize(pragma);
+    return is_wal;
+}
+
+/* The same through a connection that has seen nothing yet. */
+static enum hw_status token_list_read_newest(struct token_list *list, sqlite3 *db,
+                                             struct hw_error *error)
+{
+    sqlite3_vfs *vfs = NULL;
+    sqlite3 *other = NULL;
+    enum hw_status status;
+    int code;
+
+    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, (void *)&vfs);
+    code = sqlite3_open_v2(sqlite3_db_filename(db, "main"), &other, SQLITE_OPEN_READONLY,
+                           vfs == NULL ? NULL : vfs->zName);
+    status = code == SQLITE_OK ? token_list_read_all(list, other, error)
+                               : token_error(error, other == NULL ? db : other, code);
+    (void)sqlite3_close(other);
+    return status;
+}
+
+enum hw_status ext_token_decide(sqlite3 *db, struct ext_cluster *cluster, struct hw_error *error)
+{
+    bool is_undecided = hw_cluster_is_undecided(ext_cluster_lock(cluster));
+    struct token_list list = {.tokens = NULL};
+    enum hw_status status;
+
+    ext_cluster_unlock(cluster);
+    if (!is_undecided) {
+        return HW_OK;
+    }
+    status = token_is_behind(db) ? token_list_read_newest(&list, db, error)
+                                 : token_list_read_all(&list, db, error);
+    if (status == HW_OK) {
+        status = hw_cluster_decide_transactions(ext_cluster_lock(cluster), list.tokens, list.count,
+                                                error);
+        ext_cluster_unlock(cluster);
+    }
+    token_list_release(&list);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- writing */
+
+void ext_token_forget(struct ext_token_writer *writer)
+{
+    (void)sqlite3_finalize(writer->statement);
+    sqlite3_free(writer->table);
+    *writer = (struct ext_token_writer){.statement = NULL};
+}
+
+static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db,
+                                    struct ext_cluster *cluster, const char *table,
+                                    struct hw_error *error)
+{
+    char id[HW_CLUSTER_ID_SIZE];
+    char *sql;
+    int code;
+    enum hw_status status = hw_cluster_id(ext_cluster_lock(cluster), id, error);
+
+    ext_cluster_unlock(cluster);
+    if (status != HW_OK) {
+        return status;
+    }
+    ext_token_forget(writer);
+    writer->table = sqlite3_mprintf("%s", table);
+    sql = sqlite3_mprintf("INSERT OR REPLACE INTO main.\"%w_%s\" VALUES (?1, ?2, ?3, ?4)", table,
+                          ext_token_suffix);
+    code =
+        sql == NULL || writer->table == NULL
+            ? SQLITE_NOMEM
+            : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer->statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_text(writer->statement, 4, id, -1, SQLITE_TRANSIENT);
+    }
+    if (code != SQLITE_OK) {
+        status = token_error(error, db, code);
+        ext_token_forget(writer);
+    }
+    return status;
+}
+
+enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
+                               struct ext_cluster *cluster, const char *table,
+                               const struct hw_database_token *token, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    int code;
+
+    if (writer->statement == NULL || strcmp(writer->table, table) != 0) {
+        status = token_prepare(writer, db, cluster, table, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    (void)sqlite3_bind_int64(writer->statement, 1, token->producer_id);
+    (void)sqlite3_bind_int64(writer->statement, 2, token->epoch);
+    (void)sqlite3_bind_int64(writer->statement, 3, token->coordinator_epoch);
+    code = sqlite3_step(writer->statement);
+    if (code != SQLITE_DONE) {
+        status = token_error(error, db, code);
+    }
+    (void)sqlite3_reset(writer->statement);
+    return status;
+}
+
+/* The shadow table of another table, or NULL; to be freed. */
+static char *token_other_table(sqlite3 *db, const char *table)
+{
+    char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
+    sqlite3_stmt *tables = NULL;
+    char *found = NULL;
+
+    if (own != NULL && sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL) == SQLITE_OK) {
+        while (found == NULL && sqlite3_step(tables) == SQLITE_ROW) {
+            const char *name = (const char *)sqlite3_column_text(tables, 0);
+
+            if (name != NULL && sqlite3_stricmp(name, own) != 0) {
+                found = sqlite3_mprintf("%s", name);
+            }
+        }
+    }
+    (void)sqlite3_finalize(tables);
+    sqlite3_free(own);
+    return found;
+}
+
+enum hw_status ext_token_drop(sqlite3 *db, const char *table, struct hw_error *error)
+{
+    char *other = token_other_table(db, table);
+    char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
+    bool is_there =
+        own != NULL && sqlite3_table_column_metadata(db, "main", own, "coordinator_epoch", NULL,
+                                                     NULL, NULL, NULL, NULL) == SQLITE_OK;
+    enum hw_status status = HW_OK;
+
+    sqlite3_free(own);
+    if (is_there && other != NULL) {
+        status = token_run(db, sqlite3_mprintf(move_rows, other, table, ext_token_suffix), error);
+    }
+    sqlite3_free(other);
+    if (is_there && status == HW_OK) {
+        status = token_run(
+            db, sqlite3_mprintf("DROP TABLE main.\"%w_%s\"", table, ext_token_suffix), error);
+    }
+    return status;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+
+#include "tests/support_sql_kill.h"
+
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What the child does. It must not outlive a test that has failed. */
+static void run(const char *path, const char *sql)
+{
+    sqlite3 *db = test_sql_open(path);
+
+    (void)test_sql(db, sql);
+    test_sql_close(db);
+}
+
+static bool was_killed(int status)
+{
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+bool test_sql_kill_at(const char *path, const char *sql, long stop)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(60);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0) {
+            run(path, sql);
+        }
+        _exit(0);
+    }
+    for (long stops = 0; waitpid(child, &status, 0) == child && WIFSTOPPED(status); stops++) {
+        if (stops == stop) {
+            assert_int_equal(kill(child, SIGKILL), 0);
+        } else {
+            assert_int_equal(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
+        }
+    }
+    return was_killed(status);
+}
+
+/* Of Linux's struct ptrace_syscall_info, whose names differ between C libraries. */
+enum { SYSCALL_INFO_REQUEST = 0x420e, SYSCALL_INFO_SIZE = 88, SYSCALL_INFO_NUMBER_AT = 24 };
+enum { SYSCALL_INFO_ENTRY = 1 };
+
+/* The number of the system call before which the child has stopped; -1: it stands behind one. */
+static int64_t call_number(pid_t child)
+{
+    uint8_t info[SYSCALL_INFO_SIZE];
+    int64_t number;
+
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how a size is given. */
+    if (ptrace((enum __ptrace_request)SYSCALL_INFO_REQUEST, child, (void *)sizeof info, info) <=
+        0) {
+        fail_msg("PTRACE_GET_SYSCALL_INFO does not work");
+    }
+    memcpy(&number, info + SYSCALL_INFO_NUMBER_AT, sizeof number);
+    return info[0] == SYSCALL_INFO_ENTRY ? number : -1;
+}
+
+static bool may_change_a_file(int64_t number)
+{
+    static const long numbers[] = {
+        SYS_write,     SYS_pwrite64, SYS_pwritev, SYS_ftruncate, SYS_fallocate,
+        SYS_openat,    SYS_unlinkat, SYS_mkdirat, SYS_renameat2,
+#ifdef SYS_open
+        SYS_open,      SYS_unlink,   SYS_mkdir,   SYS_rename,    SYS_renameat,
+#endif
+        SYS_exit_group};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void test_sql_visit_changes(const char *path, const char *sql,
+                            void (*visit)(void *context, long number), void *context)
+{
+    pid_t child = fork();
+    int status = 0;
+    long visits = 0;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        sqlite3 *db = test_sql_open(path);
+
+        (void)test_sql(db, "SELECT count(*) FROM hw_topics");
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0) {
+            (void)test_sql(db, sql);
+            test_sql_close(db);
+        }
+        _exit(0);
+    }
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        if (WSTOPSIG(status) == SIGSTOP) { /* Its own, with which it begins. */
+            assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD), 0);
+        } else if (may_change_a_file(call_number(child))) {
+            visit(context, visits++);
+        }
+        assert_int_equal(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
+    }
+    assert_false(was_killed(status));
+}
+
+bool test_sql_kill_after(const char *path, const char *sql, long microseconds)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(60);
+        run(path, sql);
+        _exit(0);
+    }
+    (void)usleep((useconds_t)microseconds);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return was_killed(status);
+}
