@@ -71,6 +71,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     if (options->mode != HW_READ_UNCOMMITTED) {
         status =
             hw_log_aborted(place.replica->log, reader->first, reader->end, &reader->aborted, error);
+        hw_reader_sort_aborted(reader);
     }
     if (status == HW_OK) {
         status = hw_reader_enter_first(reader, &place, error);

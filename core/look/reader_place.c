@@ -4,6 +4,7 @@
 #include "core/look/reader_internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error)
@@ -38,20 +39,63 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     return status;
 }
 
-bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
+/* By producer, then by first offset. */
+static int reader_compare_aborted(const void *left, const void *right)
 {
-    const struct hw_aborted_transaction *aborted =
-        (const struct hw_aborted_transaction *)(const void *)reader->aborted.bytes;
-    size_t count = reader->aborted.size / sizeof *aborted;
+    const struct hw_aborted_transaction *a = left;
+    const struct hw_aborted_transaction *b = right;
 
-    for (size_t i = 0; i < count && (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0; i++) {
-        if (aborted[i].producer_id == batch->producer_id &&
-            batch->base_offset >= aborted[i].first_offset &&
-            batch->base_offset <= aborted[i].last_offset) {
-            return true;
+    return a->producer_id != b->producer_id    ? (a->producer_id < b->producer_id ? -1 : 1)
+           : a->first_offset < b->first_offset ? -1
+                                               : (a->first_offset > b->first_offset);
+}
+
+static struct hw_aborted_transaction *reader_aborted(const struct hw_reader *reader, size_t *count)
+{
+    *count = reader->aborted.size / sizeof(struct hw_aborted_transaction);
+    return (struct hw_aborted_transaction *)(void *)reader->aborted.bytes;
+}
+
+void hw_reader_sort_aborted(struct hw_reader *reader)
+{
+    size_t count;
+    struct hw_aborted_transaction *aborted = reader_aborted(reader, &count);
+
+    if (count > 1) {
+        qsort(aborted, count, sizeof *aborted, reader_compare_aborted);
+    }
+    /* Those of one producer follow each other; where files say that they overlap, as no log does,
+     * each reaches as far as the one before. */
+    for (size_t i = 1; i < count; i++) {
+        if (aborted[i].producer_id == aborted[i - 1].producer_id &&
+            aborted[i].last_offset < aborted[i - 1].last_offset) {
+            aborted[i].last_offset = aborted[i - 1].last_offset;
         }
     }
-    return false;
+}
+
+bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
+{
+    struct hw_aborted_transaction wanted = {.producer_id = batch->producer_id,
+                                            .first_offset = batch->base_offset};
+    size_t low = 0;
+    size_t high;
+    const struct hw_aborted_transaction *aborted = reader_aborted(reader, &high);
+
+    if ((batch->attributes & HW_BATCH_TRANSACTIONAL) == 0) {
+        return false;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reader_compare_aborted(&aborted[middle], &wanted) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && aborted[low - 1].producer_id == batch->producer_id &&
+           batch->base_offset <= aborted[low - 1].last_offset;
 }
 
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,

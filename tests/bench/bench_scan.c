@@ -92,6 +92,67 @@ static void bench_1024(const char *directory)
     (void)sqlite3_close(file.db);
 }
 
+/* A topic in memory whose records are in transactions of ten, each a batch of its own; one
+ * transaction in `abort_every` is aborted; 0: none is. */
+static struct table open_transactions(int64_t rows, int64_t abort_every)
+{
+    enum { ROWS_OF_ONE = 10 };
+    struct table ours = {.db = bench_sql_open(NULL)};
+    sqlite3_stmt *begin;
+    sqlite3_stmt *produce;
+    sqlite3_stmt *ends[2];
+
+    bench_sql_load(ours.db, NULL);
+    bench_sql(ours.db, "CREATE VIRTUAL TABLE t USING highwater(partitions=1, replication.factor=1);"
+                       "SELECT init_producer('bench')");
+    begin = bench_sql_prepare(ours.db, "SELECT begin_txn(0)");
+    produce = bench_sql_prepare(ours.db, "SELECT produce('t', 0, NULL, printf('%.*c', 100, 'v'), 1,"
+                                         " '{\"producer\":0}')");
+    ends[0] = bench_sql_prepare(ours.db, "SELECT commit_txn(0)");
+    ends[1] = bench_sql_prepare(ours.db, "SELECT abort_txn(0)");
+    for (int64_t i = 0; i < rows / ROWS_OF_ONE; i++) {
+        (void)bench_sql_run(begin);
+        for (int k = 0; k < ROWS_OF_ONE; k++) {
+            (void)bench_sql_run(produce);
+        }
+        (void)bench_sql_run(ends[abort_every > 0 && i % abort_every == 0]);
+    }
+    (void)sqlite3_finalize(begin);
+    (void)sqlite3_finalize(produce);
+    (void)sqlite3_finalize(ends[0]);
+    (void)sqlite3_finalize(ends[1]);
+    return ours;
+}
+
+/* read_committed against read_uncommitted of the same topic. */
+static void compare_isolations(const char *name, struct table *table, int64_t rows)
+{
+    struct table peer = *table;
+
+    table->statement = bench_sql_prepare(
+        table->db, "SELECT sum(length(value)) FROM t WHERE isolation = 'read_committed'");
+    peer.statement = bench_sql_prepare(table->db, "SELECT sum(length(value)) FROM t");
+    table->rows = peer.rows = 1;
+    bench_compare(name, 0.91, rows, "row", (struct bench_side){.run = run, .context = table},
+                  (struct bench_side){.run = run, .context = &peer});
+    (void)sqlite3_finalize(table->statement);
+    (void)sqlite3_finalize(peer.statement);
+    (void)sqlite3_close(table->db);
+}
+
+static void bench_committed(const char *directory)
+{
+    int64_t plain_rows = bench_scaled(500000);
+    int64_t rows = bench_scaled(100000);
+    struct table plain = open_ours(directory, "cluster-plain", plain_rows, 100);
+    struct table committed = open_transactions(rows, 0);
+    struct table aborted = open_transactions(rows, 10);
+
+    compare_isolations("read_committed, no transactions, read_uncommitted", &plain, plain_rows);
+    compare_isolations("read_committed, transactions, read_uncommitted", &committed, rows);
+    compare_isolations("read_committed, 1 of 10 aborted, read_uncommitted", &aborted, rows);
+}
+
 int main(void)
 {
     char directory[HW_PATH_MAX];
@@ -99,6 +160,7 @@ int main(void)
     test_directory_make(directory);
     bench_100(directory);
     bench_1024(directory);
+    bench_committed(directory);
     test_directory_remove(directory);
     return 0;
 }
