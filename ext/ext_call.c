@@ -46,26 +46,11 @@ static void check_argument_count(struct ext_call *call)
 
 /* Run the function, again and again while it meets the transaction of another connection: a call
  * that fails changes nothing. */
-/* A statement of our own, stepped again and again, meets sqlite3_interrupt() and a progress handler in
- * every SQLite. */
-static bool call_is_interrupted(void *context)
-{
-    struct ext_call *call = context;
-    int code = SQLITE_OK;
-
-    if (call->probe == NULL) {
-        code = sqlite3_prepare_v2(call->session->db, "SELECT 1", -1, &call->probe, NULL);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(call->probe) : code;
-    (void)sqlite3_reset(call->probe);
-    return code == SQLITE_INTERRUPT;
-}
-
 static void call_run(struct ext_call *call)
 {
     struct ext_wait wait = {.timeout = NULL};
 
-    call->probe = NULL;
+    call->probe = (struct ext_probe){.db = call->session->db};
     do {
         call->status = HW_OK;
         call->is_locked = false;
@@ -73,8 +58,7 @@ static void call_run(struct ext_call *call)
         if (call->is_locked) {
             hw_cluster_set_interrupt(ext_cluster_locked(call->session->cluster), NULL);
         }
-        (void)sqlite3_finalize(call->probe);
-        call->probe = NULL;
+        ext_probe_release(&call->probe);
     } while (call->is_locked && ext_wait_unlock(call->session, &wait, &call->status, &call->error));
 }
 
@@ -372,8 +356,8 @@ struct hw_cluster *ext_call_lock(struct ext_call *call)
     }
     call->is_locked = true;
     locked = has_effect(call) ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
-    hw_cluster_set_interrupt(
-        locked, &(struct hw_interrupt){.is_asked = call_is_interrupted, .context = call});
+    hw_cluster_set_interrupt(locked, &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted,
+                                                            .context = &call->probe});
     if (has_effect(call) && !call->is_noted) { /* It may be tried again. */
         hw_cluster_note_call(locked, call->typed);
         call->is_noted = true;

@@ -22,6 +22,7 @@
 #ifndef EXT_CALL_H
 #define EXT_CALL_H
 
+#include "ext/ext_probe.h"
 #include "ext/ext_session.h"
 
 struct ext_call {
@@ -33,7 +34,7 @@ struct ext_call {
     bool is_locked; /* The cluster's mutex is held, until the function has returned. */
     bool is_noted;  /* In the journal. */
     char typed[HW_CLUSTER_DETAIL_SIZE]; /* What the journal tells of it, where it has effects. */
-    sqlite3_stmt *probe;                /* Meets interrupts; NULL until somebody asks. */
+    struct ext_probe probe;             /* Meets interrupts. */
     enum hw_status status;
     struct hw_error error;
 };

@@ -6,12 +6,14 @@
 #include "ext/files/vtab_kafka_table.h"
 #include "ext/tables/tables.h"
 #include "ext/tables/vtab_batches.h"
+#include "ext/tables/vtab_explore.h"
 #include "ext/tables/vtab_log.h"
 #include "ext/topics/vtab_topic.h"
 
 /* Those that are no rows of a list. */
 static const struct ext_schema *const modules_single[] = {
-    &vtab_topic_schema, &vtab_log_schema, &vtab_batches_schema, &ext_transaction_schema};
+    &vtab_topic_schema, &vtab_log_schema, &vtab_batches_schema, &vtab_explore_schema,
+    &ext_transaction_schema};
 
 enum { MODULES_SINGLE_COUNT = sizeof modules_single / sizeof modules_single[0] };
 

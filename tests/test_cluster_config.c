@@ -69,6 +69,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"buffer.memory", "33554432"},
         {"check.invariants", "false"},
         {"check.promises", "none"},
+        {"check.promises.acks", "all"},
         {"controller.auto.elect", "false"},
         {"retries", "0"},
         {"eligible.leader.replicas.version", "0"},

@@ -53,8 +53,11 @@ static void cluster_resolve_promises(struct hw_cluster *cluster)
     (void)hw_promises_parse(hw_config_text(&cluster->configs, NULL, "check.promises"), &checked);
     if (checked == 0) {
         hw_promises_release(&cluster->promises);
+        hw_exploration_rows_release(&cluster->explorations, cluster->allocator);
     }
     cluster->promises.checked = checked;
+    cluster->promises.acks_from =
+        hw_config_text(&cluster->configs, NULL, "check.promises.acks")[0] == '1' ? 1 : HW_ACKS_ALL;
 }
 
 void hw_cluster_resolve(struct hw_cluster *cluster)
@@ -116,7 +119,9 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_buffer_init(&made->scratch, made->allocator);
     hw_batch_cache_init(&made->batches, made->allocator);
     made->directory = hw_text_copy(made->allocator, options->directory);
-    if (made->directory == NULL || hw_tails_init(&made->tails, made->allocator, error) != HW_OK) {
+    /* In memory the logs are as near, and a snapshot would copy them twice. */
+    if (made->directory == NULL ||
+        (made->snapshots == NULL && hw_tails_init(&made->tails, made->allocator, error) != HW_OK)) {
         hw_cluster_abandon(made);
         return hw_error_no_memory(error, "cluster");
     }

@@ -16,6 +16,7 @@
 #include "core/cluster/clients.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/deliveries.h"
+#include "core/cluster/explorations.h"
 #include "core/cluster/held.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
@@ -144,7 +145,8 @@ struct hw_cluster {
     struct hw_losses losses;
     struct hw_loss_file loss_file;
     struct hw_journal journal;
-    struct hw_timed timed;         /* Messages under way, and the times of links and disks. */
+    struct hw_timed timed; /* Messages under way, and the times of links and disks. */
+    struct hw_exploration_rows explorations;
     struct hw_promises promises;   /* What is checked of them, and what was promised so far. */
     struct hw_held held;           /* Messages that wait for deliver(). */
     struct hw_interrupt interrupt; /* is_asked NULL: none. */

@@ -48,7 +48,7 @@ static enum hw_status snapshot_refuse_stage(const struct hw_cluster *cluster,
     return HW_OK;
 }
 
-static enum hw_status snapshot_check(const struct hw_cluster *cluster, struct hw_error *error)
+enum hw_status hw_cluster_check_snapshots(const struct hw_cluster *cluster, struct hw_error *error)
 {
     if (cluster->snapshots == NULL) {
         return hw_error_set(error, HW_MISUSE,
@@ -87,7 +87,7 @@ enum hw_status hw_cluster_snapshot(struct hw_cluster *cluster, const char *name,
 {
     struct hw_snapshots *snapshots = cluster->snapshots;
     struct hw_snapshot taken = {.name = NULL};
-    enum hw_status status = snapshot_check(cluster, error);
+    enum hw_status status = hw_cluster_check_snapshots(cluster, error);
     size_t place;
 
     if (status == HW_OK && name[0] == '\0') {
@@ -127,7 +127,7 @@ enum hw_status hw_cluster_rewind(struct hw_cluster *cluster, const char *name, h
 {
     struct hw_interrupt interrupt = cluster->interrupt; /* Of the call, not of the cluster. */
     size_t place = 0;
-    enum hw_status status = snapshot_check(cluster, error);
+    enum hw_status status = hw_cluster_check_snapshots(cluster, error);
 
     if (status == HW_OK) {
         status = snapshot_find(cluster, name, &place, error);
@@ -148,7 +148,7 @@ enum hw_status hw_cluster_forget(struct hw_cluster *cluster, const char *name, i
 {
     struct hw_snapshots *snapshots = cluster->snapshots;
     size_t place = 0;
-    enum hw_status status = snapshot_check(cluster, error);
+    enum hw_status status = hw_cluster_check_snapshots(cluster, error);
 
     if (status == HW_OK) {
         status = snapshot_find(cluster, name, &place, error);

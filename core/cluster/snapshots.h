@@ -38,6 +38,10 @@ struct hw_snapshots {
 void hw_snapshots_init(struct hw_snapshots *snapshots, const struct hw_allocator *allocator);
 void hw_snapshots_release(struct hw_snapshots *snapshots);
 
+/* Whether the cluster can be copied now: it is in memory, and no transaction has written. Errors:
+ * HW_MISUSE, HW_BUSY. */
+enum hw_status hw_cluster_check_snapshots(const struct hw_cluster *cluster, struct hw_error *error);
+
 /* Copy the cluster; a snapshot of that name is replaced. *now_ms is its clock. Errors, which leave everything as it was:
  * HW_MISUSE where the cluster is in a directory, or the name empty; HW_BUSY where a transaction has
  * written; HW_NO_MEMORY. */

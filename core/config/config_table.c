@@ -49,6 +49,9 @@ static const struct hw_config_entry entries[] = {
      CHOICES("none|all|acknowledged_kept|one_record_per_offset|shown_stays|logs_agree_below_hw|"
              "log_matching|isr_has_committed|own_isr_has_committed|candidates_complete|"
              "maximal_isr_covers|hw_monotone_in_epoch|bounds")},
+    {"check.promises.acks", "all",
+     "Which acknowledged records have to be kept: all, or those of acks=1 too: 1.",
+     CLUSTER, CHOICE("all|1")},
     {"cleanup.policy", "delete",
      "What happens to old records: delete, compact or both. Logs are not compacted: with compact "
      "records need a key, that is all.",

@@ -25,7 +25,7 @@ void hw_tails_put(struct hw_tails *tails, const uint8_t *bytes, size_t size,
     size_t at;
 
     *tail = (struct hw_tail){.size = 0};
-    if (tails == NULL || size > HW_TAIL_BYTES_MAX) {
+    if (tails == NULL || tails->bytes == NULL || size > HW_TAIL_BYTES_MAX) {
         return;
     }
     at = (size_t)(tails->written % HW_TAILS_BYTES);

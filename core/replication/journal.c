@@ -31,6 +31,15 @@ void hw_journal_release(struct hw_journal *journal)
     hw_journal_init(journal, journal->allocator, journal->now_ms);
 }
 
+void hw_journal_rest(struct hw_journal *journal)
+{
+    ring_release(journal, &journal->traffic);
+    ring_release(journal, &journal->turns);
+    journal->traffic = (struct hw_journal_ring){.count = 0};
+    journal->turns = (struct hw_journal_ring){.count = 0};
+    journal->is_at_rest = true;
+}
+
 const char *hw_event_name(enum hw_event_kind kind)
 {
     switch (kind) {
@@ -131,7 +140,8 @@ static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
 void hw_journal_add_numbers(struct hw_journal *journal, const struct hw_event *event,
                             const char *pattern, const int64_t *numbers)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, event);
+    struct hw_journal_entry *entry =
+        journal == NULL || journal->is_at_rest ? NULL : journal_next(journal, event);
     int count = 0;
 
     if (entry == NULL) {
@@ -152,7 +162,8 @@ void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *even
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
 {
-    struct hw_journal_entry *entry = journal == NULL ? NULL : journal_next(journal, &event);
+    struct hw_journal_entry *entry =
+        journal == NULL || journal->is_at_rest ? NULL : journal_next(journal, &event);
     struct hw_journal_ring *ring;
     va_list args;
 

@@ -97,6 +97,7 @@ struct hw_journal {
     struct hw_journal_ring traffic;
     struct hw_journal_ring turns;
     int64_t next_seq;
+    bool is_at_rest;
     char **topics; /* Names, never forgotten while the journal lives: topics[i - 1] for place i. */
     size_t topic_count;
     size_t topic_capacity;
@@ -105,6 +106,9 @@ struct hw_journal {
 void hw_journal_init(struct hw_journal *journal, const struct hw_allocator *allocator,
                      const hw_time_ms_t *now_ms);
 void hw_journal_release(struct hw_journal *journal);
+
+/* Forget the events and note no more. */
+void hw_journal_rest(struct hw_journal *journal);
 
 /* Text of a kind ("fetch_request"). Never NULL; static storage. */
 const char *hw_event_name(enum hw_event_kind kind);

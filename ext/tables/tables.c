@@ -239,6 +239,19 @@ static const struct ext_column snapshots[] = {
     {"size_bytes", "INTEGER", "memory that the copy takes"},
 };
 
+static const struct ext_column explorations[] = {
+    {"id", "INTEGER", "its number"},
+    {"options", "TEXT", "what hw_explore() was given"},
+    {"verdict", "TEXT", "violated, exhausted or stopped"},
+    {"broken", "TEXT", "the promise, or the bound that stopped it; NULL: neither"},
+    {"states", "INTEGER", "states that differ; of a walk: steps"},
+    {"transitions", "INTEGER", "calls that were made"},
+    {"depth", "INTEGER", "calls of the longest run"},
+    {"seconds", "REAL", "by the machine's clock"},
+    {"memory_bytes", "INTEGER", "memory that the states took"},
+    {"actions", "TEXT", "how often each action happened, and what was witnessed, as JSON"},
+};
+
 static const struct ext_column configs[] = {
     {"name", "TEXT", "the config's name, as Kafka calls it"},
     {"value", "TEXT", "the value in force; NULL: none"},
@@ -345,6 +358,10 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_snapshots", snapshots, "one row a snapshot() that rewind() can go back to",
            "SELECT name, time_ms, size_bytes FROM hw_snapshots;"),
      FIRST(1), fill_snapshots, true},
+
+    {TABLE("hw_explorations", explorations, "one row a hw_explore() of this cluster",
+           "SELECT verdict, broken, states, depth FROM hw_explorations;"),
+     FIRST(1), fill_explorations, true},
 
     {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),

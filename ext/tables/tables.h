@@ -44,6 +44,7 @@ void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows);
 
 /* tables_explore.c */
 void fill_snapshots(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_explorations(struct hw_cluster *cluster, struct ext_rows *rows);
 
 /* tables_time.c */
 void fill_links(struct hw_cluster *cluster, struct ext_rows *rows);

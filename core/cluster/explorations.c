@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/cluster/explorations.h"
+
+#include "core/cluster/cluster_internal.h"
+
+enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
+                                           const struct hw_exploration_row *row,
+                                           struct hw_error *error)
+{
+    struct hw_exploration_rows *rows = &cluster->explorations;
+    struct hw_exploration_row copy = *row;
+    enum hw_status status =
+        hw_array_reserve(cluster->allocator, (void **)&rows->rows, &rows->capacity, rows->count + 1,
+                         sizeof *rows->rows, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
+    copy.id = (int64_t)rows->count + 1;
+    copy.options = hw_text_copy(cluster->allocator, row->options);
+    copy.actions = hw_text_copy(cluster->allocator, row->actions);
+    if (copy.options == NULL || copy.actions == NULL) {
+        hw_text_free(cluster->allocator, copy.options);
+        hw_text_free(cluster->allocator, copy.actions);
+        return hw_error_no_memory(error, "an exploration");
+    }
+    rows->rows[rows->count++] = copy;
+    return HW_OK;
+}
+
+void hw_exploration_rows_release(struct hw_exploration_rows *rows,
+                                 const struct hw_allocator *allocator)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        hw_text_free(allocator, rows->rows[i].options);
+        hw_text_free(allocator, rows->rows[i].actions);
+    }
+    hw_free(allocator, rows->rows, rows->capacity * sizeof *rows->rows);
+    *rows = (struct hw_exploration_rows){.count = 0};
+}
+
+bool hw_cluster_next_exploration(const struct hw_cluster *cluster, struct hw_position *position,
+                                 const struct hw_exploration_row **row)
+{
+    if (position->item >= cluster->explorations.count) {
+        return false;
+    }
+    *row = &cluster->explorations.rows[position->item++];
+    return true;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share. */
+#ifndef HW_EXPLORE_EXPLORE_INTERNAL_H
+#define HW_EXPLORE_EXPLORE_INTERNAL_H
+
+#include "core/cluster/cluster_internal.h"
+#include "core/explore/explore.h"
+
+enum { EXPLORE_BROKERS_MAX = 8, EXPLORE_ACTIONS_MAX = 512, EXPLORE_NOBODY = 255 };
+
+/* One action: a and b are places of brokers; nth of a message, from 1 on. */
+struct explore_action {
+    uint8_t kind; /* enum hw_explore_action_kind */
+    uint8_t a;
+    uint8_t b;
+    uint8_t nth;
+};
+
+struct explore_actions {
+    struct explore_action items[EXPLORE_ACTIONS_MAX];
+    size_t count;
+};
+
+/* What a run has used up, and what the cluster itself does not tell. Lives in the cluster's arena, so
+ * that it is put back with it. */
+struct explore_side {
+    uint8_t used[HW_EXPLORE_BUDGETS];
+    bool has_shrunk;
+    uint64_t files[EXPLORE_BROKERS_MAX];       /* Digest of what a broker has on disk. */
+    hw_offset_t log_ends[EXPLORE_BROKERS_MAX]; /* As last seen. */
+};
+
+struct explore_fingerprint {
+    uint64_t high;
+    uint64_t low;
+};
+
+/* One exploration. */
+struct explore {
+    struct hw_cluster *cluster;
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    const struct hw_explore_options *options;
+    struct hw_exploration *result;
+    struct explore_side *side;
+    uint32_t actions;
+};
+
+/* actions.c: what can be done now, in a fixed order. */
+void explore_list_actions(const struct explore *explore, struct explore_actions *actions);
+
+/* Do it. *is_done false: it is refused now, or goes beyond a budget, and what is there is to be put
+ * back. HW_OK also where a promise broke: cluster->promises.broken. Errors: HW_NO_MEMORY, HW_IO,
+ * HW_CORRUPT. */
+enum hw_status explore_perform(const struct explore *explore, struct explore_action action,
+                               bool *is_done, struct hw_error *error);
+
+/* Append the SQL of the action, as it is to be typed in before it is done. Errors: HW_NO_MEMORY. */
+enum hw_status explore_say(const struct explore *explore, struct explore_action action,
+                           struct hw_buffer *text, struct hw_error *error);
+
+/* encode.c: what tells this state from others. */
+struct explore_fingerprint explore_encode(const struct explore *explore);
+
+/* Look at what the broker has on disk, after something that writes there. Errors: HW_NO_MEMORY,
+ * HW_IO. */
+enum hw_status explore_look_at_files(const struct explore *explore, size_t place,
+                                     struct hw_error *error);
+
+/* setup.c: let everything that is not part of the exploration rest, and say the calls that do so to
+ * the result. Errors: those of hw_explore(). */
+enum hw_status explore_prepare(struct explore *explore, struct hw_error *error);
+
+/* Give a new cluster the settings of `from`, and a topic that all its brokers hold. Errors: those of
+ * the calls. */
+enum hw_status explore_begin_new(const struct explore *explore, const struct hw_cluster *from,
+                                 struct hw_error *error);
+
+/* The machine's clock; stands still where there is none. */
+hw_time_ms_t explore_now_ms(const struct explore *explore);
+
+/* Append a call to the result. Errors: HW_NO_MEMORY. */
+enum hw_status explore_add_call(struct hw_exploration *result, const struct hw_buffer *text,
+                                struct hw_error *error);
+
+/* search.c, walk.c: run within the bounds, from the cluster as it is. Errors: those of hw_explore(). */
+enum hw_status explore_search(struct explore *explore, struct hw_error *error);
+enum hw_status explore_walk(struct explore *explore, struct hw_error *error);
+
+#endif /* HW_EXPLORE_EXPLORE_INTERNAL_H */

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an exploration begins: this cluster, or a new one with its settings; and the calls by which
+ * somebody who types the run begins at the same place. */
+#include "core/base/broker_list.h"
+#include "core/explore/explore_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char setup_topic[] = "t";
+
+const char *hw_explore_action_name(enum hw_explore_action_kind kind)
+{
+    static const char *const names[] = {
+#define SETUP_ACTION(NAME, TEXT) TEXT,
+        HW_EXPLORE_ACTION_MAP(SETUP_ACTION)
+#undef SETUP_ACTION
+    };
+
+    return names[kind];
+}
+
+const char *hw_explore_budget_name(enum hw_explore_budget budget)
+{
+    static const char *const names[] = {
+#define SETUP_BUDGET(NAME, TEXT, USUAL) TEXT,
+        HW_EXPLORE_BUDGET_MAP(SETUP_BUDGET)
+#undef SETUP_BUDGET
+    };
+
+    return names[budget];
+}
+
+const char *hw_explore_witness_text(enum hw_explore_witness witness)
+{
+    static const char *const texts[] = {
+#define SETUP_WITNESS(NAME, TEXT) TEXT,
+        HW_EXPLORE_WITNESS_MAP(SETUP_WITNESS)
+#undef SETUP_WITNESS
+    };
+
+    return texts[witness];
+}
+
+struct hw_explore_options hw_explore_options_usual(void)
+{
+    return (struct hw_explore_options){.partition = 0,
+                                       .acks = HW_ACKS_ALL,
+                                       .budgets =
+                                           {
+#define SETUP_USUAL(NAME, TEXT, USUAL) USUAL,
+                                               HW_EXPLORE_BUDGET_MAP(SETUP_USUAL)
+#undef SETUP_USUAL
+                                           },
+                                       .depth = 60,
+                                       .states = 50000000,
+                                       .seconds = 3600,
+                                       .memory_bytes = (int64_t)4 << 30,
+                                       .symmetry = true};
+}
+
+void hw_exploration_release(struct hw_exploration *exploration)
+{
+    for (size_t i = 0; i < exploration->count; i++) {
+        hw_text_free(exploration->allocator, exploration->calls[i]);
+    }
+    hw_free(exploration->allocator, exploration->calls,
+            exploration->capacity * sizeof *exploration->calls);
+    *exploration = (struct hw_exploration){.allocator = exploration->allocator};
+}
+
+enum hw_status explore_add_call(struct hw_exploration *result, const struct hw_buffer *text,
+                                struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(result->allocator, (void **)&result->calls, &result->capacity,
+                         result->count + 1, sizeof *result->calls, error);
+    char *copy;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    copy = hw_alloc(result->allocator, text->size + 1);
+    if (copy == NULL) {
+        return hw_error_no_memory(error, "an exploration");
+    }
+    memcpy(copy, text->bytes, text->size);
+    copy[text->size] = '\0';
+    result->calls[result->count++] = copy;
+    return HW_OK;
+}
+
+hw_time_ms_t explore_now_ms(const struct explore *explore)
+{
+    const struct hw_clock *clock = &explore->cluster->clock;
+
+    return clock->now_ms == NULL ? 0 : clock->now_ms(clock->context);
+}
+
+/* Append `value` as SQL has it: in quotes, with those in it doubled. */
+static enum hw_status setup_quote(struct hw_buffer *text, const char *value, struct hw_error *error)
+{
+    enum hw_status status = hw_buffer_append(text, "'", 1, error);
+
+    for (; *value != '\0' && status == HW_OK; value++) {
+        status = hw_buffer_append(text, "''", *value == '\'' ? 2 : 0, error);
+        if (status == HW_OK && *value != '\'') {
+            status = hw_buffer_append(text, value, 1, error);
+        }
+    }
+    return status == HW_OK ? hw_buffer_append(text, "'", 1, error) : status;
+}
+
+/* Set a config, and say so. */
+static enum hw_status setup_configure(const struct explore *explore, struct hw_cluster *cluster,
+                                      const char *name, const char *value, struct hw_error *error)
+{
+    struct hw_buffer text;
+    enum hw_status status = hw_cluster_configure(cluster, name, value, NULL, NULL, error);
+
+    hw_buffer_init(&text, explore->result->allocator);
+    if (status == HW_OK) {
+        status = hw_buffer_append_format(&text, error, "SELECT configure('%s', ", name);
+    }
+    if (status == HW_OK) {
+        status = setup_quote(&text, value, error);
+    }
+    if (status == HW_OK) {
+        status = hw_buffer_append_format(&text, error, ");");
+    }
+    if (status == HW_OK) {
+        status = explore_add_call(explore->result, &text, error);
+    }
+    hw_buffer_release(&text);
+    return status;
+}
+
+static enum hw_status setup_promises(const struct explore *explore, struct hw_error *error)
+{
+    uint32_t promises =
+        explore->options->promises == 0 ? HW_PROMISES_ALL : explore->options->promises;
+    struct hw_buffer text;
+    enum hw_status status = HW_OK;
+
+    hw_buffer_init(&text, explore->result->allocator);
+    for (int i = 0; i < HW_PROMISES && status == HW_OK && promises != HW_PROMISES_ALL; i++) {
+        if ((promises & 1U << i) != 0) {
+            status = hw_buffer_append_format(&text, error, "%s%s", text.size == 0 ? "" : ",",
+                                             hw_promise_name((enum hw_promise)i));
+        }
+    }
+    if (status == HW_OK) {
+        status = hw_buffer_append(&text, promises == HW_PROMISES_ALL ? "all" : "",
+                                  promises == HW_PROMISES_ALL ? 4 : 1, error);
+    }
+    if (status == HW_OK && explore->options->acks == 1) {
+        status = setup_configure(explore, explore->cluster, "check.promises.acks", "1", error);
+    }
+    if (status == HW_OK) {
+        status = setup_configure(explore, explore->cluster, "check.promises",
+                                 (const char *)text.bytes, error);
+    }
+    hw_buffer_release(&text);
+    return status;
+}
+
+static bool setup_unclean_is_usual(const struct explore *explore)
+{
+    return explore->partition->settings->unclean_leader_election_enable;
+}
+
+static enum hw_status setup_find(struct explore *explore, struct hw_error *error)
+{
+    struct hw_cluster *cluster = explore->cluster;
+    const char *topic = explore->options->new_brokers > 0 ? setup_topic : explore->options->topic;
+
+    if (topic == NULL && cluster->topic_count == 0) {
+        return hw_error_set(error, HW_MISUSE,
+                            "there is no topic to explore: create one, or begin with a new cluster "
+                            "by the option \"new\"");
+    }
+    return hw_cluster_find_partition(
+        cluster, topic == NULL ? cluster->topics[0]->name : topic,
+        explore->options->new_brokers > 0 ? 0 : explore->options->partition, &explore->topic,
+        &explore->partition, error);
+}
+
+enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
+{
+    struct hw_cluster *cluster = explore->cluster;
+    enum hw_status status = setup_find(explore, error);
+
+    if (status == HW_OK && !cluster->variant->has_timeouts) {
+        status = hw_error_set(error, HW_MISUSE, "protocol %s has no messages to explore",
+                              cluster->variant->name);
+    }
+    if (status == HW_OK && cluster->broker_count > EXPLORE_BROKERS_MAX) {
+        status = hw_error_set(error, HW_MISUSE, "an exploration has at most %d brokers",
+                              (int)EXPLORE_BROKERS_MAX);
+    }
+    /* A fetch takes one batch, and none waits for time to pass. */
+    if (status == HW_OK) {
+        status = setup_configure(explore, cluster, "replica.fetch.max.bytes", "1", error);
+    }
+    if (status == HW_OK) {
+        status = setup_configure(explore, cluster, "replica.fetch.backoff.ms", "0", error);
+    }
+    if (status == HW_OK) {
+        status = setup_configure(explore, cluster, "replication", "held", error);
+    }
+    if (status == HW_OK) {
+        status = setup_promises(explore, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    explore->result->setup = explore->result->count;
+    hw_journal_rest(&cluster->journal);
+    cluster->is_on_disk = false; /* Its own files say nothing that a step depends on. */
+    explore->side = hw_alloc_zeroed(cluster->allocator, sizeof *explore->side);
+    if (explore->side == NULL) {
+        return hw_error_no_memory(error, "an exploration");
+    }
+    explore->actions = explore->options->actions;
+    if (explore->actions == 0) {
+        explore->actions = (1U << HW_EXPLORE_ACTIONS) - 1;
+        explore->actions &=
+            setup_unclean_is_usual(explore) ? UINT32_MAX : ~(1U << HW_EXPLORE_UNCLEAN_ELECT);
+    }
+    for (size_t i = 0; i < cluster->broker_count && status == HW_OK; i++) {
+        const struct hw_replica *replica =
+            hw_partition_find(explore->partition, cluster->brokers[i]->id);
+
+        explore->side->log_ends[i] = replica == NULL ? 0 : hw_log_end(replica->log);
+        status = explore_look_at_files(explore, i, error);
+    }
+    return status == HW_OK ? hw_promises_look(cluster, error) : status;
+}
+
+/* --------------------------------------------------------------------------- a new cluster */
+
+static enum hw_status setup_say_new(const struct explore *explore, struct hw_error *error)
+{
+    struct hw_buffer text;
+    enum hw_status status;
+
+    hw_buffer_init(&text, explore->result->allocator);
+    status = hw_buffer_append_format(
+        &text, error, "SELECT open_cluster(':memory:', '{\"brokers\":%" PRId32 "}');",
+        explore->options->new_brokers);
+    if (status == HW_OK) {
+        status = explore_add_call(explore->result, &text, error);
+    }
+    hw_buffer_release(&text);
+    return status;
+}
+
+/* Settings of the exploration itself are not copied. */
+static bool setup_is_copied(const char *name)
+{
+    return strcmp(name, "replication") != 0 && strncmp(name, "check.promises", 14) != 0 &&
+           strcmp(name, "clock") != 0 && strcmp(name, "replica.fetch.max.bytes") != 0 &&
+           strcmp(name, "replica.fetch.backoff.ms") != 0;
+}
+
+static enum hw_status setup_copy_configs(const struct explore *explore,
+                                         const struct hw_cluster *from, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < hw_config_count() && status == HW_OK; i++) {
+        const char *name = hw_config_entry_at(i)->name;
+        const char *value = hw_config_value(&from->configs, NULL, i);
+        const char *usual = hw_config_value(&explore->cluster->configs, NULL, i);
+
+        if (value != NULL && setup_is_copied(name) &&
+            (usual == NULL || strcmp(value, usual) != 0)) {
+            status = setup_configure(explore, explore->cluster, name, value, error);
+        }
+    }
+    return status;
+}
+
+static enum hw_status setup_create_topic(const struct explore *explore, struct hw_error *error)
+{
+    struct hw_topic_spec spec = {
+        .name = setup_topic, .partitions = 1, .replication_factor = explore->options->new_brokers};
+    struct hw_uuid id;
+    struct hw_buffer text;
+    enum hw_status status = hw_cluster_create_topic(explore->cluster, &spec, &id, error);
+
+    hw_buffer_init(&text, explore->result->allocator);
+    if (status == HW_OK) {
+        status = hw_buffer_append_format(&text, error,
+                                         "SELECT create_topic('t', 1, %" PRId32 ") IS NOT NULL;",
+                                         explore->options->new_brokers);
+    }
+    if (status == HW_OK) {
+        status = explore_add_call(explore->result, &text, error);
+    }
+    hw_buffer_release(&text);
+    return status;
+}
+
+enum hw_status explore_begin_new(const struct explore *explore, const struct hw_cluster *from,
+                                 struct hw_error *error)
+{
+    enum hw_status status = setup_say_new(explore, error);
+
+    if (status == HW_OK) {
+        status = setup_copy_configs(explore, from, error);
+    }
+    return status == HW_OK ? setup_create_topic(explore, error) : status;
+}

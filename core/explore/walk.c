@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Random runs, for spaces that are too large; what breaks a promise is shortened before it is told. */
+#include "core/explore/explore_internal.h"
+
+struct walk {
+    struct explore *explore;
+    struct hw_arena *arena;
+    struct hw_arena_image beginning;
+    struct hw_random random;
+    struct explore_action *run;
+    size_t length;
+    size_t capacity;
+    struct explore_actions actions;
+};
+
+static bool walk_is_listed(const struct walk *walk, struct explore_action action)
+{
+    for (size_t i = 0; i < walk->actions.count; i++) {
+        const struct explore_action *listed = &walk->actions.items[i];
+
+        if (listed->kind == action.kind && listed->a == action.a && listed->b == action.b &&
+            listed->nth == action.nth) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Do the run without its action at place `left_out`; *breaks: a promise broke with its last action or
+ * before, and *length is how many actions that took. */
+static enum hw_status walk_again(struct walk *walk, size_t left_out, bool *breaks, size_t *length,
+                                 struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *breaks = false;
+    hw_arena_restore(walk->arena, &walk->beginning);
+    for (size_t i = 0; i < walk->length && status == HW_OK && !*breaks; i++) {
+        bool is_done = true;
+
+        if (i == left_out) {
+            continue;
+        }
+        explore_list_actions(walk->explore, &walk->actions);
+        if (walk_is_listed(walk, walk->run[i])) {
+            status = explore_perform(walk->explore, walk->run[i], &is_done, error);
+        }
+        if (!walk_is_listed(walk, walk->run[i]) || !is_done) {
+            return status;
+        }
+        *breaks = walk->explore->cluster->promises.broken != 0;
+        *length = i + 1;
+    }
+    return status;
+}
+
+static void walk_take_out(struct walk *walk, size_t at)
+{
+    walk->length--;
+    for (size_t i = at; i < walk->length; i++) {
+        walk->run[i] = walk->run[i + 1];
+    }
+}
+
+/* Leave out one action after another, while the rest still breaks a promise. */
+static enum hw_status walk_shorten(struct walk *walk, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    size_t at = walk->length;
+
+    while (at-- > 0 && status == HW_OK) {
+        bool breaks;
+        size_t length = 0;
+
+        status = walk_again(walk, at, &breaks, &length, error);
+        if (status == HW_OK && breaks) {
+            walk->length = length;
+            if (at < length) {
+                walk_take_out(walk, at);
+            }
+            at = walk->length; /* What was needed before may not be any more. */
+        }
+    }
+    return status;
+}
+
+static enum hw_status walk_tell(struct walk *walk, struct hw_error *error)
+{
+    struct hw_buffer text;
+    enum hw_status status = HW_OK;
+
+    hw_buffer_init(&text, walk->explore->result->allocator);
+    hw_arena_restore(walk->arena, &walk->beginning);
+    for (size_t i = 0; i < walk->length && status == HW_OK; i++) {
+        bool is_done;
+
+        text.size = 0;
+        status = explore_say(walk->explore, walk->run[i], &text, error);
+        if (status == HW_OK) {
+            status = explore_add_call(walk->explore->result, &text, error);
+        }
+        if (status == HW_OK) {
+            status = explore_perform(walk->explore, walk->run[i], &is_done, error);
+        }
+    }
+    hw_buffer_release(&text);
+    walk->explore->result->verdict = HW_EXPLORE_VIOLATED;
+    for (int i = HW_PROMISES - 1; i >= 0; i--) {
+        if ((walk->explore->cluster->promises.broken & 1U << i) != 0) {
+            walk->explore->result->broken = (enum hw_promise)i;
+        }
+    }
+    return status;
+}
+
+/* One random action of those that can be done; *is_over: there is none. */
+static enum hw_status walk_step(struct walk *walk, bool *is_over, struct hw_error *error)
+{
+    struct hw_exploration *result = walk->explore->result;
+    bool is_done = false;
+    struct explore_action action;
+    enum hw_status status;
+
+    explore_list_actions(walk->explore, &walk->actions);
+    *is_over = walk->actions.count == 0;
+    if (*is_over) {
+        return HW_OK;
+    }
+    action = walk->actions.items[hw_random_below(&walk->random, walk->actions.count)];
+    status = hw_array_reserve(result->allocator, (void **)&walk->run, &walk->capacity,
+                              walk->length + 1, sizeof *walk->run, error);
+    if (status == HW_OK) {
+        status = explore_perform(walk->explore, action, &is_done, error);
+    }
+    if (status == HW_OK && is_done) {
+        walk->run[walk->length++] = action;
+        result->happened[action.kind]++;
+        result->transitions++;
+    }
+    *is_over = !is_done; /* Beyond a budget: the run ends here. */
+    return status;
+}
+
+static enum hw_status walk_run(struct walk *walk, bool *breaks, struct hw_error *error)
+{
+    struct hw_exploration *result = walk->explore->result;
+    enum hw_status status = HW_OK;
+    bool is_over = false;
+
+    walk->length = 0;
+    *breaks = false;
+    hw_arena_restore(walk->arena, &walk->beginning);
+    while (status == HW_OK && !is_over && !*breaks &&
+           (int64_t)walk->length < walk->explore->options->depth) {
+        status = walk_step(walk, &is_over, error);
+        *breaks = walk->explore->cluster->promises.broken != 0;
+        result->states++;
+    }
+    result->depth = (int64_t)walk->length > result->depth ? (int64_t)walk->length : result->depth;
+    return status;
+}
+
+enum hw_status explore_walk(struct explore *explore, struct hw_error *error)
+{
+    const struct hw_explore_options *options = explore->options;
+    struct hw_exploration *result = explore->result;
+    struct walk walk = {.explore = explore, .arena = &explore->cluster->snapshots->arena};
+    hw_time_ms_t begun_ms = explore_now_ms(explore);
+    bool breaks = false;
+    enum hw_status status = hw_arena_save(walk.arena, &walk.beginning, error);
+
+    hw_random_init(&walk.random, options->seed);
+    result->verdict = HW_EXPLORE_STOPPED;
+    while (status == HW_OK && !breaks && result->stopped_by == NULL) {
+        status = walk_run(&walk, &breaks, error);
+        result->milliseconds = explore_now_ms(explore) - begun_ms;
+        result->stopped_by = result->states >= options->states                ? "states"
+                             : result->milliseconds > options->seconds * 1000 ? "seconds"
+                                                                              : NULL;
+        if (status == HW_OK) {
+            status = hw_cluster_check_interrupt(explore->cluster, error);
+        }
+    }
+    if (status == HW_OK && breaks) {
+        result->stopped_by = NULL;
+        status = walk_shorten(&walk, error);
+        if (status == HW_OK) {
+            status = walk_tell(&walk, error);
+        }
+    }
+    hw_arena_image_release(walk.arena, &walk.beginning);
+    hw_free(result->allocator, walk.run, walk.capacity * sizeof *walk.run);
+    return status;
+}
