@@ -406,7 +406,11 @@ enum hw_status live_send(struct live_session *session, struct hw_error *error)
 {
     struct live_cluster *cluster = session->writing;
     struct sending sending = {.session = session, .tally = &session->last};
-    enum hw_status status;
+    enum hw_status status = live_session_check_process(session, error);
+
+    if (status != HW_OK) {
+        return status;
+    }
 
     live_tally_clear(&session->last);
     session->outcome = LIVE_NOTHING_YET;

@@ -14,7 +14,8 @@ struct live_session *live_session_create(sqlite3 *db)
     struct live_session *session = sqlite3_malloc64(sizeof *session);
 
     if (session != NULL) {
-        *session = (struct live_session){.references = 1, .db = db, .process = (long)getpid()};
+        *session = (struct live_session){
+            .references = 1, .db = db, .transaction = 1, .process = (long)getpid()};
         hw_buffer_init(&session->headers, &ext_allocator);
         live_stage_init(&session->stage);
     }
@@ -56,8 +57,8 @@ static struct live_cluster *session_look(const struct live_session *session, con
     return cluster;
 }
 
-static enum hw_status session_check_process(const struct live_session *session,
-                                            struct hw_error *error)
+enum hw_status live_session_check_process(const struct live_session *session,
+                                          struct hw_error *error)
 {
     return session->process == (long)getpid()
                ? HW_OK
@@ -68,7 +69,7 @@ static enum hw_status session_check_process(const struct live_session *session,
 enum hw_status live_session_find(struct live_session *session, const char *name,
                                  struct live_cluster **found, struct hw_error *error)
 {
-    enum hw_status status = session_check_process(session, error);
+    enum hw_status status = live_session_check_process(session, error);
 
     *found = status == HW_OK ? session_look(session, name) : NULL;
     if (status != HW_OK || *found != NULL) {
@@ -83,7 +84,7 @@ enum hw_status live_session_find(struct live_session *session, const char *name,
 enum hw_status live_session_find_allowed(struct live_session *session, const char *servers,
                                          struct live_cluster **found, struct hw_error *error)
 {
-    enum hw_status status = session_check_process(session, error);
+    enum hw_status status = live_session_check_process(session, error);
 
     *found = status == HW_OK ? session_look(session, servers) : NULL;
     if (status != HW_OK || (*found != NULL && (*found)->is_allowed)) {
@@ -112,7 +113,7 @@ static enum hw_status session_add(struct live_session *session, const char *name
 enum hw_status live_session_connect(struct live_session *session, const char *name,
                                     struct ext_config_list *properties, struct hw_error *error)
 {
-    enum hw_status status = session_check_process(session, error);
+    enum hw_status status = live_session_check_process(session, error);
 
     if (status == HW_OK && name[0] == '\0') {
         status = ext_error_invalid(error, "a connection's name has at least one character");
@@ -135,7 +136,7 @@ enum hw_status live_session_allow(struct live_session *session, const char *serv
 {
     struct live_cluster *cluster = session_look(session, servers);
     struct ext_config_list properties;
-    enum hw_status status = session_check_process(session, error);
+    enum hw_status status = live_session_check_process(session, error);
 
     if (status != HW_OK || (cluster != NULL && cluster->is_allowed)) {
         return status;

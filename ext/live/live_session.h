@@ -30,7 +30,8 @@ struct live_session {
     long process; /* That made it. */
     struct live_cluster *clusters;
     struct live_stage stage;           /* Of the transaction that is open, */
-    struct live_cluster *writing;      /* and the cluster that it is for; NULL: no row yet. */
+    struct live_cluster *writing;      /* the cluster that it is for; NULL: no row yet, */
+    uint64_t transaction;              /* and its number, from 1 on. */
     struct hw_buffer headers;          /* Scratch of xUpdate. */
     struct live_tally last;            /* Of the last COMMIT with rows, */
     enum live_outcome outcome;         /* how it ended, */
@@ -41,6 +42,10 @@ struct live_session {
 struct live_session *live_session_create(sqlite3 *db);
 void live_session_retain(struct live_session *session);
 void live_session_release(void *session);
+
+/* Errors: HW_REFUSED with INVALID_REQUEST in a process that a fork() made. */
+enum hw_status live_session_check_process(const struct live_session *session,
+                                          struct hw_error *error);
 
 /*
  * The cluster that live_connect() gave this name, or whose servers live_allow() was told of.

@@ -11,6 +11,8 @@ struct live_topic {
     struct live_session *session;
     struct live_arguments arguments; /* The topic's name is filled in. */
     int32_t partitions;              /* Of the topic when it was last looked at; 0: never. */
+    uint64_t joined;                 /* The transaction that it writes to; 0: none yet. */
+    uint32_t number;                 /* Of the topic in the stage of that transaction. */
 };
 
 /* The cluster that the table names, and how long to wait for it. Errors: those of

@@ -28,49 +28,47 @@ static struct live_session *session_of(sqlite3_vtab *vtab)
 
 /* -------------------------------------------------------------------------------------- staging */
 
-/* The cluster and the topic's number in the stage. The first row of a topic in a transaction asks
- * whether there is such a topic: to ask a producer later could create it. */
-static enum hw_status join(struct live_topic *table, uint32_t *topic, struct live_cluster **cluster,
-                           struct hw_error *error)
+/* The first row of a table in a transaction asks whether there is such a topic: to ask a producer later
+ * could create it. */
+static enum hw_status join(struct live_topic *table, struct hw_error *error)
 {
     struct live_session *session = table->session;
-    struct live_stage *stage = &session->stage;
     const char *name = table->arguments.topic;
+    struct live_cluster *cluster = NULL;
     int timeout_ms = 0;
-    enum hw_status status = live_topic_cluster(table, cluster, &timeout_ms, error);
+    enum hw_status status;
 
+    if (table->joined == session->transaction) {
+        return HW_OK;
+    }
+    status = live_topic_cluster(table, &cluster, &timeout_ms, error);
     if (status != HW_OK) {
         return status;
     }
-    if (session->writing != NULL && session->writing != *cluster) {
+    if (session->writing != NULL && session->writing != cluster) {
         return ext_error_invalid(
             error,
             "a transaction writes to one cluster: this one to \"%.60s\", whose "
             "COMMIT cannot be that of \"%.60s\" too",
-            session->writing->name, (*cluster)->name);
+            session->writing->name, cluster->name);
     }
-    for (size_t i = 0; i < stage->topic_count; i++) {
-        if (strcmp(stage->topics[i], name) == 0) {
-            *topic = (uint32_t)i;
-            return HW_OK;
-        }
-    }
-    status = live_bounds_count_partitions(*cluster, HW_READ_UNCOMMITTED, name, timeout_ms,
+    status = live_bounds_count_partitions(cluster, HW_READ_UNCOMMITTED, name, timeout_ms,
                                           &table->partitions, error);
     if (status == HW_OK) {
-        status = live_stage_topic(stage, name, topic, error);
+        status = live_stage_topic(&session->stage, name, &table->number, error);
     }
     if (status == HW_OK) {
-        session->writing = *cluster;
-        live_cluster_start_producer(*cluster);
+        session->writing = cluster;
+        table->joined = session->transaction;
+        live_cluster_start_producer(cluster);
     }
     return status;
 }
 
-static enum hw_status check_row(const struct live_topic *table, const struct live_cluster *cluster,
-                                int64_t partition, const struct hw_record *record,
-                                struct hw_error *error)
+static enum hw_status check_row(const struct live_topic *table, int64_t partition,
+                                const struct hw_record *record, struct hw_error *error)
 {
+    const struct live_cluster *cluster = table->session->writing;
     size_t size = hw_record_content_size(record) + RECORD_OVERHEAD;
 
     if (table->partitions > 0 && partition >= table->partitions) {
@@ -95,7 +93,6 @@ int live_write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite
 {
     struct live_topic *table = (struct live_topic *)vtab;
     struct live_session *session = table->session;
-    struct live_cluster *cluster = NULL;
     struct live_row row;
     int64_t partition = -1;
     struct hw_error error;
@@ -107,12 +104,13 @@ int live_write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite
     }
     status = topic_row_read(session->db, argv, &session->headers, &partition, &row.record, &error);
     if (status == HW_OK) {
-        status = join(table, &row.topic, &cluster, &error);
+        status = join(table, &error);
     }
     if (status == HW_OK) {
-        status = check_row(table, cluster, partition, &row.record, &error);
+        status = check_row(table, partition, &row.record, &error);
     }
     if (status == HW_OK) {
+        row.topic = table->number;
         row.partition = (int32_t)partition;
         status = live_stage_add(&session->stage, &row, &error);
     }
@@ -148,6 +146,7 @@ static void forget(struct live_session *session)
 {
     live_stage_clear(&session->stage);
     session->writing = NULL;
+    session->transaction++;
 }
 
 int live_write_commit(sqlite3_vtab *vtab)
