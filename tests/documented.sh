@@ -60,4 +60,19 @@ done <<<"$added_columns"
 for name in $helped; do
     grep -q " $name\$" <<<"$added" || missing "hw_help has $name, which does not exist"
 done
+# The second library, where it was built: its manual is another one.
+live=$(realpath "$1")/highwater_live.so
+manual=ext/live/README.md
+if [ -e "$live" ]; then
+    ask_live() { sqlite3 -batch -bail -init /dev/null -cmd ".load $live" :memory: "$1"; }
+    while read -r kind name; do
+        case $kind in
+        function) grep -qE "(^|[^A-Za-z0-9_])$name\(" "$manual" || missing "$manual lacks $name()" ;;
+        table) grep -qw "$name" "$manual" || missing "$manual lacks the table $name" ;;
+        esac
+    done < <(comm -13 <(sqlite3 -batch -init /dev/null :memory: "$kinds" | sort) <(ask_live "$kinds" | sort))
+    while read -r name; do
+        grep -qw "$name" "$manual" || missing "$manual lacks the column $name"
+    done < <(ask_live "SELECT DISTINCT c.name FROM pragma_module_list m, pragma_table_xinfo(m.name) c WHERE m.name GLOB 'live_*'")
+fi
 exit "$status"

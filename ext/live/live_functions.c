@@ -51,6 +51,24 @@ static void function_disconnect(struct live_call *call)
     }
 }
 
+/* After it nobody else's transaction under this transactional id can end any more: what the log of
+ * committed records holds then is what was sent. */
+static void function_init_producer(struct live_call *call)
+{
+    struct live_cluster *cluster = live_call_cluster(call);
+    struct live_handle *handle = NULL;
+    struct live_wait wait;
+
+    if (call->status != HW_OK) {
+        return;
+    }
+    live_wait_begin(&wait, call->session->db, cluster->timeout_ms);
+    call->status = live_cluster_producer(cluster, &wait, &handle, &call->error);
+    if (call->status == HW_OK) {
+        sqlite3_result_int(call->context, 1);
+    }
+}
+
 static void function_version(struct live_call *call)
 {
     char *text = sqlite3_mprintf("%s, librdkafka %s", HW_VERSION, rd_kafka_version_str());
@@ -67,6 +85,7 @@ static const struct live_function own_functions[] = {
      "live_connect(name, '{\"bootstrap.servers\":\"host:9092\", ...}')"},
     {"live_allow", 1, 1, function_allow, "live_allow('host:9092')"},
     {"live_disconnect", 1, 1, function_disconnect, "live_disconnect(name)"},
+    {"live_init_producer", 1, 1, function_init_producer, "live_init_producer(connection)"},
     {"live_version", 0, 0, function_version, "live_version()"}};
 
 enum { OWN_COUNT = sizeof own_functions / sizeof own_functions[0] };

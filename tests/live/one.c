@@ -8,11 +8,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -495,6 +497,175 @@ static void queries_answer_as_those_of_a_copy(void **state)
     free(twins);
 }
 
+/* ---------------------------------------------------------------------------------------- recipes
+ */
+
+/* A block of ext/live/README.md: the lines between ```sql NAME and ```. */
+static const char *recipe(const char *name)
+{
+    static char text[4000];
+    char begin[60];
+    char line[400];
+    FILE *file = fopen("ext/live/README.md", "r");
+    bool is_inside = false;
+
+    assert_non_null(file);
+    (void)snprintf(begin, sizeof begin, "```sql %s\n", name);
+    text[0] = '\0';
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (is_inside && strncmp(line, "```", 3) == 0) {
+            break;
+        }
+        if (is_inside) {
+            (void)strncat(text, line, sizeof text - strlen(text) - 1);
+        }
+        is_inside |= strcmp(line, begin) == 0;
+    }
+    (void)fclose(file);
+    assert_true(text[0] != '\0');
+    return text;
+}
+
+static int die(void *nothing)
+{
+    (void)nothing;
+    _exit(9);
+}
+
+/* In a process of its own, PATH BOOTSTRAP RECIPE [die]: SQLite calls a commit hook when the tables were
+ * synced, which is when Kafka has the rows, and before the file is committed. */
+static int relay(char **arguments, bool dies)
+{
+    char sql[600];
+    sqlite3 *own = live_open(arguments[0]);
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT live_connect('k', '{\"bootstrap.servers\":\"%s\","
+                   "\"transactional.id\":\"relay\"}')",
+                   arguments[1]);
+    (void)test_sql(own, sql);
+    if (dies) {
+        (void)sqlite3_commit_hook(own, die, NULL);
+    }
+    (void)snprintf(sql, sizeof sql, "%s", test_sql(own, recipe(arguments[2])));
+    if (strncmp(sql, "error", 5) == 0 || strstr(sql, "\nerror") != NULL) {
+        fprintf(stderr, "%s\n", sql);
+        return 1;
+    }
+    test_sql_close(own);
+    return 0;
+}
+
+static void run_relay(const char *path, const char *name, bool dies)
+{
+    char command[600];
+    int status;
+
+    (void)snprintf(command, sizeof command, "\"$HW_LIVE_SELF\" relay '%s' '%s' %s%s", path,
+                   nodes_bootstrap(), name, dies ? " die" : "");
+    status = system(command);
+    assert_int_equal(WEXITSTATUS(status), dies ? 9 : 0);
+}
+
+/* A database file with an outbox, which goes to `topic`; at most 200 characters of more SQL. */
+static void make_outbox(char *path, const char *topic, const char *more)
+{
+    char sql[600];
+    sqlite3 *own;
+
+    (void)snprintf(path, 300, "%s/%s.db", getenv("HW_LIVE_DIR"), topic);
+    own = live_open(path);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT configure('replication', 'auto');"
+                   "CREATE VIRTUAL TABLE log USING highwater(replication.factor=1);"
+                   "CREATE VIRTUAL TABLE dest USING highwater_live(topic=%s, connection=k); %s",
+                   topic, more);
+    expect_sql(own, sql, "auto");
+    test_sql_close(own);
+}
+
+static void write_to_outbox(const char *path, const char *sql)
+{
+    sqlite3 *own = live_open(path);
+
+    expect_sql(own, sql, "");
+    test_sql_close(own);
+}
+
+/* Kafka answers a COMMIT a moment before its readers of committed records see it. */
+static void expect_soon(const char *sql, const char *expected)
+{
+    for (int i = 0; i < 100 && strcmp(test_sql(db, sql), expected) != 0; i++) {
+        sqlite3_sleep(50);
+    }
+    expect_sql(db, sql, expected);
+}
+
+/* Case: L-41 */
+static void an_outbox_is_sent_once_over_kills(void **state)
+{
+    static const char count[] = "SELECT count(*), count(DISTINCT value) FROM outbox"
+                                " WHERE isolation = 'read_committed'";
+    char path[300];
+
+    (void)state;
+    make("outbox", 1, "");
+    make_outbox(path, "outbox", "CREATE TABLE note(x)");
+    write_to_outbox(path, "INSERT INTO log(value) VALUES ('a'), ('b'), ('c')");
+    run_relay(path, "outbox", true);
+    expect_soon(count, "3|3");
+    run_relay(path, "outbox", false);
+    expect_soon(count, "3|3");
+    write_to_outbox(path, "INSERT INTO log(value) VALUES ('d'), ('e')");
+    run_relay(path, "outbox", true);
+    run_relay(path, "outbox", false);
+    run_relay(path, "outbox", false);
+    expect_soon(count, "5|5");
+}
+
+static void with_the_position_in_sqlite_it_is_sent_at_least_once(void **state)
+{
+    char path[300];
+
+    (void)state;
+    make("noted", 1, "");
+    make_outbox(path, "noted", "CREATE TABLE sent(next); INSERT INTO sent VALUES (0)");
+    write_to_outbox(path, "INSERT INTO log(value) VALUES ('a'), ('b')");
+    run_relay(path, "at_least_once", true);
+    run_relay(path, "at_least_once", false);
+    run_relay(path, "at_least_once", false);
+    expect_soon(
+        "SELECT value, count(*) FROM noted WHERE isolation = 'read_committed' GROUP BY value",
+        "a|2\nb|2");
+}
+
+/* Case: L-40 */
+static void what_is_imported_is_there_once_over_kills(void **state)
+{
+    char path[300];
+
+    (void)state;
+    make("imported", 1, "");
+    make_outbox(path, "imported",
+                "CREATE TABLE copy(\"partition\", \"offset\", key, value);"
+                "CREATE TABLE position(next); INSERT INTO position VALUES (0);"
+                "CREATE VIRTUAL TABLE source USING highwater_live(topic=imported, connection=k)");
+    expect_sql(db, "INSERT INTO imported(value) VALUES ('a'), ('b'), ('c')", "");
+    run_relay(path, "import", true);
+    run_relay(path, "import", false);
+    expect_sql(db, "INSERT INTO imported(value) VALUES ('d')", "");
+    run_relay(path, "import", true);
+    run_relay(path, "import", false);
+    run_relay(path, "import", false);
+    {
+        sqlite3 *own = live_open(path);
+
+        expect_sql(own, "SELECT group_concat(value) FROM copy; SELECT next FROM position",
+                   "a,b,c,d\n4");
+        test_sql_close(own);
+    }
+}
+
 static void no_thread_and_no_socket_stays_behind(void **state)
 {
     int threads;
@@ -528,7 +699,7 @@ static int stop(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
@@ -549,10 +720,17 @@ int main(void)
         TEST(groups_are_those_of_others_and_their_lag_is_told),
         TEST(topics_are_made_changed_and_dropped),
         TEST(queries_answer_as_those_of_a_copy),
+        TEST(an_outbox_is_sent_once_over_kills),
+        TEST(with_the_position_in_sqlite_it_is_sent_at_least_once),
+        TEST(what_is_imported_is_there_once_over_kills),
         TEST(no_thread_and_no_socket_stays_behind),
 #undef TEST
     };
 
+    if (argc > 4 && strcmp(argv[1], "relay") == 0) {
+        return relay(argv + 2, argc > 5);
+    }
+    assert_int_equal(setenv("HW_LIVE_SELF", argv[0], 1), 0);
     cmocka_set_test_filter(getenv("HW_LIVE_TEST"));
     return cmocka_run_group_tests_name("live_one", tests, start, stop);
 }
