@@ -566,10 +566,10 @@ enum hw_status explore_look_at_files(const struct explore *explore, size_t place
         if (status == HW_OK) {
             status = files_add(explore, path, &encoder, error);
         }
-        status = status == HW_NOT_FOUND ? HW_OK : status;
     } else {
         status = files_add_all(explore, broker->dir, false, &encoder, error);
     }
+    status = status == HW_NOT_FOUND ? HW_OK : status; /* It holds nothing yet. */
     explore->side->files[place] = encode_finish(encoder.high ^ encoder.low);
     return status;
 }

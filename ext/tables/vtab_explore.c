@@ -285,8 +285,8 @@ const struct ext_schema vtab_explore_schema = {
     .name = "hw_explore",
     .driver = &explore_driver,
     .signature = "hw_explore([options_json])",
-    .use = "hw_explore('{\"new\":2,\"records\":1}')",
+    .use = "hw_explore('{\"new\":2,\"acks\":1}')",
     .summary = "all ways in which the cluster, or a new one, can go on within bounds: the shortest "
                "run that breaks a promise",
-    .example = "SELECT step, call, result, broken FROM hw_explore('{\"new\":2,\"records\":1}');",
+    .example = "SELECT step, call, result, broken FROM hw_explore('{\"new\":2,\"acks\":1}');",
     EXT_COLUMNS(columns)};

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Does an exploration find what is broken and nothing else, and does its answer, typed in, do the same? */
+#include "tests/support_sql.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CALLS_MAX = 64 };
+
+/* What came out, and the calls. */
+struct answer {
+    char verdict[40];
+    char broken[60];
+    char *calls[CALLS_MAX];
+    int count;
+    int setup;
+};
+
+static void answer_release(struct answer *answer)
+{
+    for (int i = 0; i < answer->count; i++) {
+        sqlite3_free(answer->calls[i]);
+    }
+}
+
+static struct answer explore(sqlite3 *db, const char *options)
+{
+    struct answer answer = {.count = 0};
+    sqlite3_stmt *rows;
+
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT step, call, result, broken FROM hw_explore(?1)",
+                                        -1, &rows, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_bind_text(rows, 1, options, -1, SQLITE_STATIC);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        if (sqlite3_column_type(rows, 0) == SQLITE_NULL) {
+            (void)snprintf(answer.verdict, sizeof answer.verdict, "%s",
+                           (const char *)sqlite3_column_text(rows, 2));
+            (void)snprintf(answer.broken, sizeof answer.broken, "%s",
+                           sqlite3_column_type(rows, 3) == SQLITE_NULL
+                               ? ""
+                               : (const char *)sqlite3_column_text(rows, 3));
+            continue;
+        }
+        assert_true(answer.count < CALLS_MAX);
+        answer.setup += sqlite3_column_int(rows, 0) == 0;
+        answer.calls[answer.count++] =
+            sqlite3_mprintf("%s", (const char *)sqlite3_column_text(rows, 1));
+    }
+    assert_int_equal(sqlite3_finalize(rows), SQLITE_OK);
+    return answer;
+}
+
+/* Type the calls in, but for the one at `left_out`. Returns the promise that broke, or "", or NULL
+ * where a call failed otherwise. */
+static const char *play(const struct answer *answer, const char *before, int left_out)
+{
+    static char broken[80];
+    sqlite3 *db = test_sql_open(":memory:");
+    bool has_failed = strncmp(test_sql(db, before), "error", 5) == 0;
+
+    broken[0] = '\0';
+    for (int i = 0; i < answer->count && !has_failed && broken[0] == '\0'; i++) {
+        const char *printed = i == left_out ? "" : test_sql(db, answer->calls[i]);
+        const char *promise = strstr(printed, "the promise ");
+
+        if (promise != NULL) {
+            (void)sscanf(promise, "the promise %79s", broken);
+        } else {
+            has_failed = strstr(printed, "error: ") != NULL;
+        }
+    }
+    test_sql_close(db);
+    return has_failed ? NULL : broken;
+}
+
+/* The run breaks the same promise when it is typed in, and does not without any of its lines. */
+static void check_script(const struct answer *answer, const char *before)
+{
+    const char *broken = play(answer, before, -1);
+
+    assert_non_null(broken);
+    assert_string_equal(broken, answer->broken);
+    for (int i = answer->setup; i < answer->count; i++) {
+        broken = play(answer, before, i);
+        assert_true(broken == NULL || strcmp(broken, answer->broken) != 0);
+    }
+}
+
+static void expect_broken(const char *before, const char *options, const char *promise, int steps)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+    struct answer answer;
+
+    assert_null(strstr(test_sql(db, before), "error"));
+    answer = explore(db, options);
+    assert_string_equal(answer.verdict, "violated");
+    assert_string_equal(answer.broken, promise);
+    assert_int_equal(answer.count - answer.setup, steps);
+    check_script(&answer, "");
+    answer_release(&answer);
+    test_sql_close(db);
+}
+
+static void expect_clean(const char *before, const char *options)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+    struct answer answer;
+
+    assert_null(strstr(test_sql(db, before), "error"));
+    answer = explore(db, options);
+    assert_string_equal(answer.verdict, "exhausted");
+    assert_int_equal(answer.count, answer.setup);
+    answer_release(&answer);
+    test_sql_close(db);
+}
+
+static void an_ack_of_one_loses_within_three_steps(void **state)
+{
+    (void)state;
+    expect_broken("SELECT 1", "{\"new\":3,\"records\":1,\"acks\":1}", "acknowledged_kept", 3);
+}
+
+static void an_unclean_election_loses(void **state)
+{
+    (void)state;
+    expect_broken(
+        "SELECT configure('unclean.leader.election.enable', 'true')",
+        "{\"new\":2,\"records\":1,\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"]}",
+        "acknowledged_kept", 7);
+}
+
+static void the_newest_protocol_keeps_every_promise(void **state)
+{
+    (void)state;
+    expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"crashes\":1,\"checkpoints\":0}");
+    expect_clean("SELECT configure('min.insync.replicas', 2)",
+                 "{\"new\":2,\"records\":1,\"crashes\":0,\"shrinks\":1}");
+}
+
+static void symmetry_changes_no_verdict(void **state)
+{
+    (void)state;
+    expect_clean("SELECT 1",
+                 "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,\"checkpoints\":0}");
+    expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,"
+                             "\"checkpoints\":0,\"symmetry\":false}");
+    expect_broken("SELECT 1", "{\"new\":3,\"records\":1,\"acks\":1,\"symmetry\":false}",
+                  "acknowledged_kept", 3);
+}
+
+static void from_here_the_cluster_stays_as_it_is(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+    struct answer answer;
+
+    (void)state;
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
+               "INSERT INTO t(value) VALUES ('a'); SELECT replicate() > 0; SELECT snapshot('a')",
+               "1\n0");
+    answer = explore(db, "{\"acks\":1,\"records\":1}");
+    assert_string_equal(answer.verdict, "violated");
+    assert_int_equal(answer.count - answer.setup, 3);
+    expect_sql(db, "SELECT value FROM t; SELECT count(*) FROM hw_explorations", "a\n1");
+    expect_sql(db, "SELECT value FROM hw_config WHERE name = 'replication' AND topic IS NULL",
+               "manual");
+    /* What it says is what happens. */
+    for (int i = 0; i + 1 < answer.count; i++) {
+        assert_null(strstr(test_sql(db, answer.calls[i]), "error"));
+    }
+    assert_non_null(strstr(test_sql(db, answer.calls[answer.count - 1]), "acknowledged_kept"));
+    expect_sql(db, "SELECT rewind('a'); SELECT value FROM t", "0\na");
+    answer_release(&answer);
+    test_sql_close(db);
+}
+
+static void a_walk_finds_it_too_and_shortens_it(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+    struct answer answer;
+
+    (void)state;
+    answer = explore(db, "{\"new\":3,\"records\":2,\"acks\":1,\"mode\":\"walk\",\"seed\":3}");
+    assert_string_equal(answer.verdict, "violated");
+    assert_true(answer.count - answer.setup <= 8);
+    check_script(&answer, "");
+    answer_release(&answer);
+    test_sql_close(db);
+}
+
+static void bounds_and_wrong_options_are_said(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db, "SELECT result FROM hw_explore('{\"new\":2,\"depth\":2}') WHERE step IS NULL",
+               "stopped: depth");
+    expect_sql(db, "SELECT result FROM hw_explore('{\"new\":2,\"states\":50}') WHERE step IS NULL",
+               "stopped: states");
+    expect_sql(db, "SELECT verdict, broken FROM hw_explorations", "stopped|depth\nstopped|states");
+    expect_error(db, "SELECT * FROM hw_explore()", SQLITE_ERROR,
+                 "INVALID_REQUEST: there is no topic to explore");
+    expect_error(db, "SELECT * FROM hw_explore('{\"brokers\":2}')", SQLITE_ERROR,
+                 "INVALID_REQUEST: hw_explore(): no option named brokers");
+    expect_error(db, "SELECT * FROM hw_explore('{\"new\":9}')", SQLITE_ERROR,
+                 "INVALID_REQUEST: hw_explore(): new must be a whole number, 1 to 8");
+    expect_error(db, "SELECT * FROM hw_explore('{\"new\":2,\"actions\":[\"pray\"]}')", SQLITE_ERROR,
+                 "INVALID_REQUEST: hw_explore(): no action named pray");
+    /* Where nothing can be acknowledged, that nothing was lost says nothing. */
+    expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2); SELECT cut(1, 2)",
+               "1");
+    expect_error(db, "SELECT * FROM hw_explore('{\"actions\":[\"produce\",\"fetch\"]}')",
+                 SQLITE_ERROR, "INVALID_REQUEST: nothing was acknowledged in any of 3 states");
+    test_sql_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ack_of_one_loses_within_three_steps),
+        cmocka_unit_test(an_unclean_election_loses),
+        cmocka_unit_test(the_newest_protocol_keeps_every_promise),
+        cmocka_unit_test(symmetry_changes_no_verdict),
+        cmocka_unit_test(from_here_the_cluster_stays_as_it_is),
+        cmocka_unit_test(a_walk_finds_it_too_and_shortens_it),
+        cmocka_unit_test(bounds_and_wrong_options_are_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
