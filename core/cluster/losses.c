@@ -300,7 +300,8 @@ static enum hw_loss_cause cause_of(const struct hw_led_log *led,
     if (led->broker == partition->record.leader) {
         return HW_LOSS_POWER_LOSS;
     }
-    return partition->record.recovering ? HW_LOSS_UNCLEAN_ELECTION : HW_LOSS_ELECTION;
+    return partition->record.unclean_epoch > led->leader_epoch ? HW_LOSS_UNCLEAN_ELECTION
+                                                               : HW_LOSS_ELECTION;
 }
 
 void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,

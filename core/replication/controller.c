@@ -532,6 +532,9 @@ static enum hw_status reassignment_cancel(const struct hw_settings *settings,
     change->adding = (struct hw_broker_list){.count = 0};
     change->removing = (struct hw_broker_list){.count = 0};
     (void)hw_partition_change_apply(change, record, NULL);
+    if (revert.unclean) {
+        record->unclean_epoch = record->leader_epoch;
+    }
     return HW_OK;
 }
 

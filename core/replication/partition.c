@@ -106,17 +106,17 @@ void hw_partition_note_record(struct hw_partition *partition)
     }
     if (record->leader != noted->leader || record->leader_epoch != noted->leader_epoch) {
         struct hw_event event = hw_partition_event(partition, HW_EVENT_ELECTION);
-
+        bool is_unclean = record->unclean_epoch > 0 && record->unclean_epoch > noted->leader_epoch;
         bool is_new = record->leader != noted->leader && record->leader != HW_BROKER_ID_NONE;
 
-        partition->unclean_elections += record->recovering && !noted->recovering ? 1 : 0;
+        partition->unclean_elections += is_unclean ? 1 : 0;
         partition->eligible_elections +=
             is_new && hw_broker_list_contains(&noted->elr, record->leader) ? 1 : 0;
         event.peer = noted->leader;
-        event.is_unclean = record->recovering ? 1 : 0;
+        event.is_unclean = is_unclean ? 1 : 0;
         hw_journal_add(partition->journal, event, "isr %s%s%s%s",
                        hw_broker_list_format(&record->isr, text, sizeof text), before_elr, elr,
-                       record->recovering ? ", unclean" : "");
+                       is_unclean ? ", unclean" : "");
     }
     if (!hw_broker_list_equal(&record->isr, &noted->isr) ||
         !hw_broker_list_equal(&record->elr, &noted->elr)) {

@@ -246,6 +246,9 @@ bool hw_partition_change_apply(const struct hw_partition_change *change,
         return false;
     }
     hw_partition_record_advance(&next, leader_is_set);
+    if (elected.unclean) {
+        next.unclean_epoch = next.leader_epoch;
+    }
     *record = next;
     hw_partition_record_check(record);
     return true;
