@@ -9,11 +9,9 @@ struct request {
     hw_broker_id_t leader;
     int64_t available;    /* Bytes that there are to send, as far as they count for min bytes. */
     bool is_due;          /* Its wait has ended. */
-    bool has_data;        /* A partition has been answered with records. */
-    int32_t bytes_left;   /* Of replica.fetch.response.max.bytes. */
     hw_time_ms_t over_ms; /* When its time is over. */
     size_t first; /* The partition that is answered first; then those behind it, and round. */
-    bool has_next_first; /* One has been found that comes first the next time. */
+    struct hw_answer_room room;
 };
 
 /* One follower of one partition. */
@@ -149,7 +147,7 @@ static void round_gather_one(struct round *round, const struct turn *turn)
         HW_ASSERT(round->request_count < HW_BROKERS_MAX);
         request = &round->requests[round->request_count++];
         *request = (struct request){.leader = turn->replica->leader,
-                                    .bytes_left = fetch->request.max_bytes,
+                                    .room = {.bytes_left = fetch->request.max_bytes},
                                     .over_ms = fetch->wait_until_ms};
     }
     request->available += bytes;
@@ -171,36 +169,47 @@ static void round_gather(struct round *round, int32_t broker)
     }
 }
 
-/* Had the leader records for this request, which it did not send? */
-static bool round_has_more(const struct hw_partition *partition, const struct hw_step *step,
-                           const struct hw_replica *follower,
-                           const struct hw_fetch_request *request)
+struct hw_fetch_request hw_answer_room_limit(const struct hw_answer_room *room,
+                                             const struct hw_fetch_request *request)
 {
-    struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
-    int64_t bytes = 0;
+    struct hw_fetch_request limited = *request;
 
-    return leader != NULL &&
-           (hw_replica_is_fetch_ready(leader, step->now_ms, request, &bytes) || bytes > 0);
+    limited.max_bytes = room->bytes_left;
+    limited.has_data = room->has_data;
+    return limited;
+}
+
+void hw_answer_room_take(struct hw_answer_room *room, const struct hw_fetch_request *request,
+                         int64_t size_bytes, struct hw_replica *leader, hw_time_ms_t now_ms,
+                         struct hw_replica *follower)
+{
+    int64_t bytes = 0;
+    bool is_left_out = size_bytes == 0 && room->has_data && !room->has_next_first &&
+                       leader != NULL &&
+                       (hw_replica_is_fetch_ready(leader, now_ms, request, &bytes) || bytes > 0);
+
+    if (follower != NULL) {
+        follower->fetch.is_first = is_left_out;
+        room->has_next_first = room->has_next_first || is_left_out;
+    }
+    room->has_data = room->has_data || size_bytes > 0;
+    room->bytes_left = size_bytes < room->bytes_left ? room->bytes_left - (int32_t)size_bytes : 0;
 }
 
 /* Answer one partition of a request, within what the partitions before it have left. */
 static enum hw_status round_answer_one(struct hw_partition *partition, const struct hw_step *step,
-                                       struct hw_replica *follower, struct request *request,
+                                       struct hw_replica *follower, struct hw_answer_room *room,
                                        int64_t *records, struct hw_error *error)
 {
-    struct hw_fetch_request one = follower->fetch.request;
+    struct hw_fetch_request one = hw_answer_room_limit(room, &follower->fetch.request);
     int64_t size_bytes = 0;
-    enum hw_status status;
+    enum hw_status status =
+        hw_exchange_answer(partition, step, follower, &one, &size_bytes, records, error);
+    struct hw_replica *leader = size_bytes == 0 && room->has_data
+                                    ? hw_exchange_reach_leader(partition, step, follower)
+                                    : NULL;
 
-    one.max_bytes = request->bytes_left;
-    one.has_data = request->has_data;
-    status = hw_exchange_answer(partition, step, follower, &one, &size_bytes, records, error);
-    request->bytes_left =
-        size_bytes < request->bytes_left ? request->bytes_left - (int32_t)size_bytes : 0;
-    follower->fetch.is_first = size_bytes == 0 && request->has_data && !request->has_next_first &&
-                               round_has_more(partition, step, follower, &follower->fetch.request);
-    request->has_next_first = request->has_next_first || follower->fetch.is_first;
-    request->has_data = request->has_data || size_bytes > 0;
+    hw_answer_room_take(room, &follower->fetch.request, size_bytes, leader, step->now_ms, follower);
     return status;
 }
 
@@ -223,8 +232,8 @@ static enum hw_status round_answer_turn(struct round *round, int32_t broker, int
             !(request->is_due || request->available == 0)) {
             continue;
         }
-        status =
-            round_answer_one(turn->partition, round->step, turn->replica, request, records, error);
+        status = round_answer_one(turn->partition, round->step, turn->replica, &request->room,
+                                  records, error);
     }
     return status;
 }

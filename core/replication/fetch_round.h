@@ -49,4 +49,21 @@ enum hw_status hw_fetch_round_expire(struct hw_partition *partition, const struc
 /* When the wait of the first of them is over; INT64_MAX: none waits. */
 hw_time_ms_t hw_fetch_round_next_expiry(const struct hw_partition *partition);
 
+/* What the answer to a request over several partitions has left for the next one (R2.14, R2.15). */
+struct hw_answer_room {
+    int32_t bytes_left;  /* Of replica.fetch.response.max.bytes. */
+    bool has_data;       /* A partition has been answered with records. */
+    bool has_next_first; /* One has been found that comes first the next time. */
+};
+
+/* The request for one partition within what is left. */
+struct hw_fetch_request hw_answer_room_limit(const struct hw_answer_room *room,
+                                             const struct hw_fetch_request *request);
+
+/* The partition was answered with so many bytes. Without any, for want of room, it comes first the
+ * next time. `leader` is NULL where it is not reached, `follower` where it is gone. */
+void hw_answer_room_take(struct hw_answer_room *room, const struct hw_fetch_request *request,
+                         int64_t size_bytes, struct hw_replica *leader, hw_time_ms_t now_ms,
+                         struct hw_replica *follower);
+
 #endif /* HW_REPLICATION_FETCH_ROUND_H */

@@ -33,11 +33,6 @@ void hw_stage_of_own_database(struct hw_stage *stage)
     stage->is_of_own_database = true;
 }
 
-bool hw_stage_is_prepared(const struct hw_stage *stage)
-{
-    return stage->writer.is_prepared;
-}
-
 /* ------------------------------------------------------------------------- the partitions' list */
 
 /* Where the table has the partition, or where it belongs. The table has a free place. */

@@ -86,10 +86,6 @@ void hw_stage_stop_waiting(struct hw_stage *stage);
  */
 enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error);
 
-/* Whether the rows are in the leaders' logs already. What is there may not be copied to followers
- * before the commit. */
-bool hw_stage_is_prepared(const struct hw_stage *stage);
-
 /* Whether a row that waits in the stage is transactional. */
 bool hw_stage_takes_part(const struct hw_stage *stage);
 

@@ -57,15 +57,11 @@ int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t 
     for (size_t i = 0; i < timed->disk_count; i++) {
         struct hw_timed_disk *disk = &timed->disks[i];
         int64_t begin_us = disk->free_us > timed->now_us ? disk->free_us : timed->now_us;
-        int64_t rate = disk->bytes_per_s;
 
         if (disk->broker != broker) {
             continue;
         }
-        if (rate > 0) {
-            begin_us += bytes / rate * 1000000 + (bytes % rate * 1000000 + rate - 1) / rate;
-        }
-        disk->free_us = begin_us + disk->append_us;
+        disk->free_us = begin_us + hw_wire_transfer_us(bytes, disk->bytes_per_s) + disk->append_us;
         return disk->free_us;
     }
     return timed->now_us;

@@ -2,6 +2,7 @@
 /* One broker's fetch loop to one leader's broker: kafka-time W3, W4, W7. */
 #include "core/base/assert.h"
 #include "core/replication/exchange.h"
+#include "core/replication/fetch_round.h"
 #include "core/replication/variant.h"
 #include "core/timed/timed_internal.h"
 
@@ -68,14 +69,22 @@ static enum hw_status fetcher_have(struct hw_timed *timed, hw_broker_id_t follow
     return HW_OK;
 }
 
+/* What comes next to the fetcher comes at `due_us`; whatever was to come does not any more. */
+static enum hw_status fetcher_schedule(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                       enum hw_timed_class class, enum hw_timed_kind kind,
+                                       int64_t due_us, struct hw_error *error)
+{
+    fetcher->due_us = due_us;
+    return hw_timed_schedule(timed, class, kind, due_us, (int64_t)fetcher->place,
+                             ++fetcher->generation, error);
+}
+
 /* Its next turn is at `due_us`. */
 static enum hw_status fetcher_rest(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                    int64_t due_us, struct hw_error *error)
 {
     fetcher->state = HW_FETCHER_RESTS;
-    fetcher->due_us = due_us;
-    return hw_timed_schedule(timed, HW_TIMED_TURN, HW_TIMED_FETCHER_TURN, due_us,
-                             (int64_t)fetcher->place, ++fetcher->generation, error);
+    return fetcher_schedule(timed, fetcher, HW_TIMED_TURN, HW_TIMED_FETCHER_TURN, due_us, error);
 }
 
 /* A fetcher that rests is woken by a partition that it did not have; one whose request is under way
@@ -255,11 +264,10 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
     status = hw_wires_send(&timed->wires, timed->random, fetcher->follower, fetcher->leader,
                            fetcher->size_bytes, timed->now_us, &fetcher->last_request_us, error);
     fetcher->state = HW_FETCHER_ASKS;
-    fetcher->due_us = fetcher->last_request_us;
-    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_ARRIVES,
-                                               fetcher->due_us, (int64_t)fetcher->place,
-                                               ++fetcher->generation, error)
-                           : status;
+    return status == HW_OK
+               ? fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_ARRIVES,
+                                  fetcher->last_request_us, error)
+               : status;
 }
 
 /* Note what became of a part of the message: at `replica`, which `peer` sent it to. */
@@ -324,11 +332,10 @@ static enum hw_status fetcher_break(struct hw_timed *timed, struct hw_timed_fetc
                       timed->now_us, &fetcher->last_answer_us, error);
 
     fetcher->state = HW_FETCHER_ANSWERED;
-    fetcher->due_us = fetcher->last_answer_us;
-    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_FAILS,
-                                               fetcher->due_us, (int64_t)fetcher->place,
-                                               ++fetcher->generation, error)
-                           : status;
+    return status == HW_OK
+               ? fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY, HW_TIMED_REQUEST_FAILS,
+                                  fetcher->last_answer_us, error)
+               : status;
 }
 
 /* Keep what the leader lent: an answer travels for longer than a leader's memory stays as it is. */
@@ -348,21 +355,14 @@ static enum hw_status fetcher_own(struct hw_fetch_response *response,
     return status;
 }
 
-/* What is left of the limits of one answer. */
-struct fetcher_limits {
-    int32_t bytes_left;
-    bool has_data;
-    bool is_first_found;
-};
-
 static enum hw_status fetcher_answer_part(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                           const struct hw_step *step, struct hw_timed_part *part,
-                                          struct fetcher_limits *limits, struct hw_error *error)
+                                          struct hw_answer_room *room, struct hw_error *error)
 {
     struct hw_partition *partition = timed->partitions[part->place];
     struct hw_replica *leader = hw_partition_find(partition, fetcher->leader);
     struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
-    struct hw_fetch_request request = part->request;
+    struct hw_fetch_request request = hw_answer_room_limit(room, &part->request);
     enum hw_status status;
 
     if (leader == NULL) {
@@ -371,29 +371,19 @@ static enum hw_status fetcher_answer_part(struct hw_timed *timed, struct hw_time
         part->has_response = true;
         return HW_OK;
     }
-    request.max_bytes = limits->bytes_left;
-    request.has_data = limits->has_data;
     status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &request,
                                      HW_FETCH_ANSWER, &part->response, error);
     part->has_response = true;
     if (status == HW_OK) {
         status = fetcher_own(&part->response, timed->allocator, error);
     }
-    if (status == HW_OK && follower != NULL) {
-        int64_t bytes = 0;
-
-        follower->fetch.is_first =
-            part->response.size_bytes == 0 && limits->has_data && !limits->is_first_found &&
-            (hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, &bytes) || bytes > 0);
-        limits->is_first_found = limits->is_first_found || follower->fetch.is_first;
+    if (status == HW_OK) {
+        hw_answer_room_take(room, &part->request, part->response.size_bytes, leader, step->now_ms,
+                            follower);
     }
     if (status == HW_OK && follower != NULL) {
         hw_exchange_note_response(follower, &part->request, &part->response);
     }
-    limits->has_data = limits->has_data || part->response.size_bytes > 0;
-    limits->bytes_left = part->response.size_bytes < limits->bytes_left
-                             ? limits->bytes_left - (int32_t)part->response.size_bytes
-                             : 0;
     return status;
 }
 
@@ -415,7 +405,7 @@ static size_t fetcher_first_part(const struct hw_timed *timed,
 static enum hw_status fetcher_answer(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, struct hw_error *error)
 {
-    struct fetcher_limits limits = {.bytes_left = fetcher->parts[0].request.max_bytes};
+    struct hw_answer_room room = {.bytes_left = fetcher->parts[0].request.max_bytes};
     size_t first = fetcher_first_part(timed, fetcher);
     enum hw_status status = HW_OK;
 
@@ -424,7 +414,7 @@ static enum hw_status fetcher_answer(struct hw_timed *timed, struct hw_timed_fet
     for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
         struct hw_timed_part *part = &fetcher->parts[(first + i) % fetcher->part_count];
 
-        status = fetcher_answer_part(timed, fetcher, step, part, &limits, error);
+        status = fetcher_answer_part(timed, fetcher, step, part, &room, error);
         fetcher->size_bytes += status == HW_OK ? part->response.size_bytes : 0;
     }
     if (status == HW_OK) {
@@ -432,11 +422,10 @@ static enum hw_status fetcher_answer(struct hw_timed *timed, struct hw_timed_fet
                                fetcher->size_bytes, timed->now_us, &fetcher->last_answer_us, error);
     }
     fetcher->state = HW_FETCHER_ANSWERED;
-    fetcher->due_us = fetcher->last_answer_us;
-    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_ANSWER_ARRIVES,
-                                               fetcher->due_us, (int64_t)fetcher->place,
-                                               ++fetcher->generation, error)
-                           : status;
+    return status == HW_OK
+               ? fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY, HW_TIMED_ANSWER_ARRIVES,
+                                  fetcher->last_answer_us, error)
+               : status;
 }
 
 /* Is there enough to answer now (R2.12)? */
@@ -499,9 +488,8 @@ static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fet
 
     if (!hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
         fetcher->state = HW_FETCHER_HELD_REQUEST;
-        fetcher->due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
-        return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS, fetcher->due_us,
-                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+        return fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS,
+                                fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000, error);
     }
     if (!fetcher_leader_runs(timed, fetcher)) {
         return fetcher_break(timed, fetcher, error);
@@ -535,9 +523,8 @@ static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fet
     fetcher_note_arrival(timed, fetcher, true);
     fetcher->state = HW_FETCHER_WAITS;
     fetcher->wait_until_us = timed->now_us + fetcher->parts[0].request.max_wait_ms * 1000;
-    fetcher->due_us = fetcher->wait_until_us;
-    return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_WAITED, fetcher->due_us,
-                             (int64_t)fetcher->place, ++fetcher->generation, error);
+    return fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_WAITED,
+                            fetcher->wait_until_us, error);
 }
 
 enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
@@ -608,8 +595,8 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
         fetcher->state = HW_FETCHER_HELD_ANSWER;
         fetcher->due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
         fetcher->due_us = fetcher->due_us > timed->now_us ? fetcher->due_us : timed->now_us;
-        return hw_timed_schedule(timed, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS, fetcher->due_us,
-                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+        return fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS,
+                                fetcher->due_us, error);
     }
     for (size_t i = 0; i < fetcher->part_count; i++) {
         bytes += (int64_t)fetcher->parts[i].response.records.size;
@@ -618,8 +605,8 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
     fetcher->due_us =
         bytes == 0 ? timed->now_us : hw_timed_disk_us(timed, fetcher->follower, bytes);
     if (fetcher->due_us > timed->now_us) {
-        return hw_timed_schedule(timed, HW_TIMED_DISK, HW_TIMED_ANSWER_ON_DISK, fetcher->due_us,
-                                 (int64_t)fetcher->place, ++fetcher->generation, error);
+        return fetcher_schedule(timed, fetcher, HW_TIMED_DISK, HW_TIMED_ANSWER_ON_DISK,
+                                fetcher->due_us, error);
     }
     return fetcher_apply(timed, fetcher, step, error);
 }
@@ -686,10 +673,9 @@ enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_f
         &timed->wires, timed->random, is_answer ? fetcher->leader : fetcher->follower,
         is_answer ? fetcher->follower : fetcher->leader, 0, timed->now_us, last_us, error);
     fetcher->state = is_answer ? HW_FETCHER_ANSWERED : HW_FETCHER_ASKS;
-    fetcher->due_us = *last_us;
     return status == HW_OK
-               ? hw_timed_schedule(timed, HW_TIMED_DELIVERY,
-                                   is_answer ? HW_TIMED_ANSWER_ARRIVES : HW_TIMED_REQUEST_ARRIVES,
-                                   *last_us, (int64_t)fetcher->place, ++fetcher->generation, error)
+               ? fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
+                                  is_answer ? HW_TIMED_ANSWER_ARRIVES : HW_TIMED_REQUEST_ARRIVES,
+                                  *last_us, error)
                : status;
 }

@@ -128,13 +128,11 @@ static enum hw_status proposals_send(struct hw_timed *timed, struct hw_timed_sen
                            : status;
 }
 
-enum hw_status hw_timed_propose(struct hw_timed *timed, const struct hw_step *step, size_t place,
-                                struct hw_error *error)
+enum hw_status hw_timed_propose(struct hw_timed *timed, size_t place, struct hw_error *error)
 {
     struct hw_partition *partition = timed->partitions[place];
     enum hw_status status = HW_OK;
 
-    (void)step;
     for (int32_t i = 0; i < partition->replica_count && status == HW_OK; i++) {
         const struct hw_replica *leader = partition->replicas[i];
         struct hw_timed_sender *sender;
@@ -218,7 +216,7 @@ static enum hw_status proposals_apply(struct hw_timed *timed, struct hw_timed_se
             status = hw_timed_touch(timed, proposal->place, error);
         }
         if (status == HW_OK) {
-            status = hw_timed_propose(timed, step, proposal->place, error);
+            status = hw_timed_propose(timed, proposal->place, error);
         }
     }
     return status == HW_OK && sender->queued_count > 0

@@ -68,7 +68,7 @@ static enum hw_status timed_look(struct hw_timed *timed, const struct hw_step *s
     for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
         status = hw_timed_fetcher_look(timed, timed->fetchers[i], step, place, error);
     }
-    return status == HW_OK ? hw_timed_propose(timed, step, place, error) : status;
+    return status == HW_OK ? hw_timed_propose(timed, place, error) : status;
 }
 
 static enum hw_status timed_after(struct hw_timed *timed, const struct hw_step *step,

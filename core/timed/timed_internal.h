@@ -118,8 +118,7 @@ enum hw_status hw_timed_fetcher_look_at_all(struct hw_timed *timed,
 void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
 
 /* proposals.c */
-enum hw_status hw_timed_propose(struct hw_timed *timed, const struct hw_step *step, size_t place,
-                                struct hw_error *error);
+enum hw_status hw_timed_propose(struct hw_timed *timed, size_t place, struct hw_error *error);
 enum hw_status hw_timed_send_proposals(struct hw_timed *timed, const struct hw_step *step,
                                        struct hw_error *error);
 enum hw_status hw_timed_sender_event(struct hw_timed *timed, struct hw_timed_sender *sender,

@@ -74,15 +74,11 @@ static int64_t wire_loss_us(const struct hw_wire *wire, struct hw_random *random
     return delay_us;
 }
 
-/* bytes / bytes_per_s, in microseconds, rounded up. */
-static int64_t wire_transfer_us(const struct hw_wire *wire, int64_t bytes)
+int64_t hw_wire_transfer_us(int64_t bytes, int64_t bytes_per_s)
 {
-    int64_t rate = wire->times.bytes_per_s;
-
-    if (rate <= 0) {
-        return 0;
-    }
-    return bytes / rate * 1000000 + (bytes % rate * 1000000 + rate - 1) / rate;
+    return bytes_per_s <= 0 ? 0
+                            : bytes / bytes_per_s * 1000000 +
+                                  (bytes % bytes_per_s * 1000000 + bytes_per_s - 1) / bytes_per_s;
 }
 
 enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, hw_broker_id_t from,
@@ -98,7 +94,7 @@ enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, h
         return status;
     }
     departure_us = wire->free_us > now_us ? wire->free_us : now_us;
-    wire->free_us = departure_us + wire_transfer_us(wire, bytes);
+    wire->free_us = departure_us + hw_wire_transfer_us(bytes, wire->times.bytes_per_s);
     arrival_us = wire->free_us + wire->times.latency_us;
     if (wire->times.jitter_us > 0) {
         arrival_us += (int64_t)hw_random_below(random, (uint64_t)wire->times.jitter_us + 1);

@@ -56,6 +56,9 @@ enum hw_status hw_wires_have(struct hw_wires *wires, hw_broker_id_t from, hw_bro
 /* The same, or NULL. */
 struct hw_wire *hw_wires_find(const struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to);
 
+/* How long so many bytes take at this rate, rounded up; a rate of 0 is none. */
+int64_t hw_wire_transfer_us(int64_t bytes, int64_t bytes_per_s);
+
 /* When a message of so many bytes that is sent at `now_us` arrives. `*last_us` is when the previous
  * one of its connection arrived, and is set. Errors: HW_NO_MEMORY. */
 enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, hw_broker_id_t from,
