@@ -10,60 +10,54 @@
 
 SQLITE_EXTENSION_INIT3
 
-int ext_error_code(const struct hw_error *error)
-{
-    switch (error->status) {
-    case HW_NO_MEMORY:
-        return SQLITE_NOMEM;
-    case HW_BUSY:
-        return SQLITE_BUSY;
-    case HW_INTERRUPTED:
-        return SQLITE_INTERRUPT;
-    case HW_OK:
-    case HW_IO:
-    case HW_NOT_FOUND:
-    case HW_CORRUPT:
-    case HW_MISUSE:
-    case HW_REFUSED:
-        /* Not SQLITE_IOERR: it would make SQLite roll back the whole transaction. */
-        return SQLITE_ERROR;
-    }
-    return SQLITE_ERROR;
-}
-
-/* Kafka's name for it; NULL: it has none, since it is SQLite's own. */
-static const char *error_name(const struct hw_error *error)
+/* Kafka's number for it; false: it has none, since it is SQLite's own. */
+static bool error_of_kafka(const struct hw_error *error, enum hw_kafka_error *kafka)
 {
     switch (error->status) {
     case HW_REFUSED:
-        return hw_kafka_error_name(error->kafka_error);
-    case HW_CORRUPT:
-        return hw_kafka_error_name(error->kafka_error != HW_KAFKA_NONE
-                                       ? error->kafka_error
-                                       : HW_KAFKA_KAFKA_STORAGE_ERROR);
-    case HW_BUSY:
-    case HW_INTERRUPTED:
-        return NULL;
+        *kafka = error->kafka_error;
+        return true;
     case HW_IO:
     case HW_NOT_FOUND:
-        return hw_kafka_error_name(HW_KAFKA_KAFKA_STORAGE_ERROR);
+    case HW_CORRUPT:
+        *kafka = error->status == HW_CORRUPT && error->kafka_error != HW_KAFKA_NONE
+                     ? error->kafka_error
+                     : HW_KAFKA_KAFKA_STORAGE_ERROR;
+        return true;
     case HW_OK:
-    case HW_NO_MEMORY:
     case HW_MISUSE:
+        *kafka = HW_KAFKA_INVALID_REQUEST;
+        return true;
+    case HW_NO_MEMORY:
+    case HW_BUSY:
+    case HW_INTERRUPTED:
         break;
     }
-    return hw_kafka_error_name(HW_KAFKA_INVALID_REQUEST);
+    return false;
+}
+
+int ext_error_code(const struct hw_error *error)
+{
+    enum hw_kafka_error kafka;
+
+    if (!error_of_kafka(error, &kafka)) {
+        return error->status == HW_NO_MEMORY ? SQLITE_NOMEM
+               : error->status == HW_BUSY    ? SQLITE_BUSY
+                                             : SQLITE_INTERRUPT;
+    }
+    /* Not SQLITE_IOERR for a file: it would make SQLite roll back the whole transaction. */
+    return kafka > 0 ? SQLITE_ERROR | (EXT_ERROR_FIRST + (int)kafka) << 8 : SQLITE_ERROR;
 }
 
 /* The text, to be freed. What it quotes may be no UTF-8, or be cut within a character: hosts take
  * texts that are. NULL if there is no memory. */
 static char *error_text(const struct hw_error *error)
 {
-    const char *name = error_name(error);
+    enum hw_kafka_error kafka;
     sqlite3_str *text = sqlite3_str_new(NULL);
 
-    if (name != NULL) {
-        sqlite3_str_appendf(text, "%s: ", name);
+    if (error_of_kafka(error, &kafka)) {
+        sqlite3_str_appendf(text, "%s: ", hw_kafka_error_name(kafka));
     }
     ext_value_add_mended(text, (const uint8_t *)error->message, strlen(error->message));
     return sqlite3_str_finish(text);

@@ -15,7 +15,10 @@
 
 #include <sqlite3ext.h>
 
-/* SQLITE_NOMEM, SQLITE_BUSY, SQLITE_INTERRUPT or SQLITE_ERROR. */
+/* SQLITE_NOMEM, SQLITE_BUSY, SQLITE_INTERRUPT; or SQLITE_ERROR, as an extended code that has Kafka's
+ * number: SQLITE_ERROR | (128 + number) << 8. SQLite itself has none from 128 on. Errors with a
+ * number below 1 have no extended code. */
+enum { EXT_ERROR_FIRST = 128 };
 int ext_error_code(const struct hw_error *error);
 
 /* Make it the outcome of a SQL function. */

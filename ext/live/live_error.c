@@ -40,15 +40,11 @@ static enum hw_kafka_error error_local(rd_kafka_resp_err_t code)
 
 enum hw_kafka_error live_error_kafka(rd_kafka_resp_err_t code)
 {
-    static const enum hw_kafka_error known[] = {
-#define LIVE_ERROR_NUMBER(NAME, NUMBER) HW_KAFKA_##NAME,
-        HW_KAFKA_ERROR_MAP(LIVE_ERROR_NUMBER)
-#undef LIVE_ERROR_NUMBER
-    };
+    enum hw_kafka_error known;
 
-    for (size_t i = 0; code > 0 && i < sizeof known / sizeof known[0]; i++) {
-        if ((int)known[i] == (int)code) {
-            return known[i];
+    for (size_t i = 0; code > 0 && hw_kafka_error_at(i, &known); i++) {
+        if ((int)known == (int)code) {
+            return known;
         }
     }
     return error_local(code);

@@ -185,6 +185,20 @@ static const struct ext_column metrics[] = {
     {"description", "TEXT", "what it tells"},
 };
 
+static const struct ext_column diagrams[] = {
+    {"line", "TEXT", "one line of what diagram() draws, of at most 80 columns"},
+    {"of_topic", "TEXT HIDDEN", "the first argument; left out: every topic"},
+    {"of_partition", "INTEGER HIDDEN", "the second argument; left out: every partition"},
+    {"line_number", "INTEGER HIDDEN", "the number of the line, from 1 on"},
+};
+
+static const struct ext_column errors[] = {
+    {"number", "INTEGER", "Kafka's number of the error; one below -1000 is ours"},
+    {"name", "TEXT", "Kafka's name, as messages begin with it"},
+    {"retriable", "INTEGER", "1 if Kafka's clients try again by themselves"},
+    {"advice", "TEXT", "what to do about it"},
+};
+
 static const struct ext_column links[] = {
     {"a", "INTEGER", "where it begins: a broker's id, controller or client"},
     {"b", "INTEGER", "where it ends"},
@@ -331,6 +345,21 @@ const struct ext_table ext_tables[] = {
            "elections, crashes",
            "SELECT seq, event, broker, \"offset\", hw, detail FROM hw_journal;"),
      FIRST(1), fill_journal, true},
+
+    {{.name = "hw_diagram",
+      .driver = &vtab_table_driver,
+      .signature = "hw_diagram([topic [, partition]])",
+      .use = "hw_diagram('orders', 0)",
+      .summary = "the lines of diagram(), one a row, for shells that draw boxes round their rows",
+      .example = "SELECT line FROM hw_diagram('orders', 0);",
+      EXT_COLUMNS(diagrams)},
+     COLUMN(1) | COLUMN(2) | COLUMN(3),
+     fill_diagram,
+     true},
+
+    {TABLE("hw_errors", errors, "the errors that messages begin with: what each means to a program",
+           "SELECT name, retriable, advice FROM hw_errors WHERE number = 19;"),
+     FIRST(1), fill_errors, false},
 
     {TABLE("hw_config", configs,
            "every config with its value in force; topic is NULL for the cluster's",

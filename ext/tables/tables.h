@@ -11,8 +11,8 @@
 #include "ext/ext_schema.h"
 
 struct ext_table {
-    /* Must be first. Equality on columns topic, partition and broker is passed on in the rows'
-     * filter. */
+    /* Must be first. Equality on columns topic, partition and broker, or of_topic and so on where
+     * these are arguments, is passed on in the rows' filter. */
     struct ext_schema schema;
     uint64_t key_columns; /* Bits: no two rows are equal in all of these. */
     /* Add all rows. `cluster` is locked; NULL unless needs_cluster. */
@@ -30,6 +30,10 @@ void fill_config(struct hw_cluster *cluster, struct ext_rows *rows);
 
 /* tables_help.c */
 void fill_help(struct hw_cluster *cluster, struct ext_rows *rows);
+
+/* tables_look.c */
+void fill_diagram(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_errors(struct hw_cluster *cluster, struct ext_rows *rows);
 
 /* tables_replication.c */
 void fill_partitions(struct hw_cluster *cluster, struct ext_rows *rows);

@@ -47,7 +47,9 @@ static int table_find_equality(sqlite3_index_info *info, const struct ext_schema
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    static const char *const columns[] = {"topic", "partition", "broker"};
+    /* As a column, or as an argument. */
+    static const char *const columns[] = {"of_topic", "of_partition", "of_broker"};
+    const size_t of_size = strlen("of_");
     const struct ext_schema *schema = ((const struct ext_vtab *)vtab)->schema;
     sqlite3_str *words = sqlite3_str_new(NULL);
     int argument_count = 0;
@@ -55,10 +57,15 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
     info->estimatedRows = 1000;
     for (int i = 0; i < 3; i++) {
-        int found = table_find_equality(info, schema, columns[i]);
+        const char *name = columns[i] + of_size;
+        int found = table_find_equality(info, schema, name);
+
+        if (found < 0) {
+            found = table_find_equality(info, schema, columns[i]);
+        }
         if (found >= 0) {
             /* SQLite checks it again: rows may come that do not match. */
-            sqlite3_str_appendf(words, "%s%s=?", argument_count == 0 ? "" : " ", columns[i]);
+            sqlite3_str_appendf(words, "%s%s=?", argument_count == 0 ? "" : " ", name);
             info->aConstraintUsage[found].argvIndex = ++argument_count;
             info->idxNum |= 1 << i;
             info->estimatedRows /= 5;
