@@ -7,6 +7,9 @@
  *
  *     bench_instructions                          all operations, compared
  *     bench_instructions insert topic 2000        does so many, to be run under callgrind by hand
+ *
+ * A topic with transactional=1 is compared with one without, both beside a database file: in one
+ * transaction, and in one for each row.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -56,6 +59,38 @@ static void run_statement(sqlite3 *db, const struct operation *operation, int64_
     (void)sqlite3_finalize(statement);
 }
 
+/* Inserts into a topic beside a database file; `table` is the arguments of its table. */
+static void run_inserts(const char *arguments, bool is_each_alone, int64_t times)
+{
+    char directory[HW_PATH_MAX];
+    char text[HW_PATH_MAX + 200];
+    sqlite3_stmt *insert;
+    sqlite3 *db;
+
+    test_directory_make(directory);
+    (void)snprintf(text, sizeof text, "%s/exp.db", directory);
+    db = bench_sql_open(text);
+    bench_sql_load(db, NULL);
+    (void)snprintf(text, sizeof text,
+                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; CREATE TABLE other(x);"
+                   "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1%s);"
+                   "CREATE TRIGGER outbox AFTER INSERT ON other BEGIN"
+                   " INSERT INTO t(value) VALUES (new.x); END",
+                   arguments);
+    bench_sql(db, text);
+    insert = bench_sql_prepare(db, is_each_alone ? "INSERT INTO other VALUES (?1)"
+                                                 : "INSERT INTO t(value) VALUES (?1)");
+    (void)sqlite3_bind_zeroblob(insert, 1, VALUE_SIZE);
+    bench_sql(db, is_each_alone ? "SELECT 1" : "BEGIN");
+    for (int64_t i = 0; i < times; i++) {
+        (void)bench_sql_run(insert);
+    }
+    bench_sql(db, is_each_alone ? "SELECT 1" : "COMMIT");
+    (void)sqlite3_finalize(insert);
+    (void)sqlite3_close(db);
+    test_directory_remove(directory);
+}
+
 static void run_operation(const struct operation *operation, bool is_topic, int64_t times)
 {
     char directory[HW_PATH_MAX];
@@ -78,7 +113,8 @@ static void run_operation(const struct operation *operation, bool is_topic, int6
 /* ---------------------------------------------------------------------------------- counting */
 
 /* All instructions of a run of `program`; -1 if there is no valgrind. */
-static int64_t count_run(const char *program, const char *operation, bool is_topic, int64_t times)
+static int64_t count_run(const char *program, const char *operation, const char *side,
+                         int64_t times)
 {
     char line[LINE_SIZE];
     char *collected;
@@ -87,7 +123,7 @@ static int64_t count_run(const char *program, const char *operation, bool is_top
 
     (void)snprintf(line, sizeof line,
                    "valgrind --tool=callgrind --callgrind-out-file=/dev/null %s %s %s %lld 2>&1",
-                   program, operation, is_topic ? "topic" : "ordinary", (long long)times);
+                   program, operation, side, (long long)times);
     output = popen(line, "r");
     bench_require(output != NULL, line, "cannot be started");
     while (fgets(line, sizeof line, output) != NULL) {
@@ -100,19 +136,20 @@ static int64_t count_run(const char *program, const char *operation, bool is_top
 }
 
 /* Instructions for one row; below 0 if there is no valgrind. */
-static double count_row(const char *program, const struct operation *operation, bool is_topic)
+static double count_row(const char *program, const struct operation *operation, const char *side)
 {
     int64_t few = operation->rows == 1 ? 2000 : 1;
     int64_t many = operation->rows == 1 ? 6000 : 3;
-    int64_t count_few = count_run(program, operation->name, is_topic, few);
-    int64_t count_many = count_run(program, operation->name, is_topic, many);
+    int64_t count_few = count_run(program, operation->name, side, few);
+    int64_t count_many = count_run(program, operation->name, side, many);
 
     return count_few < 0 || count_many < 0
                ? -1
                : (double)(count_many - count_few) / (double)((many - few) * operation->rows);
 }
 
-static void compare(const char *program, const struct operation *operation)
+static void compare(const char *program, const struct operation *operation, const char *our_side,
+                    const char *peer_side)
 {
     double ours;
     double peer;
@@ -120,8 +157,8 @@ static void compare(const char *program, const struct operation *operation)
     if (!bench_is_wanted(operation->title)) {
         return;
     }
-    ours = count_row(program, operation, true);
-    peer = count_row(program, operation, false);
+    ours = count_row(program, operation, our_side);
+    peer = count_row(program, operation, peer_side);
     if (ours < 0 || peer < 0) {
         (void)printf("%s: valgrind is needed for that\n", operation->title);
         return;
@@ -130,14 +167,26 @@ static void compare(const char *program, const struct operation *operation)
     bench_count(operation->title, ours / peer, operation->goal);
 }
 
+static const struct operation transactional[] = {
+    {"one", NULL, 1, "G11 instructions, insert loop, transactional=1", 1.25},
+    {"each", NULL, 1, "G11 instructions, a commit with an ordinary table, transactional=1", 0}};
+
 int main(int argc, char **argv)
 {
+    for (int i = 0; i < 2; i++) {
+        if (argc == 4 && strcmp(argv[1], transactional[i].name) == 0) {
+            run_inserts(strcmp(argv[2], "transactional") == 0 ? ", transactional=1" : "", i == 1,
+                        strtoll(argv[3], NULL, 10));
+        } else if (argc == 1) {
+            compare(argv[0], &transactional[i], "transactional", "topic");
+        }
+    }
     for (int i = 0; i < OPERATION_COUNT; i++) {
         if (argc == 4 && strcmp(argv[1], operations[i].name) == 0) {
             run_operation(&operations[i], strcmp(argv[2], "topic") == 0,
                           strtoll(argv[3], NULL, 10));
         } else if (argc == 1) {
-            compare(argv[0], &operations[i]);
+            compare(argv[0], &operations[i], "topic", "ordinary");
         }
     }
     return 0;
