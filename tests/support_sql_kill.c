@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -57,23 +58,49 @@ bool test_sql_kill_at(const char *path, const char *sql, long stop)
     return was_killed(status);
 }
 
-/* Of Linux's struct ptrace_syscall_info, whose names differ between C libraries. */
-enum { SYSCALL_INFO_REQUEST = 0x420e, SYSCALL_INFO_SIZE = 88, SYSCALL_INFO_NUMBER_AT = 24 };
-enum { SYSCALL_INFO_ENTRY = 1 };
+/* The system call before which a child has stopped; number -1: it stands behind one. */
+struct call {
+    int64_t number;
+    uint64_t argument; /* The first. */
+};
 
-/* The number of the system call before which the child has stopped; -1: it stands behind one. */
-static int64_t call_number(pid_t child)
+/* Of Linux's struct ptrace_syscall_info, whose names differ between C libraries. */
+enum {
+    SYSCALL_INFO_REQUEST = 0x420e,
+    SYSCALL_INFO_ENTRY = 1,
+    SYSCALL_INFO_SIZE = 88,
+    SYSCALL_INFO_NUMBER_AT = 24,
+    SYSCALL_INFO_ARGUMENT_AT = 32
+};
+
+static struct call find_call(pid_t child)
 {
     uint8_t info[SYSCALL_INFO_SIZE];
-    int64_t number;
+    struct call call;
 
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how a size is given. */
     if (ptrace((enum __ptrace_request)SYSCALL_INFO_REQUEST, child, (void *)sizeof info, info) <=
         0) {
         fail_msg("PTRACE_GET_SYSCALL_INFO does not work");
     }
-    memcpy(&number, info + SYSCALL_INFO_NUMBER_AT, sizeof number);
-    return info[0] == SYSCALL_INFO_ENTRY ? number : -1;
+    memcpy(&call.number, info + SYSCALL_INFO_NUMBER_AT, sizeof call.number);
+    memcpy(&call.argument, info + SYSCALL_INFO_ARGUMENT_AT, sizeof call.argument);
+    call.number = info[0] == SYSCALL_INFO_ENTRY ? call.number : -1;
+    return call;
+}
+
+static void tell_sync(pid_t child, const struct call *call, const struct test_sql_trace *trace)
+{
+    char link[64];
+    char path[4200];
+    ssize_t size;
+
+    (void)snprintf(link, sizeof link, "/proc/%ld/fd/%llu", (long)child,
+                   (unsigned long long)call->argument);
+    size = readlink(link, path, sizeof path - 1);
+    assert_true(size > 0);
+    path[size] = '\0';
+    trace->sync(trace->context, path);
 }
 
 static bool may_change_a_file(int64_t number)
@@ -94,8 +121,7 @@ static bool may_change_a_file(int64_t number)
     return false;
 }
 
-void test_sql_visit_changes(const char *path, const char *sql,
-                            void (*visit)(void *context, long number), void *context)
+void test_sql_trace(const char *path, const char *sql, const struct test_sql_trace *trace)
 {
     pid_t child = fork();
     int status = 0;
@@ -115,8 +141,15 @@ void test_sql_visit_changes(const char *path, const char *sql,
     while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
         if (WSTOPSIG(status) == SIGSTOP) { /* Its own, with which it begins. */
             assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD), 0);
-        } else if (may_change_a_file(call_number(child))) {
-            visit(context, visits++);
+        } else {
+            struct call call = find_call(child);
+
+            if (may_change_a_file(call.number)) {
+                trace->visit(trace->context, visits++);
+            }
+            if (trace->sync != NULL && (call.number == SYS_fsync || call.number == SYS_fdatasync)) {
+                tell_sync(child, &call, trace);
+            }
         }
         assert_int_equal(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
     }

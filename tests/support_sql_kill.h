@@ -13,13 +13,18 @@
  * closed the database and ended by itself. */
 bool test_sql_kill_at(const char *path, const char *sql, long stop);
 
-/*
- * Run `sql` on the database in a child, once it has opened it, and call visit() before each system
- * call of the child that may change a file, and once more at its end: what is in the files then is
- * what they would have had the process been killed since the call before. The child waits meanwhile.
- */
-void test_sql_visit_changes(const char *path, const char *sql,
-                            void (*visit)(void *context, long number), void *context);
+/* What is told of a child that runs, while it waits. */
+struct test_sql_trace {
+    /* Before a system call that may change a file, and once more at the end: what is in the files
+     * now is what they would have had the process been killed since the call before. */
+    void (*visit)(void *context, long number);
+    /* Before a call that syncs the file or directory; NULL: nobody asks. */
+    void (*sync)(void *context, const char *path);
+    void *context;
+};
+
+/* Run `sql` on the database in a child, and trace it from when it has opened the cluster. */
+void test_sql_trace(const char *path, const char *sql, const struct test_sql_trace *trace);
 
 /* Run `sql` on the database in a child, and kill it so many microseconds after it has begun.
  * Returns whether it was killed. */

@@ -189,7 +189,8 @@ static void at_every_system_call_both_or_neither(void **state)
         begin(&run.f, &settings[i]);
         (void)snprintf(sql, sizeof sql, "PRAGMA synchronous = %s; %s", settings[i].synchronous,
                        workload);
-        test_sql_visit_changes(run.f.path, sql, look_at_copy, &run);
+        test_sql_trace(run.f.path, sql,
+                       &(struct test_sql_trace){.visit = look_at_copy, .context = &run});
         check_all(run.f.path);
         test_directory_remove(run.f.directory);
         assert_true(run.visits > 100);
