@@ -77,6 +77,24 @@ static const char *const readers[] = {
     "SELECT count(*) FROM hw_brokers",
 };
 
+static const char *const transactional[] = {
+    "CREATE TABLE plain(x)",
+    "CREATE VIRTUAL TABLE t USING highwater(transactional=1, replication.factor=2)",
+    "CREATE VIRTUAL TABLE u USING highwater(topic=t, transactional=1)",
+    "BEGIN",
+    "INSERT INTO plain VALUES (1)",
+    "INSERT INTO t(value) VALUES ('a'), (zeroblob(20000))",
+    "SAVEPOINT s",
+    "INSERT INTO u(value) VALUES ('b')",
+    "ROLLBACK TO s",
+    "COMMIT",
+    "INSERT INTO u(value) VALUES ('c')",
+    "SELECT replicate('t')",
+    "SELECT value FROM t",
+    "DROP TABLE u",
+    "DROP TABLE t",
+};
+
 /* Step through all rows, reading each column, so that results are made too. */
 static int run(sqlite3 *db, const char *sql)
 {
@@ -145,6 +163,12 @@ static void topics_and_transactions_survive_every_failed_allocation(void **state
     sweep(topics, sizeof topics / sizeof topics[0]);
 }
 
+static void transactional_tables_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    sweep(transactional, sizeof transactional / sizeof transactional[0]);
+}
+
 static void readers_and_faults_survive_every_failed_allocation(void **state)
 {
     enum { READER_COUNT = sizeof readers / sizeof readers[0] };
@@ -163,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(topics_and_transactions_survive_every_failed_allocation),
+        cmocka_unit_test(transactional_tables_survive_every_failed_allocation),
         cmocka_unit_test(readers_and_faults_survive_every_failed_allocation)};
     sqlite3_mem_methods failing;
 

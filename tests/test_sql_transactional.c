@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A SQL transaction that is Kafka's too (transactional=1): beside other connections and databases,
+ * when the database cannot commit, and when database and cluster do not belong together.
+ */
+#define _DEFAULT_SOURCE
+
+#include "tests/support_directory.h"
+#include "tests/support_sql.h"
+#include "tests/support_sql_kill.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PATH_SIZE = 4200 };
+
+struct fixture {
+    char directory[HW_PATH_MAX];
+    char path[PATH_SIZE];
+    sqlite3 *db;
+};
+
+#define SCHEMA                                                                                     \
+    "CREATE TABLE plain(x);"                                                                       \
+    "CREATE VIRTUAL TABLE t USING highwater(transactional=1, replication.factor=1);"               \
+    "CREATE VIRTUAL TABLE u USING highwater(transactional=1, replication.factor=1)"
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+
+    test_directory_make(fixture.directory);
+    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
+    fixture.db = test_sql_open(fixture.path);
+    expect_sql(fixture.db, SCHEMA, "");
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    test_directory_remove(f->directory);
+    return 0;
+}
+
+static void reopen(struct fixture *f)
+{
+    test_sql_close(f->db);
+    f->db = test_sql_open(f->path);
+}
+
+static void a_commit_that_is_busy_can_be_repeated_or_given_up(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *reader = test_sql_open(f->path);
+
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
+    for (int gives_up = 0; gives_up < 2; gives_up++) {
+        /* A reader's lock keeps the file from being written, but not the token in memory. */
+        expect_sql(reader, "BEGIN; SELECT count(*) FROM plain", gives_up ? "1" : "0");
+        expect_sql(f->db, "BEGIN; INSERT INTO plain VALUES (1); INSERT INTO t(value) VALUES ('b')",
+                   "");
+        expect_error(f->db, "COMMIT", SQLITE_BUSY, "database is locked");
+        expect_sql(f->db, "SELECT value FROM t WHERE value = 'b'", gives_up ? "b" : "");
+        expect_sql(f->db, "INSERT INTO u(value) VALUES ('c')", "");
+        expect_error(f->db, "COMMIT", SQLITE_BUSY, "database is locked");
+        expect_sql(reader, "ROLLBACK", "");
+        expect_sql(f->db, gives_up ? "ROLLBACK" : "COMMIT", "");
+    }
+    expect_sql(f->db,
+               "SELECT group_concat(value) FROM t; SELECT group_concat(value) FROM u;"
+               "SELECT count(*) FROM plain;"
+               "SELECT transactional_id, state FROM hw_transactions;"
+               "INSERT INTO t(value) VALUES ('d'); SELECT group_concat(value) FROM t",
+               "a,b\nc\n1\n__sql-0|CompleteAbort\na,b,d");
+    reopen(f);
+    expect_sql(f->db, "SELECT group_concat(value) FROM t; SELECT group_concat(value) FROM u",
+               "a,b,d\nc");
+    test_sql_close(reader);
+}
+
+static void rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *reader = test_sql_open(f->path);
+
+    expect_sql(f->db, "CREATE VIRTUAL TABLE p USING highwater(topic=t)", "");
+    expect_sql(reader, "BEGIN; SELECT count(*) FROM plain", "0");
+    expect_sql(f->db,
+               "BEGIN; INSERT INTO p(value) VALUES ('plain'), (zeroblob(20000)), ('last');"
+               "SAVEPOINT s; INSERT INTO t(value) VALUES ('a')",
+               "");
+    expect_error(f->db, "COMMIT", SQLITE_BUSY, "database is locked");
+    expect_sql(f->db, "ROLLBACK TO s", "");
+    expect_sql(reader, "ROLLBACK", "");
+    expect_sql(f->db, "COMMIT; SELECT length(value), producer_id FROM t",
+               "5|NULL\n20000|NULL\n4|NULL");
+    expect_sql(f->db,
+               "SELECT count(*) FROM t_token; SELECT state FROM hw_transactions;"
+               "SELECT count(*) FROM hw_batches('t', 0, 1) WHERE is_transactional OR NOT crc_ok",
+               "0\nCompleteAbort\n0");
+    test_sql_close(reader);
+}
+
+static void two_connections_take_turns(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *other = test_sql_open(f->path);
+
+    expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
+    expect_error(other, "INSERT INTO u(value) VALUES ('b')", SQLITE_BUSY, "database is locked");
+    expect_sql(other, "SELECT count(*) FROM t", "0");
+    expect_sql(f->db, "COMMIT", "");
+    expect_sql(other, "INSERT INTO u(value) VALUES ('b'); INSERT INTO t(value) VALUES ('c')", "");
+    expect_sql(f->db,
+               "SELECT group_concat(value) FROM t;"
+               "SELECT count(*), max(producer_epoch) FROM hw_transactions;"
+               "SELECT max(epoch) FROM (SELECT epoch FROM t_token UNION SELECT epoch FROM u_token)",
+               "a,c\n1|3\n2");
+    test_sql_close(other);
+}
+
+static void an_attached_database_takes_part(void **state)
+{
+    struct fixture *f = *state;
+    char attach[PATH_SIZE + 200];
+
+    (void)snprintf(attach, sizeof attach, "ATTACH '%s/more.db' AS more; CREATE TABLE more.m(x)",
+                   f->directory);
+    expect_sql(f->db, attach, "");
+    expect_sql(f->db,
+               "BEGIN; INSERT INTO m VALUES (1); INSERT INTO t(value) VALUES ('a'); COMMIT;"
+               "BEGIN; INSERT INTO m VALUES (2); INSERT INTO t(value) VALUES ('b'); ROLLBACK;"
+               "SELECT group_concat(x) FROM m; SELECT group_concat(value) FROM t",
+               "1\na");
+    expect_error(f->db, "CREATE VIRTUAL TABLE more.v USING highwater(topic=t, transactional=1)",
+                 SQLITE_ERROR,
+                 "INVALID_REQUEST: a topic's table can be in main or temp, not in more");
+}
+
+static void a_shadow_table_is_protected_in_defensive_mode_and_still_written(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(sqlite3_db_config(f->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL), SQLITE_OK);
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('a'); SELECT count(*) FROM t_token", "1");
+    expect_error(f->db, "DELETE FROM t_token", SQLITE_ERROR, "table t_token may not be modified");
+    expect_sql(f->db, "DROP TABLE t; DROP TABLE u; SELECT group_concat(name) FROM sqlite_schema",
+               "plain");
+}
+
+static void tokens_move_when_their_table_is_dropped(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "INSERT INTO t(value) VALUES ('a'); SELECT count(*) FROM u_token; DROP TABLE t;"
+               "SELECT producer_id, epoch FROM u_token",
+               "0\n0|0");
+    expect_sql(f->db,
+               "CREATE VIRTUAL TABLE t USING highwater(transactional=1);"
+               "BEGIN; DROP TABLE t; ROLLBACK; INSERT INTO t(value) VALUES ('b');"
+               "SELECT epoch FROM t_token",
+               "1");
+}
+
+static void a_missing_shadow_table_fails_the_commit(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db, "DROP TABLE t_token", "");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('a')", SQLITE_ERROR,
+                 "INVALID_REQUEST: the table of tokens: no such table: main.t_token");
+    expect_sql(f->db,
+               "SELECT count(*) FROM hw_log('t', 0, 1); INSERT INTO u(value) VALUES ('b');"
+               "SELECT value FROM u",
+               "0\nb");
+}
+
+/* Run a command in the fixture's directory. */
+static void shell(const struct fixture *f, const char *command)
+{
+    char line[PATH_SIZE + 400];
+
+    (void)snprintf(line, sizeof line, "cd '%s' && %s", f->directory, command);
+    assert_int_equal(system(line), 0);
+}
+
+/* Each time after a clean close. */
+static void database_and_cluster_that_do_not_belong_together_are_an_error(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
+    reopen(f);
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('b')", "");
+    test_sql_close(f->db);
+    shell(f, "mkdir old && cp -R exp.db exp.db-highwater old");
+    f->db = test_sql_open(f->path);
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('c')", "");
+    test_sql_close(f->db);
+
+    shell(f, "mkdir new && cp -R exp.db exp.db-highwater new && cp old/exp.db .");
+    f->db = test_sql_open(f->path);
+    expect_error(f->db, "SELECT count(*) FROM t", SQLITE_ERROR,
+                 "INCONSISTENT_CLUSTER_ID: the database is older than the cluster in");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('d')", SQLITE_ERROR,
+                 "INCONSISTENT_CLUSTER_ID: the database is older than the cluster in");
+    expect_sql(f->db,
+               "DELETE FROM t_token; INSERT INTO t(value) VALUES ('d');"
+               "SELECT group_concat(value) FROM t",
+               "a,b,c,d");
+    test_sql_close(f->db);
+
+    shell(f, "rm -r exp.db exp.db-highwater && cp -R new/exp.db new/exp.db-highwater .");
+    f->db = test_sql_open(f->path);
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('d')", "");
+    test_sql_close(f->db);
+    shell(f, "rm -r exp.db-highwater && cp -R old/exp.db-highwater .");
+    f->db = test_sql_open(f->path);
+    expect_error(f->db, "SELECT count(*) FROM t", SQLITE_ERROR,
+                 "INCONSISTENT_CLUSTER_ID: the database is newer than the cluster in");
+    expect_sql(f->db,
+               "DELETE FROM t_token; INSERT INTO t(value) VALUES ('e');"
+               "SELECT group_concat(value) FROM t",
+               "a,b,e");
+}
+
+static void a_database_beside_the_cluster_of_another_one_is_an_error(void **state)
+{
+    struct fixture *f = *state;
+    char open_other[PATH_SIZE + 200];
+
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
+    test_sql_close(f->db);
+    (void)snprintf(
+        open_other, sizeof open_other,
+        "SELECT open_cluster('%s/other', '{\"seed\":77}') IS NULL, create_topic('t', 1, 1)"
+        " IS NULL, create_topic('u', 1, 1) IS NULL",
+        f->directory);
+    f->db = test_sql_open(":memory:");
+    expect_sql(f->db, open_other, "0|0|0");
+    test_sql_close(f->db);
+    shell(f, "rm -r exp.db-highwater && mv other exp.db-highwater");
+    f->db = test_sql_open(f->path);
+    expect_error(
+        f->db, "INSERT INTO t(value) VALUES ('b')", SQLITE_ERROR,
+        "INCONSISTENT_CLUSTER_ID: the database is the one of another cluster than that in");
+    expect_sql(f->db, "DROP TABLE u; SELECT count(*) FROM t_token", "1");
+}
+
+/* What a traced process syncs, of the database and of the logs. */
+struct syncs {
+    long database;
+    long logs;
+};
+
+static void count_sync(void *context, const char *path)
+{
+    struct syncs *syncs = context;
+
+    *(strstr(path, "-highwater/") == NULL ? &syncs->database : &syncs->logs) += 1;
+}
+
+static void visit_nothing(void *context, long number)
+{
+    (void)context, (void)number;
+}
+
+/* Syncs of commits that write an ordinary table and a topic, and pages that they write. */
+static struct syncs count_commits(struct fixture *f, const char *arguments, long *pages)
+{
+    enum { COMMITS = 10, PAGE = 4096 + 24 };
+    char sql[4000];
+    char wal[PATH_SIZE + 8];
+    int size;
+    struct syncs syncs = {.database = 0};
+    struct test_sql_trace trace = {.visit = visit_nothing, .sync = count_sync, .context = &syncs};
+    FILE *file;
+
+    (void)snprintf(sql, sizeof sql,
+                   "PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS other(x);"
+                   "DROP TABLE IF EXISTS v;"
+                   "CREATE VIRTUAL TABLE v USING highwater(replication.factor=1, %s);"
+                   "INSERT INTO v(value) VALUES ('first'); PRAGMA wal_checkpoint(TRUNCATE)",
+                   arguments);
+    (void)test_sql(f->db, sql);
+    test_sql_close(f->db);
+    size = snprintf(sql, sizeof sql, "PRAGMA synchronous = FULL;");
+    for (int i = 0; i < COMMITS; i++) {
+        size += snprintf(sql + size, sizeof sql - (size_t)size,
+                         "BEGIN; INSERT INTO other VALUES (1); INSERT INTO v(value) VALUES ('x');"
+                         "COMMIT;");
+    }
+    /* The last connection would take the file away. */
+    f->db = test_sql_open(f->path);
+    (void)sqlite3_exec(f->db, "SELECT count(*) FROM other", NULL, NULL, NULL);
+    test_sql_trace(f->path, sql, &trace);
+    (void)snprintf(wal, sizeof wal, "%s-wal", f->path);
+    file = fopen(wal, "r");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *pages = (ftell(file) - 32) / PAGE;
+    (void)fclose(file);
+    return syncs;
+}
+
+static void a_commit_adds_one_page_and_no_sync(void **state)
+{
+    struct fixture *f = *state;
+    long plain_pages;
+    long pages;
+    struct syncs plain = count_commits(f, "transactional=0", &plain_pages);
+    struct syncs ours = count_commits(f, "transactional=1", &pages);
+
+    assert_true(plain.database >= 10);
+    assert_int_equal(pages, plain_pages + 10);
+    assert_int_equal(ours.database, plain.database);
+    assert_int_equal(ours.logs, plain.logs);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_commit_that_is_busy_can_be_repeated_or_given_up),
+        TEST(rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys),
+        TEST(two_connections_take_turns),
+        TEST(an_attached_database_takes_part),
+        TEST(a_shadow_table_is_protected_in_defensive_mode_and_still_written),
+        TEST(tokens_move_when_their_table_is_dropped),
+        TEST(a_missing_shadow_table_fails_the_commit),
+        TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
+        TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
+        TEST(a_commit_adds_one_page_and_no_sync),
+    };
+
+    return cmocka_run_group_tests_name("sql_transactional", tests, NULL, NULL);
+}
