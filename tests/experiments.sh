@@ -3,7 +3,7 @@
 #
 # Runs the experiments of sql/ and compares what they print with sql/NAME.out, word for word.
 # Each runs as a user would run it, `sqlite3 <sql/NAME.sql`, but in a fresh directory that holds
-# links to highwater.so and sql/; a script that wants its database in a file says `.open exp.db`.
+# links to highwater.so, sql/ and tests/; a script that wants its database in a file says `.open exp.db`.
 #
 # usage: tests/experiments.sh [--rewrite | --show] [--build DIR] [FILE.sql...]
 #
@@ -37,6 +37,7 @@ for script in "$@"; do
     mkdir "$scratch/$name"
     ln -s "$extension" "$scratch/$name/highwater.so"
     ln -s "$PWD/sql" "$scratch/$name/sql"
+    ln -s "$PWD/tests" "$scratch/$name/tests"
     input=$(realpath "$script")
     status=0
     # An SQL error is a part of the output (the shell ends with 1); a signal is not.

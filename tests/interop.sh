@@ -5,7 +5,8 @@
 #
 #   1. Kafka's DumpLogSegments reads directories that highwater wrote.
 #   2. highwater reads directories that a real broker wrote: after a clean stop, after kill -9, and
-#      while it runs; and they are compared with what Kafka's own consumer and tool say.
+#      while it runs; and they are compared with what Kafka's own consumer and tool say, the records
+#      of internal topics with what its decoders say.
 #   3. highwater goes on in a directory of the broker, and the broker goes on behind highwater.
 #
 # usage: tests/interop.sh [--build DIR] [--record | --fetch] [--kafka VERSION]
@@ -209,11 +210,12 @@ trap '[ -z "$broker_pid" ] || kill -9 "$broker_pid"' EXIT
 
 client() { jvm Client "$broker" "$@" >>"$work/client.log" 2>&1 || { tail -n 30 "$work/client.log" >&2 && exit 1; }; }
 
-# Keep the log directory as it is now under $1, without the broker's own topics.
+# Keep the log directory as it is now under $1: the broker's own topics, and the one that only they
+# tell of, apart.
 keep() {
-    mkdir -p "$work/$1"
+    mkdir -p "$work/$1/internal"
     cp -a "$broker/logs" "$work/$1/logs"
-    rm -rf "$work/$1/logs"/__*
+    mv "$work/$1/logs"/__* "$work/$1/logs"/grouped-* "$work/$1/internal"
 }
 
 # The lines that a consumer wrote into directory $1; $2 is records or committed.
@@ -232,6 +234,7 @@ client cleaned
 stop_broker TERM
 start_broker
 client second
+client groups
 client cleaned
 client print "$work/stopped"
 stop_broker TERM
@@ -268,9 +271,41 @@ check_kept() {
     check "$name: there was something to compare" has_lines "$at.log" 1000
 }
 
+# What Kafka's own decoders print of the internal topics kept under $1, and the same out of highwater:
+# OFFSET|key|value, as JSON with one order of members; records of a control batch without a key.
+check_internal() {
+    local at=$work/$1/internal topic decoder files file out
+    for decoder in offsets transaction-log cluster-metadata; do
+        case $decoder in
+        offsets) topic=__consumer_offsets ;;
+        transaction-log) topic=__transaction_state ;;
+        cluster-metadata) topic=__cluster_metadata ;;
+        esac
+        out=$work/$1.$topic
+        files=$(cd "$at" && find "$topic"-* -name '*.log' -o -path "*cluster_metadata*" -name '*.checkpoint' |
+            sort | paste -sd ,)
+        (cd "$at" && jvm "$dump_tool" "--$decoder-decoder" --files "$files") >"$out.printed" 2>"$out.stderr"
+        awk -f "$queries/decoded.awk" "$out.printed" >"$out.decoded"
+        for file in ${files//,/ }; do
+            printf "INSERT INTO source VALUES ('%s', '%s', '%s');\n" "$topic" "$at/$file" "${file##*/}"
+        done | cat <(echo 'CREATE TEMP TABLE source(topic, path, name);') - "$queries/decoded.sql" |
+            sql :memory: | sort >"$out.highwater"
+        {
+            printf '.mode ascii\n.separator "\\t" "\\n"\n'
+            echo 'CREATE TEMP TABLE printed(name, "offset", key, value);'
+            printf '.import %s printed\n.mode list\n' "$out.decoded"
+            cat "$queries/decoded_printed.sql"
+        } | sql :memory: | sort >"$out.kafka"
+        check "$1: kafka_record() and Kafka's decoder agree on $topic" same "$out.kafka" "$out.highwater"
+        check "$1: there was something of $topic to compare" has_lines "$out.kafka" 8
+    done
+}
+
 check_kept stopped
 check_kept killed
 check_kept recovered
+check_internal stopped
+check_internal killed
 check 'the default partitioner chooses the same partitions' same \
     <(sql :memory: <<<"CREATE VIRTUAL TABLE keyed USING highwater(partitions=4, replication.factor=1);
                        INSERT INTO keyed(key, value) SELECT key, value

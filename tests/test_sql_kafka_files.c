@@ -406,6 +406,35 @@ static void reading_goes_on_behind_damage_and_says_what_is_missing(void **state)
            "20\n11\n10\n9\n8\n3\n2\n1\n0");
 }
 
+/* An old broker that meets such an index does not start. */
+static void an_index_that_ends_where_it_begins_is_told(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 3);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 0, 60);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    expect(f,
+           "SELECT index_entries, index_bytes, time_index_bytes, error FROM kafka_segments('$D')",
+           "1|8|NULL|the offset index has 8 bytes, but ends at the base offset: old brokers refuse "
+           "it");
+    /* Zeros that were set aside are no entries, unless nobody appends any more. */
+    put_index_entry(&f->log, 0, 0);
+    put_index_entry(&f->log, 0, 0);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    expect(f, "SELECT index_entries, index_bytes, error FROM kafka_segments('$D')", "0|16|NULL");
+    put(f, 3, 1);
+    save(f, "t-0/00000000000000000003.log");
+    expect(
+        f,
+        "SELECT base_offset, index_entries, index_bytes, error IS NULL FROM kafka_segments('$D')",
+        "0|0|16|0\n3|NULL|NULL|1");
+    put_index_entry(&f->log, 2, 60);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    expect(f, "SELECT index_entries, error FROM kafka_segments('$D') LIMIT 1", "1|NULL");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +451,7 @@ int main(void)
         kafka_test(junk_at_the_end_is_a_row_that_says_where),
         kafka_test(zeros_at_the_end_are_no_rows),
         kafka_test(reading_goes_on_behind_damage_and_says_what_is_missing),
+        kafka_test(an_index_that_ends_where_it_begins_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,25 +4,57 @@
 #include "core/inspect/index_file.h"
 #include "core/inspect/segment_records.h"
 
-/* -1 goes to *count if there is no such file, or it cannot be opened. */
-static enum hw_status count_entries(struct hw_store *store, const char *path,
-                                    enum hw_index_kind kind, int64_t *count, struct hw_error *error)
+#include <inttypes.h>
+#include <stdio.h>
+
+/* What an index has: -1 each if there is no such file, or it cannot be opened. */
+struct summary_index {
+    int64_t entries;
+    int64_t bytes;
+    struct hw_index_entry last; /* If there are entries. */
+};
+
+static enum hw_status summary_read_index(struct hw_store *store, const char *path,
+                                         enum hw_index_kind kind, struct summary_index *read,
+                                         struct hw_error *error)
 {
     struct hw_index_file index;
     enum hw_status status;
 
-    *count = -1;
+    *read = (struct summary_index){.entries = -1, .bytes = -1};
     if (path[0] == '\0') {
         return HW_OK; /* A file without a segment's name has no indexes. */
     }
     status = hw_index_file_open(&index, store, path, kind, error);
     if (status == HW_OK && index.file != NULL) {
-        status = hw_index_file_count_up_to(&index, INT64_MAX, count, error);
+        read->bytes = index.size_bytes;
+        status = hw_index_file_count_up_to(&index, INT64_MAX, &read->entries, error);
+        if (status == HW_OK && read->entries > 0) {
+            status = hw_index_file_get(&index, read->entries - 1, &read->last, error);
+        }
     } else if (status == HW_IO) {
         status = HW_OK;
     }
     hw_index_file_close(&index);
     return status;
+}
+
+/*
+ * Note an index that is not empty but ends at the base offset. Zeros up to the size that was set
+ * aside are no entries while the segment is appended to; once it is closed they are cut off. Source:
+ * OffsetIndex.sanityCheck of old releases.
+ */
+static void summary_check_index(struct hw_segment_summary *summary,
+                                const struct summary_index *index, bool is_closed)
+{
+    bool is_odd = index->entries > 0 ? index->last.key == 0 : index->bytes > 0 && is_closed;
+
+    if (is_odd && summary->error[0] == '\0') {
+        (void)snprintf(summary->error, sizeof summary->error,
+                       "the offset index has %" PRId64 " bytes, but ends at the base offset: "
+                       "old brokers refuse it",
+                       index->bytes);
+    }
 }
 
 /* Records of a good batch, whose header may not tell. */
@@ -91,6 +123,7 @@ enum hw_status hw_segment_summary_read(struct hw_segment_summary *summary,
                                      .next_base = next_base};
     struct hw_segment_scan *scan;
     struct hw_segment_tail tail = {0};
+    struct summary_index index;
     enum hw_status status = hw_segment_scan_open(allocator, store, &place, &range, &scan, error);
 
     *summary = (struct hw_segment_summary){.base_offset = paths->base_offset,
@@ -109,12 +142,17 @@ enum hw_status hw_segment_summary_read(struct hw_segment_summary *summary,
     summary->trailing_bytes = tail.trailing_bytes;
     hw_segment_scan_close(scan);
     if (status == HW_OK) {
-        status =
-            count_entries(store, paths->index, HW_INDEX_OFFSET, &summary->index_entries, error);
+        status = summary_read_index(store, paths->index, HW_INDEX_OFFSET, &index, error);
     }
     if (status == HW_OK) {
-        status =
-            count_entries(store, paths->time, HW_INDEX_TIME, &summary->time_index_entries, error);
+        summary->index_entries = index.entries;
+        summary->index_bytes = index.bytes;
+        summary_check_index(summary, &index, is_closed);
+        status = summary_read_index(store, paths->time, HW_INDEX_TIME, &index, error);
+    }
+    if (status == HW_OK) {
+        summary->time_index_entries = index.entries;
+        summary->time_index_bytes = index.bytes;
     }
     return status;
 }

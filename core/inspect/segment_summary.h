@@ -13,12 +13,16 @@ struct hw_segment_summary {
     int64_t trailing_bytes;     /* Behind the last good batch. */
     int64_t index_entries;      /* Without the zero tail; -1: there is none that can be opened. */
     int64_t time_index_entries; /* Likewise. */
+    int64_t index_bytes;        /* With it; -1: there is none that can be opened. */
+    int64_t time_index_bytes;
     /* The rest is filled if the segment was read whole. */
     int64_t batches; /* Good ones. */
     int64_t records;
     int64_t damaged; /* Stretches of damage. */
     hw_time_ms_t max_timestamp;
-    char error[512]; /* About the first damage; empty if there is none. */
+    /* About the first damage, or else about an offset index that is there and ends where the segment
+     * begins, which old brokers refuse; empty if there is none. */
+    char error[512];
 };
 
 /*

@@ -27,6 +27,8 @@ static const struct ext_column segments[] = {
     {"damaged", "INTEGER", "stretches that are no good batch"},
     KAFKA_COLUMN_FILE,
     KAFKA_COLUMN_ERROR,
+    {"index_bytes", "INTEGER", "the size of its offset index; NULL: none that can be opened"},
+    {"time_index_bytes", "INTEGER", "the size of its time index; NULL: none that can be opened"},
     KAFKA_TABLE_HIDDEN,
 };
 

@@ -27,6 +27,8 @@ static void add_unreadable(const struct kafka_fill *fill, const char *reason, st
     }
     ext_rows_text(rows, fill->paths.log);
     ext_rows_text(rows, reason);
+    ext_rows_null(rows);
+    ext_rows_null(rows);
 }
 
 enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
@@ -67,6 +69,8 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
     ext_rows_integer(rows, summary.damaged);
     ext_rows_text(rows, fill->paths.log);
     ext_rows_text_if_any(rows, summary.error);
+    ext_rows_integer_unless(rows, summary.index_bytes, -1);
+    ext_rows_integer_unless(rows, summary.time_index_bytes, -1);
     return HW_OK;
 }
 

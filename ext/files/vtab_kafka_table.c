@@ -188,11 +188,12 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
 }
 
 /* A row about a partition, a file of it or a path that cannot be read: others may follow. None if
- * what has the name of a partition is a file. All tables end with the error, and those of
- * partitions begin with topic and partition. */
+ * what has the name of a partition is a file. Tables of any topic's partitions begin with topic and
+ * partition. */
 static void add_unreadable(struct cursor *cursor, const char *reason)
 {
     struct ext_rows *rows = &cursor->rows;
+    size_t column = 0;
 
     if (definition_of(cursor)->item != KAFKA_EACH_PATH) {
         if (cursor->fill.partition->fault == NULL &&
@@ -201,12 +202,14 @@ static void add_unreadable(struct cursor *cursor, const char *reason)
         }
         if (definition_of(cursor)->topic == NULL) {
             kafka_rows_partition(rows, cursor->fill.partition);
+            column = 2;
         }
     }
-    do {
-        ext_rows_null(rows);
-    } while (rows->status == HW_OK && (rows->cell_count + 1) % (size_t)rows->column_count != 0);
-    ext_rows_text(rows, reason);
+    for (; column < (size_t)rows->column_count; column++) {
+        ext_rows_text(rows, strcmp(definition_of(cursor)->schema.columns[column].name, "error") == 0
+                                ? reason
+                                : NULL);
+    }
 }
 
 /* Whether the rows so far are all there is of the item, and the next one may be read. */

@@ -27,6 +27,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * <pre>
  * Client DIRECTORY create             create the topics
  * Client DIRECTORY first|second|last|pour  send what Workload says
+ * Client DIRECTORY groups             what fills the broker's own topics: Groups
  * Client DIRECTORY cleaned            wait until the cleaner has nothing left to do
  * Client DIRECTORY print OUT [TOPIC]  write every record that a consumer gets: OUT/TOPIC.records,
  *                                     read_committed: OUT/TOPIC.committed; also OUT/offsets and
@@ -195,6 +196,7 @@ public final class Client {
                 client.trim();
             }
             case "second" -> workload.second();
+            case "groups" -> new Groups(client.bootstrap).run();
             case "pour" -> workload.pour();
             case "last" -> {
                 workload.last();
