@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-SQLITE_EXTENSION_INIT1
+SQLITE_EXTENSION_INIT3
 
 static const struct live_module *module_at(size_t number)
 {
@@ -72,7 +72,7 @@ int sqlite3_highwaterlive_init(sqlite3 *db, char **message, const sqlite3_api_ro
                                 api->libversion());
         return SQLITE_ERROR;
     }
-    SQLITE_EXTENSION_INIT2(api);
+    ext_api_use(api);
     code = find_loaded(db, &is_loaded);
     if (code != SQLITE_OK || is_loaded) {
         return code;
