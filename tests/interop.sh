@@ -165,15 +165,24 @@ check_ours() {
         awk -F '|' '$2 ~ /^(gzip|snappy|lz4|zstd)-0\// && index($2, $11 "-") != 1' \
             "$out.batches" >"$out.codecs"
         check "$name, broker $broker: batches have the codec of their topic" is_empty "$out.codecs"
+        grep -e "^aborted|" -e "^producer|" "$out.dump" | sort >"$out.transactions"
+        {
+            echo "CREATE TEMP TABLE source AS SELECT '$db-highwater/broker-$broker' AS path;"
+            cat "$data/indexes.sql" && echo ';'
+        } | sql :memory: | grep -e "^aborted|" -e "^producer|" | sort >"$out.transactions.highwater"
+        check "$name, broker $broker: aborted transactions and producers are the same" \
+            same "$out.transactions" "$out.transactions.highwater"
+        check "$name, broker $broker: transactions were aborted, in several segments" \
+            test "$(grep '^aborted|' "$out.transactions" | cut -d '|' -f 2 | sort -u | wc -l)" -gt 3
         check "$name, broker $broker: there was something to compare" \
             has_lines "$out.record.kafka" 8000
     done
 }
 
 section '1. DumpLogSegments reads what highwater wrote'
-sql "$work/closed.db" <"$queries/ours.sql" >/dev/null
+cat "$queries/ours.sql" "$queries/transactions.sql" | sql "$work/closed.db" >/dev/null
 check_ours "$work/closed.db" 'closed'
-{ cat "$queries/ours.sql" && echo '.shell kill -9 $PPID'; } | sql "$work/killed.db" >/dev/null 2>&1 || true
+{ cat "$queries/ours.sql" "$queries/transactions.sql" && echo '.shell kill -9 $PPID'; } | sql "$work/killed.db" >/dev/null 2>&1 || true
 check 'killed: it was not closed' test ! -e "$work/killed.db-highwater/broker-1/.kafka_cleanshutdown"
 sql "$work/killed.db" <<<'SELECT count(*) FROM hw_replicas;' >/dev/null
 check_ours "$work/killed.db" 'killed and recovered'
@@ -370,6 +379,17 @@ adopt "$work/unclean.db" "$work/killed/logs" 5
 sql "$work/unclean.db" <"$queries/records.sql" | sort >"$work/unclean.records"
 check 'a killed broker: the records that its consumer got' \
     same "$work/killed.records" "$work/unclean.records"
+sql "$work/unclean.db" <"$queries/committed.sql" | sort >"$work/unclean.committed"
+consumed "$work/killed" committed | grep '^tx#' >"$work/killed.committed"
+check 'a killed broker: read_committed gives what its consumer got' \
+    same "$work/killed.committed" "$work/unclean.committed"
+sql :memory: <<<"SELECT 'tx#' || \"partition\", \"offset\", \"timestamp\", leader_epoch, quote(key), quote(value),
+                        quote(headers) FROM kafka_log('$work/killed/logs/tx-0') WHERE visibility = 'visible';" |
+    sort >"$work/killed.visible"
+check 'a killed broker: the same is visible in its files' same "$work/killed.committed" "$work/killed.visible"
+check 'a killed broker: the same end for read_committed' same \
+    <(grep '^tx|0|committed|' "$work/killed/offsets" | cut -d '|' -f 5) \
+    <(sql "$work/unclean.db" <<<"SELECT lso FROM hw_partitions WHERE topic = 'tx';")
 check 'a killed broker: there were records' has_lines "$work/killed.records" 1000
 {
     echo "CREATE TEMP TABLE asked(topic, \"partition\", time, told);"
@@ -385,7 +405,8 @@ check 'a killed broker: recovery leaves what the broker left, byte for byte' \
     same_files "$work/unclean" "$work/recovered/logs"
 
 adopt "$work/clean.db" "$work/recovered/logs" 7
-sql "$work/clean.db" <"$queries/adopt_append.sql" >/dev/null
+cat "$queries/adopt_append.sql" "$queries/transactions.sql" | sql "$work/clean.db" >/dev/null
+sql "$work/clean.db" <"$queries/committed.sql" | sort >"$work/clean.committed"
 sql "$work/clean.db" <"$queries/records.sql" | sort >"$work/clean.records"
 for replica in 1 2 3; do
     home=$work/clean.db-highwater/broker-$replica
@@ -434,6 +455,12 @@ for side in clean back; do
 done
 check 'given back to the broker: its consumer gets the records that we have' \
     same "$work/clean.kept" "$work/back.kept"
+consumed "$work/back" committed | grep '^tx#' >"$work/back.committed"
+check 'given back to the broker: its consumer of read_committed gets what ours does' \
+    same "$work/clean.committed" "$work/back.committed"
+check 'given back to the broker: more was committed, and one transaction is open' test \
+    "$(wc -l <"$work/back.committed")" -gt "$(wc -l <"$work/killed.committed")" -a \
+    "$(sql "$work/clean.db" <<<"SELECT hw > lso FROM hw_partitions WHERE topic = 'tx';")" = 1
 # The cleaner may take some away.
 comm -13 "$work/clean.compacted" "$work/back.compacted" >"$work/back.unknown"
 check 'given back to the broker, compacted: no record is new' is_empty "$work/back.unknown"

@@ -57,7 +57,8 @@ struct walk {
     struct test_topics t;
     struct hw_topic *topic;
     struct hw_random random;
-    bool is_scripted; /* Duplicates, gaps and zombies too. */
+    bool is_scripted;    /* Duplicates, gaps and zombies too. */
+    bool may_lose_power; /* All is flushed at once, so that takes nothing. */
     int version;
     struct producer producers[PRODUCERS];
     struct value values[VALUES_MAX];
@@ -330,7 +331,8 @@ static void step_fault(struct walk *w)
 
     switch (dice(w, 12)) {
     case 0:
-        (void)done(w, hw_cluster_crash(cluster, broker, false, &state, error));
+        (void)done(w, hw_cluster_crash(cluster, broker, w->may_lose_power && dice(w, 2) == 0,
+                                       &state, error));
         break;
     case 1:
     case 2:
@@ -560,12 +562,15 @@ static void check_values(struct walk *w)
 static void walk(struct walk *w, uint64_t seed, uint64_t steps)
 {
     static const char *const mins[] = {"1", "2"};
-    const char *configs[] = {"min.insync.replicas", NULL, "segment.bytes", "2000", NULL};
+    const char *configs[] = {
+        "min.insync.replicas", NULL, "segment.bytes", "2000", "flush.messages", "1", NULL};
 
     hw_random_init(&w->random, seed);
     configs[1] = mins[dice(w, 2)];
     w->version = dice(w, 3) == 0 ? 0 : 2;
     w->is_scripted = dice(w, 2) == 0;
+    w->may_lose_power = dice(w, 2) == 0;
+    configs[5] = w->may_lose_power ? "1" : "1000";
     w->value_count = w->transaction_count = 0;
     test_topics_open(&w->t, BROKERS);
     w->topic = test_topics_create(&w->t, "t", PARTITIONS, BROKERS, configs);

@@ -26,6 +26,12 @@ static bool value_recovery_point(const struct hw_replica *replica, hw_offset_t *
     return true;
 }
 
+static bool value_synced_end(const struct hw_replica *replica, hw_offset_t *offset)
+{
+    *offset = hw_log_synced_end(replica->log);
+    return true;
+}
+
 /* Only log starts that the first segment's name does not tell are listed (R7.17). */
 static bool value_log_start(const struct hw_replica *replica, hw_offset_t *offset)
 {
@@ -207,10 +213,11 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_bro
 
 void hw_broker_remember_synced(struct hw_cluster *cluster, struct hw_broker *broker)
 {
+    static const struct checkpoint_kind synced = {"", value_synced_end};
     struct hw_error unused;
 
     broker->synced.count = 0;
-    (void)checkpoint_fill(cluster, broker, &kinds[RECOVERY_POINTS], &broker->synced, &unused);
+    (void)checkpoint_fill(cluster, broker, &synced, &broker->synced, &unused);
 }
 
 enum hw_status hw_broker_write_checkpoints(struct hw_cluster *cluster, struct hw_broker *broker,

@@ -31,7 +31,7 @@ static void faults_note_unsynced(const struct hw_replica *replica)
 {
     struct hw_event event = hw_replica_event(replica, HW_EVENT_TRUNCATE);
 
-    event.offset = hw_log_recovery_point(replica->log);
+    event.offset = hw_log_synced_end(replica->log);
     event.end_offset = hw_log_end(replica->log);
     if (event.offset < event.end_offset) {
         hw_journal_add_numbers(replica->journal, &event, "not synced", NULL);

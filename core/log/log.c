@@ -66,6 +66,11 @@ hw_offset_t hw_log_recovery_point(const struct hw_log *log)
     return log->recovery_point;
 }
 
+hw_offset_t hw_log_synced_end(const struct hw_log *log)
+{
+    return log->recovery_point > log->synced_end ? log->recovery_point : log->synced_end;
+}
+
 const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log)
 {
     return &log->epochs;
@@ -176,6 +181,7 @@ void hw_log_clip_to_end(struct hw_log *log)
 
     log->high_watermark = log->high_watermark > end ? end : log->high_watermark;
     log->recovery_point = log->recovery_point > end ? end : log->recovery_point;
+    log->synced_end = log->synced_end > end ? end : log->synced_end;
 }
 
 enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,

@@ -131,6 +131,8 @@ hw_offset_t hw_log_start(const struct hw_log *log);
 hw_offset_t hw_log_end(const struct hw_log *log);
 hw_offset_t hw_log_high_watermark(const struct hw_log *log);
 hw_offset_t hw_log_recovery_point(const struct hw_log *log);
+/* A power loss takes nothing below it: it was synced here, or before the log was opened. */
+hw_offset_t hw_log_synced_end(const struct hw_log *log);
 const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log);
 const char *hw_log_directory(const struct hw_log *log);
 int64_t hw_log_size_bytes(const struct hw_log *log);

@@ -21,6 +21,7 @@ struct hw_log {
     hw_offset_t start;
     hw_offset_t high_watermark;
     hw_offset_t recovery_point; /* Everything below it is durable. */
+    hw_offset_t synced_end;     /* So it was when the log was opened, whatever that says. */
     struct hw_epoch_cache epochs;
     struct hw_buffer
         appends;            /* struct hw_segment_append of the append at hand; kept for the next. */

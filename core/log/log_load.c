@@ -304,7 +304,8 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
 
     log->start = first;
     log->recovery_point = load->clean || recovery_point > end ? end : recovery_point;
-    synced_end = load->synced_end > log->recovery_point ? load->synced_end : log->recovery_point;
+    log->synced_end = load->synced_end > end ? end : load->synced_end;
+    synced_end = hw_log_synced_end(log);
     for (size_t i = hw_log_floor_segment(log, synced_end < end ? synced_end : end);
          status == HW_OK && !load->clean && i < log->count; i++) {
         status = hw_segment_set_synced_up_to(log->segments[i], synced_end, error);

@@ -140,6 +140,7 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
     log->start = log_start == HW_OFFSET_NONE ? offset : log_start;
     log->high_watermark = offset;
     log->recovery_point = offset;
+    log->synced_end = offset;
     hw_producer_state_init(&nobody, log->owner.allocator);
     hw_log_adopt_producers(log, &nobody, offset);
     hw_transaction_index_cut_from(&log->transactions, 0);

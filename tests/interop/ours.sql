@@ -43,3 +43,6 @@ INSERT INTO plain(key, value) SELECT NULL, '' FROM numbers WHERE i < 10;
 SELECT delete_records('plain', 1, 601);
 SELECT roll('plain', 0);
 SELECT replicate();
+
+-- For transactions.sql, which comes behind.
+CREATE VIRTUAL TABLE tx USING highwater(replication.factor=3, segment.bytes=3000, index.interval.bytes=300);
