@@ -5,9 +5,30 @@
 
 SQLITE_EXTENSION_INIT3
 
-int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema)
+/* SQLite has refused the declaration: say which of its limits is too low for it. */
+static char *schema_refusal(sqlite3 *db, const struct ext_schema *schema, size_t size)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
+    const struct {
+        int limit;
+        const char *name;
+        int needed;
+    } limits[] = {{SQLITE_LIMIT_COLUMN, "SQLITE_LIMIT_COLUMN", schema->column_count},
+                  {SQLITE_LIMIT_SQL_LENGTH, "SQLITE_LIMIT_SQL_LENGTH", (int)size}};
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        int now = sqlite3_limit(db, limits[i].limit, -1);
+
+        if (now < limits[i].needed) {
+            return sqlite3_mprintf("%s needs a %s of %d, it is %d: raise it with sqlite3_limit()",
+                                   schema->name, limits[i].name, limits[i].needed, now);
+        }
+    }
+    return sqlite3_mprintf("%s cannot be declared: %s", schema->name, sqlite3_errmsg(db));
+}
+
+int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **message)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
     char *declaration;
     int code;
 
@@ -27,6 +48,10 @@ int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema)
         return SQLITE_NOMEM;
     }
     code = sqlite3_declare_vtab(db, declaration);
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) {
+        *message = schema_refusal(db, schema, strlen(declaration));
+        code = *message == NULL ? SQLITE_NOMEM : code;
+    }
     sqlite3_free(declaration);
     return code;
 }

@@ -34,8 +34,9 @@ struct ext_schema {
 /* The columns of a schema: an array. */
 #define EXT_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 
-/* Declare the columns to SQLite, in xCreate or xConnect. Returns a code of SQLite. */
-int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema);
+/* Declare the columns to SQLite, in xCreate or xConnect. Returns a code of SQLite; *message then says
+ * which of its limits is too low. */
+int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **message);
 
 /* The number of the column of that name; -1: there is none. */
 int ext_schema_find(const struct ext_schema *schema, const char *name);

@@ -38,12 +38,12 @@ void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema)
     (void)sqlite3_create_module_v2(db, schema->name, NULL, NULL, NULL);
 }
 
-int ext_vtab_make(sqlite3 *db, void *client_argument, struct ext_vtab **made)
+int ext_vtab_make(sqlite3 *db, void *client_argument, struct ext_vtab **made, char **message)
 {
     const struct ext_vtab_client *client = client_argument;
     const struct ext_driver *driver = client->schema->driver;
     struct ext_vtab *table;
-    int code = ext_schema_declare(db, client->schema);
+    int code = ext_schema_declare(db, client->schema, message);
 
     if (code == SQLITE_OK && driver->is_directonly) {
         code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
@@ -73,9 +73,9 @@ int ext_vtab_connect(sqlite3 *db, void *client, int argc, const char *const *arg
                      sqlite3_vtab **vtab, char **message)
 {
     struct ext_vtab *table = NULL;
-    int code = ext_vtab_make(db, client, &table);
+    int code = ext_vtab_make(db, client, &table, message);
 
-    (void)argc, (void)argv, (void)message;
+    (void)argc, (void)argv;
     if (code == SQLITE_OK) {
         *vtab = &table->base;
     }

@@ -37,7 +37,7 @@ void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema);
 
 /* A table declared to SQLite, all of its own fields zero. `client` is what xConnect and xCreate
  * get. Returns a code of SQLite. */
-int ext_vtab_make(sqlite3 *db, void *client, struct ext_vtab **made);
+int ext_vtab_make(sqlite3 *db, void *client, struct ext_vtab **made, char **message);
 void ext_vtab_free(struct ext_vtab *table);
 
 /* xConnect and xDisconnect of a table that has nothing more, and xOpen of a cursor that begins as

@@ -70,10 +70,47 @@ static void the_extended_code_has_the_number_of_the_error(void **state)
     test_sql_close(db);
 }
 
+/* Case: F-69. A host that lowers SQLite's limits is told which one a table does not fit. */
+static void a_limit_that_is_too_low_is_named(void **state)
+{
+    static const struct {
+        int limit;
+        int value;
+        const char *statement;
+        const char *beginning;
+    } limits[] = {{SQLITE_LIMIT_COLUMN, 4, "SELECT * FROM hw_help",
+                   "hw_help needs a SQLITE_LIMIT_COLUMN of 5,"},
+                  {SQLITE_LIMIT_COLUMN, 4, "SELECT count(*) FROM hw_log('t', 0, 1)",
+                   "hw_log needs a SQLITE_LIMIT_COLUMN of "},
+                  {SQLITE_LIMIT_COLUMN, 4, "SELECT count(*) FROM kafka_dirs('.')",
+                   "kafka_dirs needs a SQLITE_LIMIT_COLUMN of "},
+                  {SQLITE_LIMIT_COLUMN, 8, "CREATE VIRTUAL TABLE u USING highwater(topic=t)",
+                   "highwater needs a SQLITE_LIMIT_COLUMN of "},
+                  {SQLITE_LIMIT_SQL_LENGTH, 60, "SELECT * FROM hw_help",
+                   "hw_help needs a SQLITE_LIMIT_SQL_LENGTH of "}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        sqlite3 *db = test_sql_open(":memory:");
+        int before = sqlite3_limit(db, limits[i].limit, -1);
+
+        expect_sql(db, "SELECT create_topic('t', 1, 1) IS NOT NULL", "1");
+        (void)sqlite3_limit(db, limits[i].limit, limits[i].value);
+        (void)sqlite3_exec(db, limits[i].statement, NULL, NULL, NULL);
+        if (strncmp(sqlite3_errmsg(db), limits[i].beginning, strlen(limits[i].beginning)) != 0) {
+            fail_msg("%s: %s", limits[i].statement, sqlite3_errmsg(db));
+        }
+        (void)sqlite3_limit(db, limits[i].limit, before);
+        expect_sql(db, "SELECT count(*) > 9 FROM hw_help", "1");
+        test_sql_close(db);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_extended_code_has_the_number_of_the_error),
+        cmocka_unit_test(a_limit_that_is_too_low_is_named),
     };
 
     return cmocka_run_group_tests_name("sql_errors", tests, NULL, NULL);

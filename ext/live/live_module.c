@@ -25,9 +25,9 @@ int live_module_register(struct live_session *session, const struct live_module 
                                     client_destroy);
 }
 
-int live_module_declare(sqlite3 *db, const struct live_module *module)
+int live_module_declare(sqlite3 *db, const struct live_module *module, char **message)
 {
-    int code = ext_schema_declare(db, &module->schema);
+    int code = ext_schema_declare(db, &module->schema, message);
 
     return code == SQLITE_OK ? sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) : code;
 }

@@ -23,6 +23,6 @@ int live_module_register(struct live_session *session, const struct live_module 
 
 /* Declare the columns, for statements that a person writes alone: a trigger or a view of a database
  * file must not reach a cluster. Returns a code of SQLite. */
-int live_module_declare(sqlite3 *db, const struct live_module *module);
+int live_module_declare(sqlite3 *db, const struct live_module *module, char **message);
 
 #endif /* LIVE_MODULE_H */

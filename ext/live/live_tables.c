@@ -135,9 +135,9 @@ static int table_connect(sqlite3 *db, void *argument, int argc, const char *cons
 {
     const struct live_client *client = argument;
     struct table *table;
-    int code = live_module_declare(db, client->module);
+    int code = live_module_declare(db, client->module, message);
 
-    (void)argc, (void)argv, (void)message;
+    (void)argc, (void)argv;
     if (code != SQLITE_OK) {
         return code;
     }

@@ -60,10 +60,10 @@ static int topic_disconnect(sqlite3_vtab *vtab)
 }
 
 static int topic_make(sqlite3 *db, const struct live_client *client, const char *name,
-                      struct live_arguments *arguments, sqlite3_vtab **vtab)
+                      struct live_arguments *arguments, sqlite3_vtab **vtab, char **message)
 {
     struct live_topic *table;
-    int code = live_module_declare(db, client->module);
+    int code = live_module_declare(db, client->module, message);
 
     if (code == SQLITE_OK) {
         code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
@@ -97,7 +97,7 @@ static int topic_begin_life(sqlite3 *db, void *client, int argc, const char *con
                             &error) != HW_OK) {
         code = ext_error_to_message(message, &error);
     } else {
-        code = topic_make(db, client, argv[ARGUMENT_TABLE], &arguments, vtab);
+        code = topic_make(db, client, argv[ARGUMENT_TABLE], &arguments, vtab, message);
     }
     live_arguments_release(&arguments);
     return code;

@@ -62,12 +62,13 @@ static int topic_disconnect(sqlite3_vtab *vtab)
 
 /* A table object with these arguments, declared to SQLite. Returns a code of SQLite. */
 static int topic_make(sqlite3 *db, void *client, const char *const *argv,
-                      const struct topic_arguments *arguments, struct topic_table **made)
+                      const struct topic_arguments *arguments, struct topic_table **made,
+                      char **message)
 {
     const char *schema = argv[ARGUMENT_SCHEMA];
     struct ext_vtab *base = NULL;
     struct topic_table *table;
-    int code = ext_vtab_make(db, client, &base);
+    int code = ext_vtab_make(db, client, &base, message);
 
     if (code != SQLITE_OK) {
         return code;
@@ -114,10 +115,9 @@ static int topic_connect(sqlite3 *db, void *client, int argc, const char *const 
     struct hw_error error;
     int code = SQLITE_NOMEM;
 
-    (void)message;
     if (topic_arguments_recall(&arguments, argc - ARGUMENTS_FIRST, argv + ARGUMENTS_FIRST,
                                &error) == HW_OK) {
-        code = topic_make(db, client, argv, &arguments, &table);
+        code = topic_make(db, client, argv, &arguments, &table, message);
     }
     topic_arguments_release(&arguments);
     if (code == SQLITE_OK) {
@@ -285,7 +285,7 @@ static int topic_create(sqlite3 *db, void *client, int argc, const char *const *
 
     /* The topic last: nothing may fail behind it. */
     if (status == HW_OK) {
-        code = topic_make(db, client, argv, &arguments, &table);
+        code = topic_make(db, client, argv, &arguments, &table, message);
     }
     if (status == HW_OK && code == SQLITE_OK) {
         status = create_or_open(argv, &arguments, table, &error);
