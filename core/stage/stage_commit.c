@@ -37,14 +37,17 @@ static enum hw_status check_rows(const struct hw_stage *stage,
 }
 
 /* Find the leaders once more, and check the rows: since they were added, anything may have
- * happened. */
-static enum hw_status check_partitions(struct hw_stage *stage, struct hw_error *error)
+ * happened. *asked: which partition answered last. */
+static enum hw_status check_partitions(struct hw_stage *stage,
+                                       const struct hw_stage_partition **asked,
+                                       struct hw_error *error)
 {
     for (size_t i = 0; i < stage->partition_count; i++) {
         struct hw_stage_partition *partition = &stage->partitions[i];
         struct hw_replica *leader;
         enum hw_status status;
 
+        *asked = partition;
         if (partition->topic->is_hidden) {
             continue; /* Dropped in the same transaction. */
         }
@@ -172,16 +175,44 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     return status;
 }
 
-static enum hw_status append_pieces(struct hw_stage *stage, struct hw_error *error)
+static enum hw_status append_pieces(struct hw_stage *stage, const struct hw_stage_partition **asked,
+                                    struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < stage->pieces.count; i++) {
-        if (!stage->partitions[stage->pieces.list[i].partition].topic->is_hidden) {
+        *asked = &stage->partitions[stage->pieces.list[i].partition];
+        if (!(*asked)->topic->is_hidden) {
             status = append_piece(stage, i, error);
         }
     }
     return status;
+}
+
+/* A partition has refused what the transaction wrote to it: a row of hw_acks for each acks that its
+ * rows ask for. */
+static void note_refused(const struct hw_stage *stage, const struct hw_stage_partition *partition,
+                         const struct hw_error *error)
+{
+    static const int32_t all_acks[] = {0, 1, HW_ACKS_ALL};
+
+    for (size_t a = 0; a < sizeof all_acks / sizeof all_acks[0]; a++) {
+        struct hw_produce_target target = {.topic = partition->topic,
+                                           .partition = partition_of(partition),
+                                           .leader = hw_partition_leader(partition_of(partition)),
+                                           .acks = all_acks[a]};
+        bool is_asked = false;
+        int64_t ack_id;
+
+        for (size_t i = 0; i < stage->pieces.count; i++) {
+            is_asked =
+                is_asked || (&stage->partitions[stage->pieces.list[i].partition] == partition &&
+                             stage->pieces.list[i].acks == all_acks[a]);
+        }
+        if (is_asked) {
+            hw_cluster_note_refused(stage->cluster, &target, error, &ack_id);
+        }
+    }
 }
 
 /* Cut a leader's log back to where the stage began. */
@@ -292,13 +323,15 @@ static enum hw_status note_begin(struct hw_stage *stage, struct hw_error *error)
 
 enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
 {
+    const struct hw_stage_partition *asked = NULL;
     enum hw_status status;
 
     if (stage->writer.is_prepared) {
         return HW_OK;
     }
-    status = check_partitions(stage, error);
+    status = check_partitions(stage, &asked, error);
     if (status == HW_OK) {
+        asked = NULL;
         status = hw_stage_begin_transaction(stage, error);
     }
     if (status == HW_OK && stage->partition_count + stage->deleted_count > 0) {
@@ -309,13 +342,16 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         status = note_begin(stage, error);
     }
     if (status == HW_OK) {
-        status = append_pieces(stage, error);
+        status = append_pieces(stage, &asked, error);
     }
     if (status == HW_OK) {
         status = hw_stage_file_clear(&stage->cluster->stage_file, error);
     }
     if (status != HW_OK) {
         unprepare(stage);
+        if (status == HW_REFUSED && asked != NULL) {
+            note_refused(stage, asked, error);
+        }
         return status;
     }
     stage->writer.is_prepared = true;
