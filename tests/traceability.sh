@@ -14,6 +14,9 @@
 # tests/data/ids/without_test.txt. Fails where a tag names an id that does not exist, where an id has
 # neither test nor reason, and where it has both.
 #
+# And where each rule is decided: a comment in core/ names it in or above a function, after a colon, in
+# parentheses or as "Source". A rule that two functions name stands with the reason in $ids/two_places.txt.
+#
 # usage: tests/traceability.sh [--brief]      --brief: without the ids that have no test
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -104,8 +107,63 @@ report() {
     done < <(sed 's/.*://' <<<"$tested" | sort -u)
 }
 
+# Lines "rule function file" of the rules that comments name in and right above a function of core.
+places() {
+    find core -name '*.c' | sort | xargs awk '
+        FNR == 1 { inside = body = 0; above = "" }
+        {
+            ids = ""
+            rest = $0
+            while (match(rest, /(^|[^A-Za-z0-9])R[0-9]+[.][0-9]+/)) {
+                id = substr(rest, RSTART, RLENGTH)
+                sub(/^[^R]*/, "", id)
+                ids = ids " " id
+                rest = substr(rest, RSTART + RLENGTH)
+            }
+        }
+        !inside && /^$/ { above = "" }
+        !inside { above = above ids }
+        !inside && /^[a-z].*[(]/ && !/;$/ {
+            match($0, /[A-Za-z0-9_]+[(]/)
+            name = substr($0, RSTART, RLENGTH - 1)
+            inside = 1
+            ids = above
+        }
+        inside {
+            count = split(ids, list, " ")
+            for (i = 1; i <= count; i++) print list[i], name, FILENAME
+        }
+        /^{/ { body = 1 }
+        /^}/ || (inside && !body && /;$/) { inside = body = 0; above = "" }' | sort -u -V
+}
+
+# The rules and where they are decided; each in one place.
+report_places() {
+    local found twice
+    found=$(places)
+    if [ -z "$brief" ]; then
+        echo 'rules: the functions that name them'
+        sed 's/^/    /' <<<"$found"
+    fi
+    twice=$(cut -d' ' -f1 <<<"$found" | uniq -d)
+    while read -r id; do
+        if [ -n "$id" ] && ! grep -q "^$id " "$ids/two_places.txt"; then
+            printf '%s is decided in two functions, and %s does not say why:\n' "$id" "$ids/two_places.txt"
+            grep "^$id " <<<"$found"
+            status=1
+        fi
+    done <<<"$twice"
+    while read -r id _; do
+        if ! grep -qx "$id" <<<"$twice"; then
+            echo "$id is not named by two functions: $ids/two_places.txt need not say why"
+            status=1
+        fi
+    done < <(grep -v '^#' "$ids/two_places.txt")
+}
+
 brief=${1:-}
 report rules Semantics '[RX][0-9]+[.][0-9]+' rules.txt "$brief"
 report rows Row '[CTI][0-9][0-9][0-9]' rows.txt "$brief"
 report cases Case '[A-FL]-[0-9][0-9]' cases.txt "$brief"
+report_places
 exit "$status"

@@ -30,6 +30,20 @@ void hw_broker_list_add(struct hw_broker_list *list, hw_broker_id_t id)
     list->ids[list->count++] = id;
 }
 
+struct hw_broker_list hw_broker_list_sorted(struct hw_broker_list list)
+{
+    for (int32_t i = 1; i < list.count; i++) {
+        hw_broker_id_t id = list.ids[i];
+        int32_t at = i;
+
+        for (; at > 0 && list.ids[at - 1] > id; at--) {
+            list.ids[at] = list.ids[at - 1];
+        }
+        list.ids[at] = id;
+    }
+    return list;
+}
+
 bool hw_broker_list_remove(struct hw_broker_list *list, hw_broker_id_t id)
 {
     int32_t index = list_index_of(list, id);

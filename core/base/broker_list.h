@@ -17,6 +17,9 @@ bool hw_broker_list_remove(struct hw_broker_list *list, hw_broker_id_t id);
 struct hw_broker_list hw_broker_list_minus(const struct hw_broker_list *list,
                                            const struct hw_broker_list *without);
 
+/* The members, ascending: as Kafka has them where it collects them in sets (R0.4). */
+struct hw_broker_list hw_broker_list_sorted(struct hw_broker_list list);
+
 /* Same members in the same order. */
 bool hw_broker_list_equal(const struct hw_broker_list *a, const struct hw_broker_list *b);
 

@@ -10,10 +10,7 @@ struct election {
     bool unclean;          /* The leader may lack committed records. */
 };
 
-/*
- * The members of `among` that are in `a` or `b`, ascending: Kafka takes these lists from hash sets
- * of small ints (R0.4).
- */
+/* The members of `among` that are in `a` or `b`. */
 static struct hw_broker_list list_of_either(const struct hw_broker_list *among,
                                             const struct hw_broker_list *a,
                                             const struct hw_broker_list *b)
@@ -21,19 +18,12 @@ static struct hw_broker_list list_of_either(const struct hw_broker_list *among,
     struct hw_broker_list either = {.count = 0};
 
     for (int32_t i = 0; i < among->count; i++) {
-        hw_broker_id_t id = among->ids[i];
-        int32_t at = either.count;
-
-        if (!hw_broker_list_contains(a, id) && !hw_broker_list_contains(b, id)) {
-            continue;
+        if (hw_broker_list_contains(a, among->ids[i]) ||
+            hw_broker_list_contains(b, among->ids[i])) {
+            hw_broker_list_add(&either, among->ids[i]);
         }
-        for (; at > 0 && either.ids[at - 1] > id; at--) {
-            either.ids[at] = either.ids[at - 1];
-        }
-        either.ids[at] = id;
-        either.count++;
     }
-    return either;
+    return hw_broker_list_sorted(either);
 }
 
 static struct hw_broker_list list_of_one(hw_broker_id_t id)

@@ -5,26 +5,11 @@
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
 
-/* The members of a list, ascending: Kafka collects these in tree sets (R0.4). */
-static struct hw_broker_list list_sorted(struct hw_broker_list list)
-{
-    for (int32_t i = 1; i < list.count; i++) {
-        hw_broker_id_t id = list.ids[i];
-        int32_t at = i;
-
-        for (; at > 0 && list.ids[at - 1] > id; at--) {
-            list.ids[at] = list.ids[at - 1];
-        }
-        list.ids[at] = id;
-    }
-    return list;
-}
-
 bool hw_reassignment_begin(const struct hw_broker_list *replicas,
                            const struct hw_broker_list *target,
                            struct hw_reassignment *reassignment)
 {
-    struct hw_broker_list removing = list_sorted(hw_broker_list_minus(replicas, target));
+    struct hw_broker_list removing = hw_broker_list_sorted(hw_broker_list_minus(replicas, target));
 
     if (target->count + removing.count > HW_REPLICAS_MAX) {
         return false;
@@ -33,7 +18,7 @@ bool hw_reassignment_begin(const struct hw_broker_list *replicas,
     for (int32_t i = 0; i < removing.count; i++) {
         hw_broker_list_add(&reassignment->replicas, removing.ids[i]);
     }
-    reassignment->adding = list_sorted(hw_broker_list_minus(target, replicas));
+    reassignment->adding = hw_broker_list_sorted(hw_broker_list_minus(target, replicas));
     reassignment->removing = removing;
     return true;
 }
