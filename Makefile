@@ -9,7 +9,7 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, soak (a transaction of 1 GiB), mutants, bench, interop,
+# readme-rewrite, asan, valgrind, tsan, fuzz, soak (1 GiB, every kill), mutants, bench, interop,
 # live and live-bench (a real Kafka cluster),
 # bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
@@ -296,11 +296,13 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/core.a
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(CODEC_LIBS)
 
-# A transaction of 1 GiB in 64 MiB of memory. Its files take 4 GiB in $$TMPDIR.
+# A transaction of 1 GiB in 64 MiB of memory; its files take 4 GiB in $$TMPDIR. And a kill and a power
+# loss at every moment of SQL transactions that are Kafka's too, and a thousand kills at any time.
+SOAKS = test_sql_large_transaction test_sql_transactional_kill test_sql_transactional_power
 soak:
-	$(Q)$(MAKE_PROGRAMS) all $(BUILD)/test_sql_large_transaction
-	$(Q)HW_STAGED_MIB=1024 TESTS=test_sql_large_transaction \
-	  tests/run.sh --build $(BUILD) --timeout 900 sql
+	$(Q)$(MAKE_PROGRAMS) all $(SOAKS:%=$(BUILD)/%)
+	$(Q)HW_STAGED_MIB=1024 HW_TEST_FULL=1 TESTS='$(SOAKS)' \
+	  tests/run.sh --build $(BUILD) --timeout 3600 sql
 
 # Small changes to the core that no test notices: MUTANTS='--count 50 core/log'.
 mutants:

@@ -66,7 +66,6 @@ struct call {
 
 /* Of Linux's struct ptrace_syscall_info, whose names differ between C libraries. */
 enum {
-    SYSCALL_INFO_REQUEST = 0x420e,
     SYSCALL_INFO_ENTRY = 1,
     SYSCALL_INFO_SIZE = 88,
     SYSCALL_INFO_NUMBER_AT = 24,
@@ -75,12 +74,12 @@ enum {
 
 static struct call find_call(pid_t child)
 {
-    uint8_t info[SYSCALL_INFO_SIZE];
+    const int request = 0x420e; /* PTRACE_GET_SYSCALL_INFO */
+    uint8_t info[SYSCALL_INFO_SIZE] = {0};
     struct call call;
 
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how a size is given. */
-    if (ptrace((enum __ptrace_request)SYSCALL_INFO_REQUEST, child, (void *)sizeof info, info) <=
-        0) {
+    if (ptrace(request, child, (void *)sizeof info, info) <= 0) {
         fail_msg("PTRACE_GET_SYSCALL_INFO does not work");
     }
     memcpy(&call.number, info + SYSCALL_INFO_NUMBER_AT, sizeof call.number);

@@ -259,6 +259,48 @@ static void a_database_beside_the_cluster_of_another_one_is_an_error(void **stat
     expect_sql(f->db, "DROP TABLE u; SELECT count(*) FROM t_token", "1");
 }
 
+/* A leader's disk is not there when the database is opened: its log is looked at once it is. */
+static void a_transaction_whose_leader_comes_back_later_is_decided_then(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *reader = test_sql_open(f->path);
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "SELECT add_broker(9, NULL, '%s/nine')", f->directory);
+    expect_sql(f->db, path, "9");
+    expect_sql(f->db,
+               "CREATE VIRTUAL TABLE v USING highwater(transactional=1, replication.factor=1,"
+               " partitions=4); INSERT INTO v(\"partition\", value) VALUES (3, 'a');"
+               "SELECT leader FROM hw_partitions WHERE topic = 'v' AND \"partition\" = 3",
+               "9");
+    expect_sql(reader, "BEGIN; SELECT count(*) FROM plain", "0");
+    expect_sql(f->db,
+               "BEGIN; INSERT INTO plain VALUES (1); INSERT INTO u(value) VALUES ('c');"
+               "INSERT INTO v(\"partition\", value) VALUES (3, 'b')",
+               "");
+    expect_error(f->db, "COMMIT", SQLITE_BUSY, "database is locked");
+    /* What a kill would leave, with the disk in another place. */
+    shell(f, "cp -R . ../left.$$ && mv ../left.$$ left && rm left/exp.db-journal");
+    expect_sql(reader, "ROLLBACK", "");
+    expect_sql(f->db, "COMMIT; SELECT value FROM v ORDER BY \"offset\" DESC LIMIT 1", "b");
+    test_sql_close(reader);
+    test_sql_close(f->db);
+    shell(f, "mv nine gone");
+
+    (void)snprintf(path, sizeof path, "%s/left/exp.db", f->directory);
+    f->db = test_sql_open(path);
+    expect_sql(f->db,
+               "SELECT state FROM hw_brokers WHERE broker = 9; SELECT count(*) FROM u;"
+               "SELECT transactional_id, state FROM hw_transactions",
+               "crashed\n0\n__sql-0|CompleteAbort");
+    shell(f, "mv left/nine .");
+    expect_sql(f->db,
+               "SELECT restart(9); INSERT INTO v(\"partition\", value) VALUES (3, 'd');"
+               "SELECT group_concat(value) FROM v;"
+               "SELECT count(*) FROM hw_producers WHERE txn_start_offset IS NOT NULL",
+               "running\na,d\n0");
+}
+
 /* What a traced process syncs, of the database and of the logs. */
 struct syncs {
     long database;
@@ -342,6 +384,7 @@ int main(void)
         TEST(a_missing_shadow_table_fails_the_commit),
         TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
         TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
+        TEST(a_transaction_whose_leader_comes_back_later_is_decided_then),
         TEST(a_commit_adds_one_page_and_no_sync),
     };
 

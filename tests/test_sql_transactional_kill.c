@@ -32,12 +32,14 @@ struct fixture {
     char other[PATH_SIZE];
 };
 
-/* How the database makes a commit durable, and who moves the followers. */
+/* How the database makes a commit durable, and how many copies each log has. */
 static const struct setting {
     const char *journal_mode;
     const char *synchronous;
-} settings[] = {{"delete", "full"},    {"wal", "normal"},   {"truncate", "off"}, {"wal", "full"},
-                {"persist", "normal"}, {"delete", "extra"}, {"wal", "off"}};
+    int replicas;
+} settings[] = {{"delete", "full", 1}, {"wal", "normal", 3},     {"truncate", "off", 1},
+                {"wal", "full", 1},    {"persist", "normal", 1}, {"delete", "extra", 3},
+                {"wal", "off", 1}};
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 static bool is_full(void)
@@ -54,8 +56,9 @@ static uint64_t seed(void)
 
 static const char schema[] =
     "CREATE TABLE plain(x INTEGER PRIMARY KEY, y);"
-    "CREATE VIRTUAL TABLE t USING highwater(transactional=1, replication.factor=1);"
-    "CREATE VIRTUAL TABLE u USING highwater(transactional=1, replication.factor=1, partitions=2);"
+    "SELECT configure('replication', 'auto');"
+    "CREATE VIRTUAL TABLE t USING highwater(transactional=1);"
+    "CREATE VIRTUAL TABLE u USING highwater(transactional=1, partitions=2);"
     "CREATE TRIGGER outbox AFTER INSERT ON plain BEGIN"
     " INSERT INTO t(value) VALUES (new.x);"
     " INSERT INTO u(key, value, headers) VALUES (new.x, new.x, json_object('y', hex(new.y))); END;"
@@ -107,6 +110,22 @@ static sqlite3 *check_after_kill(const char *path, const char *changes)
     return db;
 }
 
+/* The same through a connection that may only read, which is refused where the database has to be
+ * rolled back first. */
+static void check_read_only(const char *path, const char *changes)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, NULL, NULL), SQLITE_OK);
+    if (strncmp(test_sql(db, "SELECT count(*) FROM plain"), "error", 5) != 0) {
+        check_same(db, changes);
+    }
+    test_sql_close(db);
+}
+
 /* And then the tables go on, and what was there stays. */
 static void check_goes_on(const char *path, const char *changes)
 {
@@ -140,7 +159,10 @@ static void begin(struct fixture *f, const struct setting *setting)
     test_directory_make(f->directory);
     (void)snprintf(f->path, sizeof f->path, "%s/exp.db", f->directory);
     (void)snprintf(f->other, sizeof f->other, "%s/other.db", f->directory);
-    (void)snprintf(sql, sizeof sql, "PRAGMA journal_mode = %s; %s", setting->journal_mode, schema);
+    (void)snprintf(sql, sizeof sql,
+                   "PRAGMA journal_mode = %s;"
+                   "SELECT configure('default.replication.factor', %d); %s",
+                   setting->journal_mode, setting->replicas, schema);
     db = test_sql_open(f->path);
     (void)test_sql(db, sql);
     test_sql_close(db);
@@ -171,6 +193,9 @@ static void look_at_copy(void *context, long number)
     assert_int_equal(system(command), 0);
     (void)snprintf(path, sizeof path, "%s.copy", run->f.directory);
     (void)snprintf(command, sizeof command, "%s/exp.db", path);
+    if (number / run->stride % 3 == 0) {
+        check_read_only(command, run->changes);
+    }
     check_goes_on(command, run->changes);
     test_directory_remove(path);
 }
