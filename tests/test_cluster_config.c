@@ -29,6 +29,7 @@ static void defaults_are_those_of_kafka(void **state)
         const char *value;
     } defaults[] = {
         {"acks", NULL},
+        {"broker.heartbeat.interval.ms", "2000"},
         {"broker.session.timeout.ms", "9000"},
         {"cleanup.policy", "delete"},
         {"clock", "virtual"},
@@ -279,9 +280,9 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "fetch.max.bytes", "max.incremental.fetch.session.cache.slots",
         "auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds",
         "leader.imbalance.per.broker.percentage", "unclean.leader.election.interval.ms",
-        "broker.heartbeat.interval.ms", "controlled.shutdown.enable",
-        "controlled.shutdown.max.retries", "controlled.shutdown.retry.backoff.ms", "log.dir",
-        "log.dirs", "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
+        "controlled.shutdown.enable", "controlled.shutdown.max.retries",
+        "controlled.shutdown.retry.backoff.ms", "log.dir", "log.dirs",
+        "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
         "log.retention.minutes",
         /* Transactions, producers, consumers. */
         "transaction.state.log.replication.factor", "transaction.state.log.min.isr",

@@ -180,8 +180,116 @@ static void a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_an
     }
     restart(t, 3);
     expect_done(t);
-    tick_to(t, 1000);
+    tick_to(t, 12000);
     expect_isr(t, "[1,2,3]");
+}
+
+/* How often the journal has this about a broker, and when last. */
+static int64_t times_of(struct test_cluster *t, const char *what, hw_time_ms_t *last_ms)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view event;
+    int64_t count = 0;
+
+    *last_ms = -1;
+    while (hw_cluster_next_event(t->cluster, &position, &event)) {
+        if (strcmp(event.event, "broker") == 0 && strcmp(event.detail, what) == 0) {
+            count++;
+            *last_ms = event.time_ms;
+        }
+    }
+    return count;
+}
+
+/* Semantics: W1.16, W1.17, W6.1, W6.5, W-C39 */
+static void a_broker_that_comes_back_soon_waits_for_its_own_session_to_end(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t at_ms;
+
+    begin(t, 2000, 2000);
+    tick_to(t, 4000); /* Heartbeats at 0, 2000, 4000. */
+    crash(t, 3);
+    tick_to(t, 6500);
+    restart(t, 3);
+    expect_done(t);
+    tick_to(t, 14499);
+    assert_int_equal(times_of(t, "refused: DUPLICATE_BROKER_REGISTRATION", &at_ms), 4);
+    assert_int_equal(at_ms, 12500);
+    tick_to(t, 20000);
+    assert_int_equal(times_of(t, "registered", &at_ms), 1);
+    assert_int_equal(at_ms, 14500);
+    assert_int_equal(times_of(t, "unfenced", &at_ms), 1);
+    assert_int_equal(at_ms, 14525);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* Semantics: F12, W6.2, W6.3, W6.4, W7.7 */
+static void
+a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t at_ms;
+
+    begin(t, 2000, 2000);
+    for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
+        link_both(t, HW_CONTROLLER, broker, 1000, 0);
+    }
+    tick_to(t, 5000); /* The last contact was at 4005. */
+    cut(t, 3, HW_CONTROLLER);
+    append_at(t, 5001);
+    tick_to(t, 20000);
+    assert_int_equal(times_of(t, "fenced", &at_ms), 1);
+    assert_int_equal(at_ms, 13500); /* The first check after 13005. */
+    expect_isr(t, "[1,2]");
+    heal(t, 3, HW_CONTROLLER);
+    tick_to(t,
+            24000); /* One that was lost is given up after 2000, and 2000 later comes the next. */
+    assert_int_equal(times_of(t, "unfenced", &at_ms), 1);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* Far away is not dead: every heartbeat is given up by its sender, and counts when it comes. One
+ * that is started there is registered, and never hears of it. Semantics: W0.2, W0.4, W-C47 */
+static void a_broker_far_from_the_controller_is_not_fenced(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t at_ms;
+
+    begin(t, 2000, 2000);
+    link_both(t, HW_CONTROLLER, 3, 1500000, 0);
+    tick_to(t, 100000);
+    assert_int_equal(times_of(t, "fenced", &at_ms), 0);
+    crash(t, 3);
+    tick_to(t, 120000);
+    restart(t, 3);
+    tick_to(t, 150000);
+    assert_true(times_of(t, "registered", &at_ms) >= 1);
+    assert_int_equal(times_of(t, "unfenced", &at_ms), 0);
+    expect_isr(t, "[1,2]");
+}
+
+/* Two heartbeats in a row that come too late are one too many. Semantics: F23, W-C35, W-C36 */
+static void a_session_outlives_one_lost_heartbeat(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t at_ms;
+
+    begin(t, 2000, 2000);
+    tick_to(t, 3000); /* Contacts at 0 and 2000. */
+    cut(t, 3, HW_CONTROLLER);
+    tick_to(t, 4500); /* The one of 4000 is lost: given up at 6000, the next at 8000. */
+    heal(t, 3, HW_CONTROLLER);
+    tick_to(t, 30000);
+    assert_int_equal(times_of(t, "fenced", &at_ms), 0);
+    configure(t, "broker.heartbeat.interval.ms", "5000");
+    tick_to(t, 41000);
+    cut(t, 3, HW_CONTROLLER);
+    tick_to(t, 46500);
+    heal(t, 3, HW_CONTROLLER);
+    tick_to(t, 70000);
+    assert_int_equal(times_of(t, "fenced", &at_ms), 1);
+    assert_int_equal(times_of(t, "unfenced", &at_ms), 1);
 }
 
 /* What a cut link holds up arrives when it heals. Semantics: W7.3 */
@@ -439,6 +547,10 @@ int main(void)
         STORY(an_idle_follower_asks_once_a_wait_and_a_cycle),
         STORY(a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later),
         STORY(a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer),
+        STORY(a_broker_that_comes_back_soon_waits_for_its_own_session_to_end),
+        STORY(a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself),
+        STORY(a_broker_far_from_the_controller_is_not_fenced),
+        STORY(a_session_outlives_one_lost_heartbeat),
         STORY(a_link_that_heals_in_time_has_lost_nothing),
         STORY(a_leader_that_dies_is_followed_by_one_that_is_told_of_it),
         STORY(a_topic_that_goes_takes_its_messages_with_it),

@@ -33,6 +33,7 @@ enum hw_status hw_cluster_insert_broker(struct hw_cluster *cluster, hw_broker_id
     made->is_dir_given = dir != NULL;
     made->state = HW_BROKER_RUNNING;
     made->down_since_ms = HW_TIME_NEVER;
+    made->contact_ms = cluster->now_ms;
     made->previous_epoch = HW_BROKER_EPOCH_NONE;
     hw_offset_checkpoint_init(&made->synced, cluster->allocator);
     hw_broker_reset_quotas(cluster, made);

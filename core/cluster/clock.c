@@ -126,14 +126,14 @@ static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
 {
     const struct hw_registration *registration =
         hw_metadata_find(&cluster->controller.metadata, broker->id);
+    hw_time_ms_t contact_ms = cluster->is_timed ? broker->contact_ms : broker->down_since_ms;
 
-    if (broker->down_since_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
+    if (contact_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
         return INT64_MAX;
     }
     return clock_boundary(
         cluster->next_session_check_ms, clock_session_period(cluster),
-        broker->down_since_ms +
-            hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms") + 1);
+        contact_ms + hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms") + 1);
 }
 
 static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)

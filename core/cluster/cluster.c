@@ -78,6 +78,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .batch_size = hw_config_int64(configs, NULL, "batch.size"),
         .buffer_memory = hw_config_int64(configs, NULL, "buffer.memory"),
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
+        .heartbeat_interval_ms = hw_config_int64(configs, NULL, "broker.heartbeat.interval.ms"),
         .has_wall_clock = hw_config_text(configs, NULL, "clock")[0] == 'w',
         .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
         .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',

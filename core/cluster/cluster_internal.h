@@ -47,7 +47,8 @@ struct hw_broker {
     bool may_take_directory; /* The user of this process said so: one elsewhere may be made. */
     enum hw_broker_state state;
     hw_time_ms_t
-        down_since_ms; /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
+        down_since_ms;       /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
+    hw_time_ms_t contact_ms; /* The same with replication=timed, by its heartbeats. */
     struct hw_metadata metadata;      /* As last told. */
     bool is_unregistered;             /* Restarted while cut off from the controller. */
     hw_broker_epoch_t previous_epoch; /* Of the process before, if that stopped cleanly; else
@@ -97,6 +98,7 @@ struct hw_cluster_settings {
     int64_t batch_size;
     int64_t buffer_memory;
     int64_t request_timeout_ms;
+    int64_t heartbeat_interval_ms;
     bool replicates_at_once; /* replication=auto */
     bool is_timed;           /* replication=timed */
     bool is_held;            /* replication=held */

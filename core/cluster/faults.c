@@ -7,6 +7,7 @@
 
 static const char state_running[] = "running";
 static const char state_crashed[] = "crashed";
+static const char state_starting[] = "starting";
 
 void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
 {
@@ -295,8 +296,10 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
     hw_broker_note(cluster, found, "started");
     *state = state_running;
     cluster->is_state_dirty = true;
-    if (!hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {
-        found->is_unregistered = true; /* It registers when the link heals. */
+    if (cluster->is_timed || !hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {
+        /* It registers when its messages arrive, or the link heals. */
+        found->is_unregistered = true;
+        *state = cluster->is_timed ? state_starting : state_running;
         return hw_cluster_finish_step(cluster, HW_OK, error);
     }
     status = hw_cluster_register(cluster, found, error);

@@ -220,7 +220,8 @@ bool hw_cluster_next_request(const struct hw_cluster *cluster, struct hw_positio
     *view = (struct hw_request_view){.id = request.id,
                                      .kind = request.kind,
                                      .topic = hw_cluster_topic_of(cluster, request.partition),
-                                     .partition = request.partition->number,
+                                     .partition =
+                                         request.partition == NULL ? -1 : request.partition->number,
                                      .sender = request.sender,
                                      .receiver = request.receiver,
                                      .state = request.state,

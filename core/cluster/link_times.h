@@ -51,9 +51,9 @@ bool hw_cluster_next_link(const struct hw_cluster *cluster, struct hw_position *
 /* One partition of a message that is under way, or that waits where it arrived. */
 struct hw_request_view {
     int64_t id;
-    const char *kind; /* fetch, alter_partition, notice */
-    const char *topic;
-    int32_t partition;
+    const char *kind;  /* fetch, alter_partition, notice, heartbeat, registration */
+    const char *topic; /* NULL: it is about none. */
+    int32_t partition; /* -1 then. */
     int64_t sender;
     int64_t receiver;
     const char *state;  /* travelling, waiting, answered, held */

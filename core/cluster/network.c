@@ -88,13 +88,17 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
     struct hw_partition *partition;
     enum hw_status status;
 
-    /* Restarted while it was cut off: it has not registered yet. */
+    /* Restarted while it was cut off: it has not registered yet. Where messages travel its own tell
+     * the controller that it lives. */
+    if (broker->is_unregistered && cluster->is_timed) {
+        return HW_OK;
+    }
     if (broker->is_unregistered) {
         status = hw_broker_put_strays_aside(cluster, broker, error);
         return status == HW_OK ? hw_cluster_register(cluster, broker, error) : status;
     }
     broker->down_since_ms = HW_TIME_NEVER;
-    status = hw_cluster_unfence(cluster, broker, error);
+    status = cluster->is_timed ? HW_OK : hw_cluster_unfence(cluster, broker, error);
     if (status == HW_OK) {
         status = hw_cluster_select(cluster, NULL, -1, &all, error);
     }

@@ -57,6 +57,78 @@ static enum hw_status timed_settle(struct hw_cluster *cluster, const struct time
     return status;
 }
 
+/* ------------------------------------------------------------------------- what the controller hears
+ */
+
+/* A new incarnation is registered once the session of the one before it is over (W6.5). */
+static enum hw_status timed_register(struct hw_cluster *cluster, struct hw_broker *broker,
+                                     struct hw_error *error)
+{
+    const struct hw_registration *registration =
+        hw_metadata_find(&cluster->controller.metadata, broker->id);
+    bool is_alive =
+        registration != NULL && !registration->fenced && broker->contact_ms != HW_TIME_NEVER &&
+        cluster->now_ms <= broker->contact_ms + hw_config_int64(&cluster->configs, NULL,
+                                                                "broker.session.timeout.ms");
+
+    hw_broker_note(cluster, broker,
+                   is_alive ? "refused: DUPLICATE_BROKER_REGISTRATION" : "registered");
+    return hw_timed_answer_registration(&cluster->timed, broker->id, !is_alive, error);
+}
+
+/* The last event has told the controller that a broker lives. One that was fenced, or has just
+ * been registered, is unfenced, and told of what it has missed. */
+static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_places *places,
+                                 struct hw_error *error)
+{
+    struct hw_broker *broker = hw_cluster_broker(cluster, cluster->timed.contact.broker);
+    const struct hw_registration *registration;
+    struct hw_step step;
+    enum hw_status status;
+
+    cluster->timed.contact.is_there = false;
+    if (broker == NULL || broker->state != HW_BROKER_RUNNING) {
+        return HW_OK;
+    }
+    if (cluster->timed.contact.is_registration) {
+        return timed_register(cluster, broker, error);
+    }
+    broker->contact_ms = cluster->now_ms;
+    registration = hw_metadata_find(&cluster->controller.metadata, broker->id);
+    if (!broker->is_unregistered && registration != NULL && !registration->fenced) {
+        return HW_OK;
+    }
+    hw_broker_note(cluster, broker, "unfenced");
+    status = broker->is_unregistered ? hw_broker_put_strays_aside(cluster, broker, error)
+                                     : hw_cluster_unfence(cluster, broker, error);
+    if (status == HW_OK && broker->is_unregistered) {
+        status = hw_cluster_register(cluster, broker, error);
+    }
+    if (status == HW_OK) {
+        step = hw_cluster_step(cluster);
+        status = hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
+        status = timed_settle(cluster, places, status, error);
+    }
+    return status;
+}
+
+/* Those that run send heartbeats. */
+static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_timed_beating beating[HW_BROKERS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        const struct hw_broker *broker = cluster->brokers[i];
+
+        if (broker->state == HW_BROKER_RUNNING) {
+            beating[count++] = (struct hw_timed_beating){.broker = broker->id,
+                                                         .is_registered = !broker->is_unregistered};
+        }
+    }
+    return hw_timed_beat(&cluster->timed, beating, count, error);
+}
+
 static int64_t timed_next_us(const struct hw_cluster *cluster)
 {
     int64_t load_us = hw_loads_next_us(cluster);
@@ -79,6 +151,9 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
         status = hw_timed_look(&cluster->timed, &step, error);
     }
     status = timed_settle(cluster, places, status, error);
+    if (status == HW_OK && cluster->timed.contact.is_there) {
+        status = timed_hear(cluster, places, error);
+    }
     return status == HW_OK && cluster->loads.count > 0 ? hw_loads_look(cluster, error) : status;
 }
 
@@ -90,6 +165,9 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
         hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
 
     status = timed_settle(cluster, places, status, error);
+    if (status == HW_OK) {
+        status = timed_beat(cluster, error);
+    }
     if (status == HW_OK) {
         status = hw_loads_look(cluster, error);
     }
@@ -113,6 +191,7 @@ enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t 
         return HW_OK;
     }
     cluster->timed.request_timeout_ms = cluster->settings.request_timeout_ms;
+    cluster->timed.heartbeat_interval_ms = cluster->settings.heartbeat_interval_ms;
     status = timed_gather(cluster, &places, error);
     if (status == HW_OK) {
         status = timed_run(cluster, &places, until_ms, error);
@@ -148,6 +227,12 @@ void hw_cluster_resolve_timed(struct hw_cluster *cluster)
     }
     hw_timed_stop(&cluster->timed);
     cluster->timed.now_us = cluster->now_ms * 1000;
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        struct hw_broker *broker = cluster->brokers[i];
+
+        broker->contact_ms =
+            broker->down_since_ms == HW_TIME_NEVER ? cluster->now_ms : broker->down_since_ms;
+    }
 }
 
 enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const char *verb,

@@ -32,6 +32,9 @@ static const struct hw_config_entry entries[] = {
     {"batch.size", "16384",
      "Bytes of records that INSERT gathers in one batch; 0 or more. 0: a batch for each record.",
      CLUSTER, INTEGER(0, INT32_MAX)},
+    {"broker.heartbeat.interval.ms", "2000",
+     "With replication=timed a broker tells the controller so often that it lives; 1 or more.",
+     CLUSTER, INTEGER(1, INT32_MAX)},
     {"broker.session.timeout.ms", "9000",
      "A broker that has been silent for longer is fenced, at a check of the controller, of which there "
      "are eight in such a time; 1 or more.",
@@ -217,7 +220,6 @@ static const struct {
 } without_effect[] = {
     {"auto.create.topics.enable", "CREATE VIRTUAL TABLE and create_topic() create topics"},
     {"auto.leader.rebalance.enable", BY_HAND},
-    {"broker.heartbeat.interval.ms", "a broker's session ends broker.session.timeout.ms after it stopped"},
     {"broker.id", "add_broker(id, rack, dir) sets it"},
     {"broker.rack", "add_broker(id, rack, dir) sets it"},
     {"compression.gzip.level", DEFAULT_LEVEL},

@@ -184,7 +184,7 @@
 			case "broker":
 				if (r) {
 					if (e.text === "started") r.up = true;
-					else if (e.text !== "fenced") {
+					else if (/^(crashed|lost power|shut down)$/.test(e.text)) {
 						r.up = false;
 						r.role = "down";
 					}
@@ -727,7 +727,7 @@
 				g.lineTo(x, mid(-2) + 4);
 				g.fill();
 			} else if (e.kind === "broker" && on && !/started/.test(e.text)) {
-				if (/fenced/.test(e.text)) flag("fenced", x - 2, laneY(e.broker) + 14, C.soft);
+				if (!/^(crashed|lost power|shut down)$/.test(e.text)) flag(e.text, x - 2, laneY(e.broker) + 14, C.soft);
 				else {
 					cross(x, mid(e.broker), 6, C.bad);
 					flag(e.text, x + 8, mid(e.broker), C.bad, true);
@@ -840,7 +840,7 @@
 			if (n) g.fillRect(x, 30 - (14 * n) / most, 1, (14 * n) / most);
 		});
 		for (const i of marks)
-			if (/loss|broker|truncate/.test(E[i].kind) && !/started/.test(E[i].text)) {
+			if (/loss|broker|truncate/.test(E[i].kind) && !/started|registered|unfenced/.test(E[i].text)) {
 				g.fillStyle = C.bad;
 				g.fillRect(X[i] * k - 1, 2, 2, 28);
 			}

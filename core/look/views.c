@@ -20,8 +20,9 @@ bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position
     *view = (struct hw_broker_view){
         .broker = broker->id,
         .rack = broker->rack,
-        .state = broker->state == HW_BROKER_SHUTDOWN            ? "shutdown"
-                 : broker->state == HW_BROKER_RUNNING           ? "running"
+        .state = broker->state == HW_BROKER_SHUTDOWN ? "shutdown"
+                 : broker->state == HW_BROKER_RUNNING
+                     ? (broker->is_unregistered && cluster->is_timed ? "starting" : "running")
                  : registration != NULL && registration->fenced ? "fenced"
                                                                 : "crashed",
         .broker_epoch = registration == NULL ? HW_BROKER_EPOCH_NONE : registration->epoch,

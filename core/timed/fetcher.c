@@ -633,6 +633,10 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
     case HW_TIMED_PROPOSAL_ARRIVES:
     case HW_TIMED_PROPOSAL_ANSWERED:
     case HW_TIMED_NOTICE_ARRIVES:
+    case HW_TIMED_HEARTBEAT_LEAVES:
+    case HW_TIMED_HEARTBEAT_ARRIVES:
+    case HW_TIMED_HEARTBEAT_ANSWERED:
+    case HW_TIMED_HEARTBEAT_LOST:
         break;
     }
     HW_ASSERT(false);

@@ -32,6 +32,7 @@ void hw_timed_release(struct hw_timed *timed)
     hw_free(allocator, timed->partitions, timed->partition_capacity * sizeof(void *));
     hw_free(allocator, timed->touched, timed->touched_capacity * sizeof *timed->touched);
     hw_free(allocator, timed->is_touched, timed->is_touched_capacity * sizeof *timed->is_touched);
+    hw_free(allocator, timed->hearts, timed->heart_capacity * sizeof *timed->hearts);
     hw_free(allocator, timed->disks, timed->disk_capacity * sizeof *timed->disks);
     hw_notices_release(&timed->notices);
     hw_wires_release(&timed->wires);
@@ -41,6 +42,7 @@ void hw_timed_release(struct hw_timed *timed)
 void hw_timed_stop(struct hw_timed *timed)
 {
     hw_timed_forget_partitions(timed);
+    hw_timed_forget_hearts(timed);
     timed->partition_count = 0;
     timed->touched_count = 0;
     timed->notices.count = 0;
@@ -221,6 +223,12 @@ static enum hw_status timed_dispatch(struct hw_timed *timed, const struct hw_ste
     }
     case HW_TIMED_NOTICE_ARRIVES:
         return hw_timed_deliver_notice(timed, step, event->what, error);
+    case HW_TIMED_HEARTBEAT_LEAVES:
+    case HW_TIMED_HEARTBEAT_ARRIVES:
+    case HW_TIMED_HEARTBEAT_ANSWERED:
+    case HW_TIMED_HEARTBEAT_LOST:
+        return hw_timed_heart_event(timed, (size_t)event->what, step, kind, event->generation,
+                                    error);
     }
     HW_ASSERT(false);
     return HW_OK;
@@ -233,6 +241,7 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
     enum hw_status status;
 
     timed_begin_touching(timed);
+    timed->contact.is_there = false;
     timed->now_us = event.due_us > timed->now_us ? event.due_us : timed->now_us;
     status = timed_dispatch(timed, step, &event, error);
     return status == HW_OK ? timed_after(timed, step, error) : status;
@@ -320,6 +329,23 @@ bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
             return true;
         }
         index -= count;
+    }
+    for (size_t i = 0; i < timed->heart_count; i++) {
+        const struct hw_timed_heart *heart = &timed->hearts[i];
+
+        if (heart->is_under_way && index-- == 0) {
+            *request = (struct hw_timed_request){.id = heart->request_id,
+                                                 .kind = heart->is_registered ? "heartbeat"
+                                                                              : "registration",
+                                                 .sender = heart->broker,
+                                                 .receiver = HW_CONTROLLER,
+                                                 .state = "travelling",
+                                                 .offset = HW_OFFSET_NONE,
+                                                 .sent_us = heart->sent_us,
+                                                 .due_us = heart->due_us,
+                                                 .wait_until_us = INT64_MAX};
+            return true;
+        }
     }
     if (index >= timed->notices.count) {
         return false;

@@ -10,6 +10,7 @@
  *
  *     fetcher.c     that loop
  *     proposals.c   a leader's AlterPartition requests, one under way for each broker
+ *     heartbeats.c  what the controller hears of a broker's life
  *     notices.c     what the controller tells brokers
  *     timed.c       the queue of what is due, and who takes part
  *     wire.c        how long a message travels;  event_queue.c: what is due first
@@ -39,6 +40,35 @@ struct hw_timed_disk {
     int64_t free_us;
 };
 
+/* A broker's heartbeats. */
+struct hw_timed_heart {
+    hw_broker_id_t broker;
+    bool beats;
+    bool is_named;      /* Among those that were named last. */
+    bool is_registered; /* As it knows. */
+    bool is_accepted;   /* Its registration is, whose answer is under way. */
+    bool is_under_way;  /* It waits for an answer. */
+    int64_t generation; /* Of what it waits for. */
+    int64_t request_id;
+    int64_t sent_us;
+    int64_t due_us; /* When it gives the answer up. */
+    int64_t last_request_us;
+    int64_t last_answer_us;
+};
+
+/* The controller has heard from a broker. */
+struct hw_timed_contact {
+    bool is_there;
+    hw_broker_id_t broker;
+    bool is_registration; /* It asks to be registered: hw_timed_answer_registration(). */
+};
+
+/* A broker that runs, and whether the controller had registered it when it began to. */
+struct hw_timed_beating {
+    hw_broker_id_t broker;
+    bool is_registered;
+};
+
 struct hw_timed {
     const struct hw_allocator *allocator;
     struct hw_random *random; /* The cluster's; borrowed. */
@@ -65,6 +95,11 @@ struct hw_timed {
     struct hw_timed_sender **senders;
     size_t sender_count;
     size_t sender_capacity;
+    int64_t heartbeat_interval_ms;
+    struct hw_timed_heart *hearts;
+    size_t heart_count;
+    size_t heart_capacity;
+    struct hw_timed_contact contact; /* Made by the last event. */
 };
 
 void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,
@@ -89,6 +124,17 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
 enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
                              struct hw_error *error);
 
+/* These brokers run now, and no others: those that begin to beat do so at once. Errors:
+ * HW_NO_MEMORY. */
+enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beating *brokers,
+                             size_t count, struct hw_error *error);
+
+/* What the controller says of a registration that timed->contact has told of. A broker that is
+ * accepted sends a heartbeat when it hears of it; else it asks again an interval later. Errors:
+ * HW_NO_MEMORY. */
+enum hw_status hw_timed_answer_registration(struct hw_timed *timed, hw_broker_id_t broker,
+                                            bool is_accepted, struct hw_error *error);
+
 /* When the next event is due; INT64_MAX: never. */
 int64_t hw_timed_next_us(const struct hw_timed *timed);
 
@@ -106,9 +152,9 @@ int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t 
 /* A message that is under way, or waits where it arrived, for people to look at. */
 struct hw_timed_request {
     int64_t id;
-    const char *kind; /* fetch, alter_partition, notice; static. */
-    const struct hw_partition *partition;
-    hw_broker_id_t sender; /* HW_CONTROLLER: the controller. */
+    const char *kind; /* fetch, alter_partition, notice, heartbeat, registration; static. */
+    const struct hw_partition *partition; /* NULL: it is about none. */
+    hw_broker_id_t sender;                /* HW_CONTROLLER: the controller. */
     hw_broker_id_t receiver;
     const char *state; /* travelling, waiting, answered, held; static. */
     hw_offset_t offset;

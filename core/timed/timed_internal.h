@@ -16,7 +16,11 @@ enum hw_timed_kind {
     HW_TIMED_REQUEST_FAILS,
     HW_TIMED_PROPOSAL_ARRIVES,
     HW_TIMED_PROPOSAL_ANSWERED,
-    HW_TIMED_NOTICE_ARRIVES
+    HW_TIMED_NOTICE_ARRIVES,
+    HW_TIMED_HEARTBEAT_LEAVES,
+    HW_TIMED_HEARTBEAT_ARRIVES,
+    HW_TIMED_HEARTBEAT_ANSWERED,
+    HW_TIMED_HEARTBEAT_LOST
 };
 
 enum hw_timed_fetcher_state {
@@ -127,6 +131,12 @@ enum hw_status hw_timed_sender_event(struct hw_timed *timed, struct hw_timed_sen
 enum hw_status hw_timed_sender_resume(struct hw_timed *timed, struct hw_timed_sender *sender,
                                       const struct hw_step *step, struct hw_error *error);
 void hw_timed_sender_destroy(const struct hw_timed *timed, struct hw_timed_sender *sender);
+
+/* heartbeats.c */
+enum hw_status hw_timed_heart_event(struct hw_timed *timed, size_t place,
+                                    const struct hw_step *step, enum hw_timed_kind kind,
+                                    int64_t generation, struct hw_error *error);
+void hw_timed_forget_hearts(struct hw_timed *timed);
 
 /* notices.c */
 enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *error);

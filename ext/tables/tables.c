@@ -12,7 +12,7 @@
 static const struct ext_column brokers[] = {
     {"broker", "INTEGER", "the broker's id"},
     {"rack", "TEXT", "the rack that it was added with; NULL: none"},
-    {"state", "TEXT", "running, crashed, fenced or shutdown"},
+    {"state", "TEXT", "running, starting, crashed, fenced or shutdown"},
     {"broker_epoch", "INTEGER", "a number that the controller gives with each registration"},
     {"dir", "TEXT", "its log directory"},
 };
@@ -213,7 +213,7 @@ static const struct ext_column links[] = {
 
 static const struct ext_column requests[] = {
     {"id", "INTEGER", "the message's number; the partitions of one request have it in common"},
-    {"kind", "TEXT", "fetch, alter_partition, notice"},
+    {"kind", "TEXT", "fetch, alter_partition, notice, heartbeat or registration"},
     EXT_COLUMN_TOPIC,
     EXT_COLUMN_PARTITION,
     {"sender", "INTEGER", "the broker that sent it, or controller"},

@@ -43,7 +43,7 @@ void fill_requests(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer(rows, view.id);
             ext_rows_text(rows, view.kind);
             ext_rows_text(rows, view.topic);
-            ext_rows_integer(rows, view.partition);
+            ext_rows_integer_unless(rows, view.partition, -1);
             add_end(rows, view.sender);
             add_end(rows, view.receiver);
             ext_rows_text(rows, view.state);
