@@ -140,24 +140,29 @@ static enum hw_status token_list_read_all(struct token_list *list, sqlite3 *db,
     return status;
 }
 
+/* Whether a pragma has that value; false where it cannot be asked. */
+static bool token_pragma_is(sqlite3 *db, const char *pragma, const char *value)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *found = NULL;
+    bool is_equal;
+
+    if (sqlite3_prepare_v2(db, pragma, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        found = (const char *)sqlite3_column_text(statement, 0);
+    }
+    is_equal = found != NULL && strcmp(found, value) == 0;
+    (void)sqlite3_finalize(statement);
+    return is_equal;
+}
+
 /* Whether the connection may look at an older commit than the newest: in WAL mode, within a
- * transaction that has read and not written. */
+ * transaction that has read and not written; but for one that keeps all others out. */
 static bool token_is_behind(sqlite3 *db)
 {
-    sqlite3_stmt *pragma = NULL;
-    bool is_wal = true;
-
-    if (sqlite3_txn_state(db, "main") != SQLITE_TXN_READ) {
-        return false;
-    }
-    if (sqlite3_prepare_v2(db, "PRAGMA main.journal_mode", -1, &pragma, NULL) == SQLITE_OK &&
-        sqlite3_step(pragma) == SQLITE_ROW) {
-        const char *mode = (const char *)sqlite3_column_text(pragma, 0);
-
-        is_wal = mode == NULL || strcmp(mode, "wal") == 0;
-    }
-    (void)sqlite3_finalize(pragma);
-    return is_wal;
+    return sqlite3_txn_state(db, "main") == SQLITE_TXN_READ &&
+           token_pragma_is(db, "PRAGMA main.journal_mode", "wal") &&
+           !token_pragma_is(db, "PRAGMA main.locking_mode", "exclusive");
 }
 
 /* The same through a connection that has seen nothing yet. */

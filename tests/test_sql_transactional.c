@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -301,6 +303,41 @@ static void a_transaction_whose_leader_comes_back_later_is_decided_then(void **s
                "running\na,d\n0");
 }
 
+/* Another process commits, cannot write its marker, and ends as if it had been killed. */
+static void commit_without_marker(const struct fixture *f)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        sqlite3 *db = test_sql_open(f->path);
+
+        (void)test_sql(db, "SELECT cut('controller', 1); BEGIN; INSERT INTO plain VALUES (1);"
+                           "INSERT INTO t(value) VALUES ('a'); COMMIT");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Its snapshot does not have the token, and must not decide. */
+static void a_reader_of_an_older_commit_decides_by_the_newest(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db, "PRAGMA journal_mode = WAL", "wal");
+    reopen(f);
+    expect_sql(f->db, "BEGIN; SELECT count(*) FROM plain", "0");
+    commit_without_marker(f);
+    expect_sql(f->db, "SELECT state FROM hw_transactions; SELECT count(*) FROM plain",
+               "PrepareCommit\n0");
+    expect_sql(f->db,
+               "COMMIT; SELECT heal(); SELECT count(*) FROM plain; SELECT value FROM t;"
+               "SELECT detail FROM hw_journal WHERE detail LIKE 'the database%'",
+               "0\n1\na\nthe database has committed the transaction of producer 0 epoch 0");
+}
+
 /* What a traced process syncs, of the database and of the logs. */
 struct syncs {
     long database;
@@ -385,6 +422,7 @@ int main(void)
         TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
         TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
         TEST(a_transaction_whose_leader_comes_back_later_is_decided_then),
+        TEST(a_reader_of_an_older_commit_decides_by_the_newest),
         TEST(a_commit_adds_one_page_and_no_sync),
     };
 
