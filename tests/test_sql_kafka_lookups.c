@@ -5,6 +5,7 @@
  */
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
+#include "tests/support_vectors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,6 +155,40 @@ static void offsets_of_the_next_segment_do_not_fit(void **state)
            "0|2|1\n5|12|0");
 }
 
+/* Of batches larger than 64 KiB a query of header columns reads headers; one of checksums all. */
+static void headers_of_large_batches_are_read_alone(void **state)
+{
+    enum { BATCHES = 8, VALUE_SIZE = 100 * 1024 };
+    static uint8_t value[VALUE_SIZE];
+    struct kafka_fixture *f = *state;
+
+    for (int i = 0; i < BATCHES; i++) {
+        test_put_record(
+            &f->log, &(struct test_log_record){.offset = i, .timestamp = 7, .producer_id = -1},
+            &(struct hw_record){.key_size = -1, .value = value, .value_size = VALUE_SIZE});
+    }
+    f->log.bytes[3 * (f->log.size / BATCHES) + 5000] ^= 1;
+    save(f, "t-0/" SEGMENT_0 ".log");
+    expect(f,
+           "SELECT count(*), sum(records), min(base_offset), max(last_offset), max(bytes_read) < "
+           "250000"
+           " FROM kafka_batches('$D');"
+           "SELECT count(*), sum(crc_ok), max(bytes_read) > 800000 FROM kafka_batches('$D');"
+           "SELECT base_offset FROM kafka_batches('$D') WHERE error IS NOT NULL;"
+           "SELECT group_concat(base_offset) FROM (SELECT base_offset FROM kafka_batches('$D')"
+           " ORDER BY base_offset DESC)",
+           "8|8|0|7|1\n8|7|1\n3\n7,6,5,4,3,2,1,0");
+    expect(
+        f,
+        "CREATE TEMP TABLE a AS SELECT base_offset, last_offset, records, leader_epoch, position,"
+        " size_bytes, crc, codec, max_timestamp, attributes, row_number FROM kafka_batches('$D');"
+        "CREATE TEMP TABLE b AS SELECT base_offset, last_offset, records, leader_epoch, position,"
+        " size_bytes, crc, codec, max_timestamp, attributes, row_number, crc_ok FROM"
+        " kafka_batches('$D'); ALTER TABLE b DROP COLUMN crc_ok;"
+        "SELECT count(*) FROM a; SELECT * FROM a EXCEPT SELECT * FROM b",
+        "8");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +199,7 @@ int main(void)
         kafka_test(a_damaged_old_batch_begins_where_the_one_before_ends),
         kafka_test(a_batch_that_is_there_twice_is_no_place_to_begin),
         kafka_test(offsets_of_the_next_segment_do_not_fit),
+        kafka_test(headers_of_large_batches_are_read_alone),
     };
 
     return cmocka_run_group_tests_name("sql_kafka_lookups", tests, NULL, NULL);

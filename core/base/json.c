@@ -29,6 +29,18 @@ size_t hw_json_character(const uint8_t *bytes, size_t size, char text[HW_JSON_CH
     return taken;
 }
 
+/* How many of the bytes stand in JSON as they are, up to the first that may not. */
+static size_t json_plain(const uint8_t *bytes, size_t size)
+{
+    size_t plain = 0;
+
+    while (plain < size && bytes[plain] >= 0x20 && bytes[plain] < 0x80 && bytes[plain] != '"' &&
+           bytes[plain] != '\\') {
+        plain++;
+    }
+    return plain;
+}
+
 enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
                                      struct hw_error *error)
 {
@@ -36,15 +48,58 @@ enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, 
     enum hw_status status = hw_buffer_append(json, "\"", 1, error);
 
     while (status == HW_OK && size > 0) {
-        char text[HW_JSON_CHARACTER_MAX];
-        size_t length;
-        size_t taken = hw_json_character(at, size, text, &length);
+        size_t taken = json_plain(at, size);
 
-        status = hw_buffer_append(json, text, length, error);
+        if (taken > 0) {
+            status = hw_buffer_append(json, at, taken, error);
+        } else {
+            char text[HW_JSON_CHARACTER_MAX];
+            size_t length;
+
+            taken = hw_json_character(at, size, text, &length);
+            status = hw_buffer_append(json, text, length, error);
+        }
         at += taken;
         size -= taken;
     }
     return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
+}
+
+enum hw_status hw_json_append_integer(struct hw_buffer *json, int64_t number,
+                                      struct hw_error *error)
+{
+    char digits[24];
+    char *end = digits + sizeof digits;
+    char *at = end;
+    uint64_t rest = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
+
+    do {
+        *--at = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0) {
+        *--at = '-';
+    }
+    return hw_buffer_append(json, at, (size_t)(end - at), error);
+}
+
+enum hw_status hw_json_append_name(struct hw_buffer *json, const char *name, bool is_first,
+                                   struct hw_error *error)
+{
+    size_t size = strlen(name);
+    enum hw_status status = hw_buffer_reserve(json, size + 4, error);
+
+    if (status == HW_OK && !is_first) {
+        json->bytes[json->size++] = ',';
+    }
+    if (status == HW_OK) {
+        json->bytes[json->size++] = '"';
+        memcpy(json->bytes + json->size, name, size);
+        json->size += size;
+        memcpy(json->bytes + json->size, "\":", 2);
+        json->size += 2;
+    }
+    return status;
 }
 
 enum hw_status hw_json_append_hex(struct hw_buffer *json, const uint8_t *bytes, size_t size,

@@ -5,6 +5,8 @@
 
 #include "core/base/buffer.h"
 
+#include <stdbool.h>
+
 /* Bytes that one character takes at the most: \u00XX. */
 enum { HW_JSON_CHARACTER_MAX = 8 };
 
@@ -19,6 +21,15 @@ size_t hw_json_character(const uint8_t *bytes, size_t size, char text[HW_JSON_CH
 /* Append a string with its quotes. Errors: HW_NO_MEMORY. */
 enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
                                      struct hw_error *error);
+
+/* Append a number. Errors: HW_NO_MEMORY. */
+enum hw_status hw_json_append_integer(struct hw_buffer *json, int64_t number,
+                                      struct hw_error *error);
+
+/* Append "name": with a comma in front, unless it is the first one of its object. The name is plain.
+ * Errors: HW_NO_MEMORY. */
+enum hw_status hw_json_append_name(struct hw_buffer *json, const char *name, bool is_first,
+                                   struct hw_error *error);
 
 /* Append bytes as a string of hex digits. Errors: HW_NO_MEMORY. */
 enum hw_status hw_json_append_hex(struct hw_buffer *json, const uint8_t *bytes, size_t size,

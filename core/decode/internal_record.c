@@ -291,7 +291,7 @@ static enum hw_status internal_append_bytes(struct hw_buffer *json, const uint8_
     if (size < 0) {
         return hw_buffer_append(json, "null", 4, error);
     }
-    status = hw_buffer_append_format(json, error, "{\"hex\":");
+    status = hw_buffer_append(json, "{\"hex\":", 7, error);
     if (status == HW_OK) {
         status = internal_append_hex(json, bytes, (size_t)size, is_hidden, error);
     }
@@ -319,23 +319,31 @@ enum hw_status hw_internal_record_append_key(const struct hw_internal_record *in
 static enum hw_status internal_append_head(const struct hw_internal_record *internal,
                                            struct hw_buffer *json, struct hw_error *error)
 {
-    enum hw_status status = hw_buffer_append_format(
-        json, error, internal->type < 0 ? "{\"type\":null" : "{\"type\":%d", internal->type);
+    enum hw_status status = hw_buffer_append(json, "{", 1, error);
 
+    if (status == HW_OK) {
+        status = hw_json_append_name(json, "type", true, error);
+    }
+    if (status == HW_OK) {
+        status = internal->type < 0 ? hw_buffer_append(json, "null", 4, error)
+                                    : hw_json_append_integer(json, internal->type, error);
+    }
     if (status == HW_OK && internal->layout != NULL) {
-        status = hw_buffer_append_format(json, error, ",\"name\":\"%s\"", internal->layout->name);
+        const char *name = internal->layout->name;
+
+        status = hw_json_append_name(json, "name", false, error);
+        status = status == HW_OK ? hw_json_append_string(json, name, strlen(name), error) : status;
     }
     if (status == HW_OK && internal->version >= 0) {
-        status = hw_buffer_append_format(json, error, ",\"version\":%d", internal->version);
+        status = hw_json_append_name(json, "version", false, error);
+        status = status == HW_OK ? hw_json_append_integer(json, internal->version, error) : status;
     }
     if (status == HW_OK && internal->record->key_size >= 0 &&
         internal->set != HW_MESSAGES_CONTROL) {
-        status = hw_buffer_append_format(json, error, ",\"key\":");
-        if (status == HW_OK) {
-            status = hw_internal_record_append_key(internal, json, error);
-        }
+        status = hw_json_append_name(json, "key", false, error);
+        status = status == HW_OK ? hw_internal_record_append_key(internal, json, error) : status;
     }
-    return status == HW_OK ? hw_buffer_append_format(json, error, ",\"value\":") : status;
+    return status == HW_OK ? hw_json_append_name(json, "value", false, error) : status;
 }
 
 static enum hw_status internal_append_tail(const struct hw_internal_record *internal,
@@ -345,14 +353,14 @@ static enum hw_status internal_append_tail(const struct hw_internal_record *inte
     enum hw_status status = HW_OK;
 
     if (internal->has_value && internal->trailing_size > 0) {
-        status = hw_buffer_append_format(json, error, ",\"trailing\":");
+        status = hw_json_append_name(json, "trailing", false, error);
         if (status == HW_OK) {
             status = internal_append_hex(json, internal->trailing, internal->trailing_size,
                                          !shows_secrets && internal_hides(internal), error);
         }
     }
     if (status == HW_OK && internal->error[0] != '\0') {
-        status = hw_buffer_append_format(json, error, ",\"error\":");
+        status = hw_json_append_name(json, "error", false, error);
         if (status == HW_OK) {
             status = hw_json_append_string(json, internal->error, strlen(internal->error), error);
         }

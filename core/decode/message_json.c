@@ -4,7 +4,6 @@
 #include "core/base/json.h"
 #include "core/base/uuid.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,11 +127,12 @@ static enum hw_status message_append_single(const struct hw_message *message,
     case HW_MESSAGE_UUID:
         memcpy(bytes.bytes, value->of.bytes, sizeof bytes.bytes);
         hw_uuid_format(&bytes, uuid);
-        return hw_buffer_append_format(json, error, "\"%s\"", uuid);
+        return hw_json_append_string(json, uuid, HW_UUID_TEXT_SIZE - 1, error);
     case HW_MESSAGE_FLOAT64:
         return message_append_real(json, value->of.real, error);
     case HW_MESSAGE_BOOL:
-        return hw_buffer_append_format(json, error, value->of.number != 0 ? "true" : "false");
+        return value->of.number != 0 ? hw_buffer_append(json, "true", 4, error)
+                                     : hw_buffer_append(json, "false", 5, error);
     case HW_MESSAGE_INT8:
     case HW_MESSAGE_INT16:
     case HW_MESSAGE_UINT16:
@@ -140,7 +140,7 @@ static enum hw_status message_append_single(const struct hw_message *message,
     case HW_MESSAGE_INT64:
         break;
     }
-    return hw_buffer_append_format(json, error, "%" PRId64, value->of.number);
+    return hw_json_append_integer(json, value->of.number, error);
 }
 
 static enum hw_status message_append_value(const struct hw_message *message,
@@ -191,7 +191,7 @@ static enum hw_status message_append_struct(const struct hw_message *message,
                                             struct hw_error *error)
 {
     enum hw_status status = hw_buffer_append(json, "{", 1, error);
-    const char *separator = "";
+    bool is_first = true;
 
     for (int i = 0; i < shape.count && status == HW_OK; i++) {
         const struct hw_message_field *field = &shape.fields[i];
@@ -200,8 +200,8 @@ static enum hw_status message_append_struct(const struct hw_message *message,
         if (value->presence == HW_MESSAGE_ABSENT) {
             continue;
         }
-        status = hw_buffer_append_format(json, error, "%s\"%s\":", separator, field->name);
-        separator = ",";
+        status = hw_json_append_name(json, field->name, is_first, error);
+        is_first = false;
         if (status == HW_OK && value->presence == HW_MESSAGE_PRESENT && !shows_secrets &&
             message_is_secret(message, shape, first, field)) {
             status = hw_buffer_append_format(json, error, "\"%s\"", HW_MESSAGE_SECRET);

@@ -24,7 +24,8 @@ struct hw_partition_scan_options {
     struct hw_segment_range range;
     bool wants_records; /* A row a record; otherwise a row a batch. */
     /* With wants_records: nothing of the records themselves is asked for, only how many there are.
-     * Those of a whole batch are as many as its header says, and are not read. */
+     * Those of a whole batch are as many as its header says, and are not read. Without: nothing but
+     * headers is asked for, neither checksums nor faults, and range.trusts_headers can be set. */
     bool is_counting;
 };
 

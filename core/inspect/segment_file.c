@@ -65,6 +65,11 @@ void hw_segment_file_set_window(struct hw_segment_file *file, size_t window_max)
     file->window_max = window_max < WINDOW_MIN ? (size_t)WINDOW_MIN : window_max;
 }
 
+void hw_segment_file_trust_headers(struct hw_segment_file *file)
+{
+    file->trusts_headers = true;
+}
+
 int64_t hw_segment_file_size_bytes(const struct hw_segment_file *file)
 {
     return file->size_bytes;

@@ -80,6 +80,10 @@ void hw_segment_file_close(struct hw_segment_file *file);
 /* Most bytes that are read ahead of need, 1 MiB at first: for who has many files open. */
 void hw_segment_file_set_window(struct hw_segment_file *file, size_t window_max);
 
+/* Believe batches of more than 64 KiB by their headers, where the next one stands just behind them with
+ * larger offsets: of the rest nothing is read, and no checksum computed. */
+void hw_segment_file_trust_headers(struct hw_segment_file *file);
+
 int64_t hw_segment_file_size_bytes(const struct hw_segment_file *file);
 hw_offset_t hw_segment_file_base_offset(const struct hw_segment_file *file);
 /* Bytes that were read from the file so far. */

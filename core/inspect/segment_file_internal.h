@@ -12,6 +12,7 @@ struct hw_segment_file {
     hw_offset_t base_offset;
     hw_offset_t offset_max; /* No offset of the file is above it. */
     bool is_closed;
+    bool trusts_headers;
     hw_offset_t next_base; /* Of the segment behind a closed one. */
 
     struct hw_buffer window; /* The bytes from window_position on. */

@@ -72,6 +72,9 @@ enum hw_status hw_segment_scan_open(const struct hw_allocator *allocator, struct
         if (place->is_closed) {
             hw_segment_file_set_closed(made->file, place->next_base);
         }
+        if (range->trusts_headers) {
+            hw_segment_file_trust_headers(made->file);
+        }
         if (range->window_max > 0) {
             hw_segment_file_set_window(made->file, range->window_max);
         }

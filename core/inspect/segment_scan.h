@@ -36,7 +36,8 @@ struct hw_segment_range {
     hw_offset_t last_offset;    /* INT64_MAX: to the end. */
     hw_time_ms_t timestamp_min; /* INT64_MIN: any. */
     bool is_backwards;
-    size_t window_max; /* hw_segment_file_set_window(); 0: as it is. */
+    size_t window_max;   /* hw_segment_file_set_window(); 0: as it is. */
+    bool trusts_headers; /* hw_segment_file_trust_headers(). */
 };
 
 /*

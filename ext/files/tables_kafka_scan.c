@@ -315,6 +315,12 @@ static const enum kafka_term batches_terms[BATCHES_COLUMN_COUNT] = {
     [BATCHES_MAX_TIMESTAMP] = KAFKA_TERM_TIMESTAMP, [BATCHES_TOPIC] = KAFKA_TERM_TOPIC,
     [BATCHES_PARTITION] = KAFKA_TERM_PARTITION,     [BATCHES_PATH] = KAFKA_TERM_PATH};
 
+/* What more than headers tells: checksums, faults, and what stands in the batch. */
+enum {
+    BATCHES_OTHER_COLUMNS =
+        1 << BATCHES_CRC_OK | 1 << BATCHES_ERROR | 1 << BATCHES_CONTROL_TYPE | 1 << BATCHES_BYTES
+};
+
 /* Columns that come out of the header. */
 static void header_column(const struct hw_batch *batch, enum batches_column column,
                           sqlite3_context *context)
@@ -566,6 +572,8 @@ const struct kafka_scan_table kafka_scan_tables[] = {
                 .key = KAFKA_SCAN_KEY},
      .terms = batches_terms,
      .first_no_argument = BATCHES_ROW_NUMBER,
+     .header_columns =
+         ((UINT64_C(1) << BATCHES_COLUMN_COUNT) - 1) & ~(uint64_t)BATCHES_OTHER_COLUMNS,
      .column = batches_column},
 };
 

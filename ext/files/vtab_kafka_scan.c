@@ -75,6 +75,7 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
                                             .partition = plan->partition};
     enum hw_status status = HW_OK;
 
+    options.scan.range.trusts_headers = plan->is_counting && !definition->wants_records;
     cursor->path = sqlite3_value_dup(plan->path);
     if (cursor->path == NULL) {
         return hw_error_no_memory(error, definition->schema.name);
