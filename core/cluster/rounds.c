@@ -202,7 +202,20 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
-/* So many rounds, and it does not come to rest: say which partition it is. */
+/* Whose replica has moved since its changes were noted in `before`; the leader by the record where
+ * none has. */
+static hw_broker_id_t rounds_who_moved(const struct hw_partition *partition,
+                                       const uint64_t before[HW_REPLICAS_MAX])
+{
+    for (int32_t i = 0; i < partition->replica_count; i++) {
+        if (partition->replicas[i]->changes != before[i]) {
+            return partition->brokers[i];
+        }
+    }
+    return partition->record.leader;
+}
+
+/* So many rounds, and it does not come to rest: say which partition it is, and who moves. */
 static enum hw_status rounds_give_up(struct hw_cluster *cluster, const struct gathered *gathered,
                                      struct hw_error *error)
 {
@@ -210,19 +223,26 @@ static enum hw_status rounds_give_up(struct hw_cluster *cluster, const struct ga
 
     for (size_t i = 0; i < gathered->count; i++) {
         struct hw_partition *partition = gathered->partitions[i];
-        uint64_t before = hw_partition_changes(partition);
+        uint64_t all = hw_partition_changes(partition);
+        uint64_t before[HW_REPLICAS_MAX];
+        hw_broker_id_t broker;
         int64_t records;
-        enum hw_status status =
-            cluster->variant->fetch_round(&partition, 1, &step, &records, error);
+        enum hw_status status;
 
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            before[r] = partition->replicas[r]->changes;
+        }
+        status = cluster->variant->fetch_round(&partition, 1, &step, &records, error);
         if (status != HW_OK) {
             return status;
         }
-        if (hw_partition_changes(partition) != before) {
-            return hw_error_set(error, HW_CORRUPT,
-                                "%s does not come to rest in %d rounds: hw_journal shows what its"
-                                " followers do",
-                                partition->name, (int)ROUNDS_MAX);
+        if (hw_partition_changes(partition) != all) {
+            broker = rounds_who_moved(partition, before);
+            return hw_error_refuse(error, HW_KAFKA_UNKNOWN_SERVER_ERROR,
+                                   "%s does not come to rest in %d rounds, broker %" PRId32
+                                   " moves on and on: hw_journal shows what it does, crash(%" PRId32
+                                   ") stops it",
+                                   partition->name, (int)ROUNDS_MAX, broker, broker);
         }
     }
     return HW_OK;
