@@ -77,6 +77,24 @@ static const char *const readers[] = {
     "SELECT count(*) FROM hw_brokers",
 };
 
+/* Producers whose records are delivered, over a leader that dies. */
+static const char *const producers[] = {
+    "SELECT create_topic('t', 1, 2)",
+    "SELECT configure('retries', 3), configure('check.invariants', 'true')",
+    "SELECT init_producer('pay'), init_producer()",
+    "SELECT begin_txn(0)",
+    "SELECT produce('t', 0, NULL, 'a', 'all', '{\"producer\":0}')",
+    "SELECT produce('t', 0, NULL, 'b', 'all', '{\"producer\":1}')",
+    "SELECT fetch('t', 0, 2), crash(1), promote('t', 0, 2)",
+    "SELECT produce('t', 0, NULL, 'c', 'all', '{\"producer\":1}')",
+    "SELECT tick(1), restart(1), replicate()",
+    "SELECT why('t', 0, 0), why('t', 0, 1), diagram('t', 0)",
+    "SELECT abort_txn(0), replicate()",
+    "SELECT why('t', 0, 0), count(*) FROM hw_producers, hw_transactions",
+    "SELECT init_producer('pay')",
+    "SELECT delete_topic('t'), tick(200000)",
+};
+
 static const char *const transactional[] = {
     "CREATE TABLE plain(x)",
     "CREATE VIRTUAL TABLE t USING highwater(transactional=1, replication.factor=2)",
@@ -169,6 +187,12 @@ static void transactional_tables_survive_every_failed_allocation(void **state)
     sweep(transactional, sizeof transactional / sizeof transactional[0]);
 }
 
+static void producers_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    sweep(producers, sizeof producers / sizeof producers[0]);
+}
+
 static void readers_and_faults_survive_every_failed_allocation(void **state)
 {
     enum { READER_COUNT = sizeof readers / sizeof readers[0] };
@@ -188,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(topics_and_transactions_survive_every_failed_allocation),
         cmocka_unit_test(transactional_tables_survive_every_failed_allocation),
+        cmocka_unit_test(producers_survive_every_failed_allocation),
         cmocka_unit_test(readers_and_faults_survive_every_failed_allocation)};
     sqlite3_mem_methods failing;
 

@@ -8,3 +8,7 @@ SELECT count(produce(topic, "partition", 'highwater ' || i, printf('%.*c', i * 5
                      json_object('headers', json_object('i', i), 'timestamp', 1800000000000 + i)))
   FROM hw_partitions, number;
 SELECT replicate();
+-- What the broker's producer has left open would hide all that comes.
+SELECT abort_hanging(topic, "partition", txn_start_offset)
+  FROM hw_producers JOIN hw_partitions USING (topic, "partition") WHERE broker = leader AND txn_start_offset IS NOT NULL;
+SELECT replicate();
