@@ -49,6 +49,7 @@
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
 #include "core/io/memory_store.h"
+#include "core/io/overlay_store.h"
 #include "core/io/posix_path.h"
 #include "core/io/posix_store.h"
 #include "core/look/metrics.h"

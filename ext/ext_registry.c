@@ -15,6 +15,7 @@ struct ext_cluster {
     struct ext_cluster *next;
     atomic_int references; /* Made from none, and taken to none, under the list's mutex only. */
     char *directory;
+    bool is_reader;
     sqlite3_mutex *mutex;          /* NULL where SQLite was built without threads. */
     struct hw_snapshots snapshots; /* Of one in memory, whose store and cluster live in it. */
     struct hw_store *store;
@@ -76,6 +77,29 @@ static hw_time_ms_t wall_now(void *context)
     return now_ms - unix_epoch_ms;
 }
 
+static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_allocator *allocator,
+                                  const struct ext_cluster_options *options, struct hw_error *error)
+{
+    struct hw_store *files = NULL;
+    enum hw_status status;
+
+    if (options->directory == NULL) {
+        return hw_memory_store_create(allocator, &entry->store, error);
+    }
+    status =
+        hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT, &files, error);
+    if (status != HW_OK || !options->is_reader) {
+        entry->store = files;
+        return status;
+    }
+    status =
+        hw_overlay_store_create(&ext_allocator, files, hw_posix_store_probe, &entry->store, error);
+    if (status != HW_OK) {
+        hw_store_destroy(files);
+    }
+    return status;
+}
+
 static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
@@ -90,9 +114,8 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
     if (entry->directory == NULL || (entry->mutex == NULL && sqlite3_threadsafe() != 0)) {
         return hw_error_no_memory(error, "a cluster");
     }
-    status = in_memory ? hw_memory_store_create(allocator, &entry->store, error)
-                       : hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
-                                               &entry->store, error);
+    entry->is_reader = options->is_reader;
+    status = entry_store(entry, allocator, options, error);
     if (status != HW_OK) {
         return status;
     }
@@ -132,12 +155,14 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     return HW_OK;
 }
 
-/* Directories are absolute paths, so that of a cluster in memory is never found. */
-static struct ext_cluster *find_open(const char *directory)
+/* Directories are absolute paths, so that of a cluster in memory is never found. A reader takes also
+ * one that is written. */
+static struct ext_cluster *find_open(const char *directory, bool is_reader)
 {
     struct ext_cluster *entry = clusters;
 
-    while (entry != NULL && strcmp(entry->directory, directory) != 0) {
+    while (entry != NULL &&
+           (strcmp(entry->directory, directory) != 0 || (entry->is_reader && !is_reader))) {
         entry = entry->next;
     }
     return entry;
@@ -150,7 +175,7 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
     struct ext_cluster *found;
 
     enter(list_mutex());
-    found = options->directory == NULL ? NULL : find_open(options->directory);
+    found = options->directory == NULL ? NULL : find_open(options->directory, options->is_reader);
     if (found == NULL) {
         status = entry_create(options, cluster, error);
     } else {

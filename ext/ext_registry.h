@@ -25,6 +25,7 @@ struct ext_cluster_options {
     const char *protocol;  /* Of a new cluster; NULL: the default. */
     uint64_t seed;
     int32_t broker_count; /* Of a new cluster; 0: the default. */
+    bool is_reader; /* Nothing is written to the directory: it is read as it is at this moment. */
 };
 
 /*

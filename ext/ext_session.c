@@ -162,6 +162,16 @@ static void decide_topics(struct ext_session *session)
     ext_cluster_unlock(session->cluster);
 }
 
+/*
+ * Whether nothing may be written beside the database: who loads the extension for others' SQL, or
+ * may only read database and directory, sees what is there, as SQLite shows such a database.
+ */
+static bool reads_only(const struct ext_session *session, const char *directory)
+{
+    return directory != NULL &&
+           (session->is_restricted || (session->is_read_only && !hw_posix_may_write(directory)));
+}
+
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error)
 {
@@ -171,6 +181,7 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
 
     if (session->cluster == NULL) {
         status = options_of_database(session->db, &options, path, error);
+        options.is_reader = status == HW_OK && reads_only(session, options.directory);
         if (status == HW_OK) {
             status = ext_registry_open(&options, &session->cluster, error);
         }

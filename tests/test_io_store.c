@@ -10,6 +10,7 @@
 
 #include "core/base/buffer.h"
 #include "core/io/memory_store.h"
+#include "core/io/overlay_store.h"
 #include "core/io/posix_store.h"
 #include "tests/support_directory.h"
 #include "tests/support_faulty_store.h"
@@ -24,7 +25,7 @@
 
 #include <cmocka.h>
 
-enum store_kind { MEMORY, POSIX, POSIX_ONE_DESCRIPTOR, FAULTY_MEMORY, FAULTY_POSIX };
+enum store_kind { MEMORY, POSIX, POSIX_ONE_DESCRIPTOR, FAULTY_MEMORY, FAULTY_POSIX, OVERLAY };
 
 struct test_store {
     enum store_kind kind;
@@ -614,6 +615,13 @@ static void create_store(struct test_store *t)
         assert_ok(hw_memory_store_create(allocator, &t->inner, &error));
         (void)snprintf(t->root, sizeof t->root, "root");
         assert_ok(hw_store_make_directory(t->inner, t->root, &error));
+    } else if (t->kind == OVERLAY) {
+        struct hw_store *lower;
+
+        assert_ok(hw_memory_store_create(allocator, &lower, &error));
+        (void)snprintf(t->root, sizeof t->root, "root");
+        assert_ok(hw_store_make_directory(lower, t->root, &error));
+        assert_ok(hw_overlay_store_create(allocator, lower, NULL, &t->inner, &error));
     } else {
         size_t descriptors_max = t->kind == POSIX_ONE_DESCRIPTOR ? 1 : 100;
 
@@ -648,7 +656,7 @@ static int tear_down(void **state)
         hw_store_destroy(t->store);
     }
     hw_store_destroy(t->inner);
-    if (t->kind != MEMORY && t->kind != FAULTY_MEMORY) {
+    if (t->kind != MEMORY && t->kind != FAULTY_MEMORY && t->kind != OVERLAY) {
         test_directory_remove(t->root);
     }
     bytes_in_use = t->heap.bytes_in_use;
@@ -733,5 +741,6 @@ int main(void)
            run_over("io_store: posix", POSIX) +
            run_over("io_store: posix, one descriptor", POSIX_ONE_DESCRIPTOR) +
            run_over("io_store: faulty over memory", FAULTY_MEMORY) +
-           run_over("io_store: faulty over posix", FAULTY_POSIX);
+           run_over("io_store: faulty over posix", FAULTY_POSIX) +
+           run_over("io_store: overlay", OVERLAY);
 }

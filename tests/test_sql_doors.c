@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -399,10 +400,133 @@ static void one_connection_has_one_of_the_two(void **state)
     test_sql_close(db);
 }
 
+/* Every file below the directory with its content, so that a change would show. */
+static char *contents_of(const struct doors *f)
+{
+    char command[2 * HW_PATH_MAX + 100];
+    char *text = calloc(1, 20000);
+    FILE *pipe;
+
+    (void)snprintf(command, sizeof command, "cd '%s' && find . -type f -exec cksum {} + | sort -k3",
+                   f->directory);
+    pipe = popen(command, "r");
+    assert_non_null(text);
+    assert_non_null(pipe);
+    assert_true(fread(text, 1, 19999, pipe) > 0);
+    assert_int_equal(pclose(pipe), 0);
+    return text;
+}
+
+/* A cluster whose process was killed: its last record is in the leader's log alone, behind a torn
+ * one. */
+static void leave_a_killed_cluster(const struct doors *f)
+{
+    pid_t child = fork();
+    int status;
+    FILE *log;
+
+    if (child == 0) {
+        sqlite3 *db = test_sql_open(f->path);
+
+        (void)test_sql(db, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
+                           "INSERT INTO t(value) VALUES ('a'), ('b'); SELECT replicate('t');"
+                           "INSERT INTO t(value) VALUES ('c')");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    log = fopen(with_directory(f, "", "/exp.db-highwater/broker-1/t-0/00000000000000000000.log"),
+                "ab");
+    assert_non_null(log);
+    assert_int_equal(fwrite("torn", 1, 4, log), 4);
+    assert_int_equal(fclose(log), 0);
+}
+
+static void expect_read(sqlite3 *db)
+{
+    expect_sql(db,
+               "SELECT \"offset\", value FROM t;"
+               "SELECT leo, hw FROM hw_replicas WHERE broker = 1",
+               "0|a\n1|b\n3|2");
+}
+
+/* Case: F-64. Nothing is locked and nothing recovered: each byte stays. */
+static void the_restricted_entry_writes_nothing_beside_a_database(void **state)
+{
+    struct doors *f = *state;
+    char *before;
+    char *after;
+    sqlite3 *db;
+
+    leave_a_killed_cluster(f);
+    before = contents_of(f);
+    db = open_by(f->path, SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+    expect_read(db);
+    after = contents_of(f);
+    assert_string_equal(after, before);
+    test_sql_close(db);
+    free(after);
+    after = contents_of(f);
+    assert_string_equal(after, before);
+    free(after);
+    free(before);
+
+    /* Who may write still can, beside it. */
+    db = open_by(f->path, SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
+    expect_read(db);
+    {
+        sqlite3 *writer = test_sql_open(f->path);
+
+        expect_sql(writer, "SELECT replicate('t') > 0; SELECT count(*) FROM t", "1\n3");
+        expect_read(db);
+        test_sql_close(writer);
+    }
+    test_sql_close(db);
+}
+
+/* Case: F-64. A user who may only read, which root may do in a process of its own. */
+static void who_may_only_read_reads(void **state)
+{
+    struct doors *f = *state;
+    char command[2 * HW_PATH_MAX + 100];
+    char *before;
+    char *after;
+    pid_t child;
+    int status;
+
+    leave_a_killed_cluster(f);
+    (void)snprintf(command, sizeof command, "chmod -R a-w,a+rX '%s' && chmod a+x '%s/..'",
+                   f->directory, f->directory);
+    assert_int_equal(system(command), 0);
+    before = contents_of(f);
+    child = fork();
+    if (child == 0) {
+        sqlite3 *db = open_by(f->path, SQLITE_OPEN_READONLY, "sqlite3_highwater_init", SQLITE_OK);
+
+        if (geteuid() == 0 && seteuid(65534) != 0) {
+            _exit(2);
+        }
+        expect_read(db);
+        expect_error(db, "SELECT produce('t', 0, NULL, 'd')", SQLITE_ERROR,
+                     "INVALID_REQUEST: the database is open for reading only");
+        test_sql_close(db);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    after = contents_of(f);
+    assert_string_equal(after, before);
+    free(after);
+    free(before);
+    (void)snprintf(command, sizeof command, "chmod -R u+w '%s'", f->directory);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(the_restricted_entry_writes_nothing_beside_a_database),
+        TEST(who_may_only_read_reads),
         TEST(an_sqlite_that_is_too_old_is_told_so),
         TEST(a_database_in_memory_has_its_cluster_in_memory),
         TEST(who_may_only_read_makes_no_files_elsewhere),

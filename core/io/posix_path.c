@@ -6,9 +6,11 @@
 #include "core/io/posix_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { POSIX_PATH_SIZE = PATH_MAX > HW_PATH_MAX ? PATH_MAX : HW_PATH_MAX };
 
@@ -84,4 +86,10 @@ enum hw_status hw_posix_real_path(const char *path, char real[HW_PATH_MAX], stru
         prefix[length] = '\0';
     }
     return posix_path_join(path, existing, path + length, real, error);
+}
+
+bool hw_posix_may_write(const char *directory)
+{
+    return faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) == 0 ||
+           (errno != EACCES && errno != EROFS && errno != EPERM);
 }

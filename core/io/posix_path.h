@@ -12,4 +12,7 @@
  */
 enum hw_status hw_posix_real_path(const char *path, char real[HW_PATH_MAX], struct hw_error *error);
 
+/* Whether this process may make files in the directory; true where there is none. */
+bool hw_posix_may_write(const char *directory);
+
 #endif /* HW_IO_POSIX_PATH_H */

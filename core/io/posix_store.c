@@ -290,6 +290,42 @@ static enum hw_status posix_lock(struct hw_store *base, const char *path, struct
     return HW_OK;
 }
 
+/* The directory of `path`, or the file where a file system has no locks for directories: whether
+ * somebody has locked it. What cannot be opened is locked by nobody. */
+static bool probe_is_locked(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool is_locked = false;
+
+    if (descriptor >= 0) {
+        is_locked = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        (void)close(descriptor);
+    }
+    return is_locked;
+}
+
+enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
+                                    struct hw_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[HW_PATH_MAX];
+    enum hw_status status =
+        hw_path_format(directory, error, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+                       slash == NULL ? "." : path);
+    int descriptor;
+
+    (void)store;
+    if (status != HW_OK || (!probe_is_locked(directory) && !probe_is_locked(path))) {
+        return status;
+    }
+    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    status = error_locked(descriptor, path, error);
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    return status;
+}
+
 /* The store */
 
 static void posix_destroy(struct hw_store *base)

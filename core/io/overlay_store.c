@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* Two stores as one: the upper one, in memory, wins. */
+#include "core/io/overlay_store.h"
+
+#include "core/base/buffer.h"
+#include "core/base/memory.h"
+#include "core/io/memory_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct overlay_store {
+    struct hw_store base; /* Must be first. */
+    const struct hw_allocator *allocator;
+    struct hw_store *lower;
+    struct hw_store *upper;
+    hw_overlay_probe *probe;
+    struct hw_name_list removed; /* Paths whose files below are not seen. */
+    uint64_t changes;            /* Grows with each file that the upper store gets. */
+};
+
+struct overlay_file {
+    struct hw_file base; /* Must be first. */
+    struct overlay_store *store;
+    struct hw_file *under; /* In the upper store, or the lower one, there for reading. */
+    char *path;
+    uint64_t seen; /* The store's changes when it was last looked whether it is in the upper one. */
+    bool is_upper;
+    bool is_writable;
+};
+
+/* --------------------------------------------------------------------------------------- names */
+
+static bool overlay_is_removed(const struct overlay_store *store, const char *path)
+{
+    for (size_t i = 0; i < store->removed.count; i++) {
+        if (hw_path_below(path, store->removed.names[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the lower store still has under that name. */
+static enum hw_status overlay_look_below(struct overlay_store *store, const char *path,
+                                         struct hw_path_look *look, struct hw_error *error)
+{
+    *look = (struct hw_path_look){.exists = false};
+    return overlay_is_removed(store, path) ? HW_OK : hw_store_look(store->lower, path, look, error);
+}
+
+static enum hw_status overlay_look(struct hw_store *base, const char *path,
+                                   struct hw_path_look *look, struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    enum hw_status status = hw_store_look(store->upper, path, look, error);
+
+    return status == HW_OK && !look->exists ? overlay_look_below(store, path, look, error) : status;
+}
+
+/* Make the directories in the upper store that a new name there needs, and that there are. */
+static enum hw_status overlay_make_parents(struct overlay_store *store, const char *path,
+                                           struct hw_error *error)
+{
+    char directory[HW_PATH_MAX];
+    struct hw_path_look look;
+    enum hw_status status = hw_path_format(directory, error, "%s", path);
+
+    for (char *at = directory; status == HW_OK && (at = strchr(at + 1, '/')) != NULL;) {
+        *at = '\0';
+        status = overlay_look(&store->base, directory, &look, error);
+        if (status == HW_OK && !look.exists) {
+            status = hw_error_set(error, HW_NOT_FOUND,
+                                  "'%.300s' cannot be made: its directory does not exist", path);
+        } else if (status == HW_OK) {
+            status = hw_store_make_directory(store->upper, directory, error);
+        }
+        *at = '/';
+    }
+    return status;
+}
+
+static enum hw_status overlay_copy_up(struct overlay_store *store, const char *path,
+                                      struct hw_error *error)
+{
+    struct hw_buffer content;
+    struct hw_file *file = NULL;
+    enum hw_status status;
+
+    hw_buffer_init(&content, store->allocator);
+    status = hw_store_read_whole(store->lower, path, SIZE_MAX, &content, error);
+    if (status == HW_OK) {
+        status = overlay_make_parents(store, path, error);
+    }
+    if (status == HW_OK) {
+        status = hw_store_open(store->upper, path, HW_OPEN_TRUNCATE, &file, error);
+    }
+    if (status == HW_OK && content.size > 0) {
+        status = hw_file_write_at(file, 0, content.bytes, content.size, error);
+    }
+    hw_file_close(file);
+    hw_buffer_release(&content);
+    store->changes++;
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- files */
+
+/* Go on in the upper store, if the file has come there. */
+static enum hw_status overlay_refresh(struct overlay_file *file, struct hw_error *error)
+{
+    struct overlay_store *store = file->store;
+    struct hw_path_look look;
+    struct hw_file *upper;
+    enum hw_status status;
+
+    if (file->is_upper || file->seen == store->changes) {
+        return HW_OK;
+    }
+    status = hw_store_look(store->upper, file->path, &look, error);
+    if (status == HW_OK && look.exists && !look.is_directory) {
+        status = hw_store_open(store->upper, file->path, HW_OPEN_EXISTING, &upper, error);
+        if (status == HW_OK) {
+            hw_file_close(file->under);
+            file->under = upper;
+            file->is_upper = true;
+        }
+    }
+    file->seen = store->changes;
+    return status;
+}
+
+/* The same, where it is to be written. */
+static enum hw_status overlay_prepare(struct overlay_file *file, struct hw_error *error)
+{
+    enum hw_status status =
+        file->is_writable
+            ? overlay_refresh(file, error)
+            : hw_error_set(error, HW_MISUSE, "'%.300s' is open for reading only", file->path);
+
+    if (status == HW_OK && !file->is_upper) {
+        status = overlay_copy_up(file->store, file->path, error);
+        status = status == HW_OK ? overlay_refresh(file, error) : status;
+    }
+    return status;
+}
+
+static enum hw_status overlay_read_at(struct hw_file *base, int64_t position, void *bytes,
+                                      size_t size, size_t *got, struct hw_error *error)
+{
+    struct overlay_file *file = (struct overlay_file *)base;
+    enum hw_status status = overlay_refresh(file, error);
+
+    return status == HW_OK ? hw_file_read_at(file->under, position, bytes, size, got, error)
+                           : status;
+}
+
+static enum hw_status overlay_write_at(struct hw_file *base, int64_t position, const void *bytes,
+                                       size_t size, struct hw_error *error)
+{
+    struct overlay_file *file = (struct overlay_file *)base;
+    enum hw_status status = overlay_prepare(file, error);
+
+    return status == HW_OK ? hw_file_write_at(file->under, position, bytes, size, error) : status;
+}
+
+static enum hw_status overlay_size(struct hw_file *base, int64_t *size_bytes,
+                                   struct hw_error *error)
+{
+    struct overlay_file *file = (struct overlay_file *)base;
+    enum hw_status status = overlay_refresh(file, error);
+
+    return status == HW_OK ? hw_file_size(file->under, size_bytes, error) : status;
+}
+
+static enum hw_status overlay_truncate(struct hw_file *base, int64_t size_bytes,
+                                       struct hw_error *error)
+{
+    struct overlay_file *file = (struct overlay_file *)base;
+    int64_t now = -1;
+    enum hw_status status = overlay_size(base, &now, error);
+
+    /* An open log is cut to the size that it has, which need not copy it. */
+    if (status == HW_OK && (now != size_bytes || !file->is_writable)) {
+        status = overlay_prepare(file, error);
+        status = status == HW_OK ? hw_file_truncate(file->under, size_bytes, error) : status;
+    }
+    return status;
+}
+
+static enum hw_status overlay_sync(struct hw_file *base, struct hw_error *error)
+{
+    (void)base, (void)error; /* Nothing of it is to last. */
+    return HW_OK;
+}
+
+static void overlay_close(struct hw_file *base)
+{
+    struct overlay_file *file = (struct overlay_file *)base;
+    const struct hw_allocator *allocator = file->store->allocator;
+
+    hw_file_close(file->under);
+    hw_text_free(allocator, file->path);
+    hw_free(allocator, file, sizeof *file);
+}
+
+static const struct hw_file_methods overlay_file_methods = {.read_at = overlay_read_at,
+                                                            .write_at = overlay_write_at,
+                                                            .size = overlay_size,
+                                                            .truncate = overlay_truncate,
+                                                            .sync = overlay_sync,
+                                                            .close = overlay_close};
+
+/* Open what is under the name, and say where that was. */
+static enum hw_status overlay_open_under(struct overlay_store *store, const char *path,
+                                         enum hw_open_mode mode, struct hw_file **under,
+                                         bool *is_upper, struct hw_error *error)
+{
+    struct hw_path_look upper;
+    struct hw_path_look lower = {.exists = false};
+    enum hw_status status = hw_store_look(store->upper, path, &upper, error);
+
+    if (status == HW_OK && !upper.exists) {
+        status = overlay_look_below(store, path, &lower, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    *is_upper = !lower.exists || mode == HW_OPEN_TRUNCATE;
+    if (!*is_upper) {
+        return hw_store_open(store->lower, path, HW_OPEN_READ, under, error);
+    }
+    if (!upper.exists && (mode == HW_OPEN_OR_CREATE || mode == HW_OPEN_TRUNCATE)) {
+        status = overlay_make_parents(store, path, error);
+        store->changes++;
+    }
+    return status == HW_OK ? hw_store_open(store->upper, path, mode, under, error) : status;
+}
+
+static enum hw_status overlay_open(struct hw_store *base, const char *path, enum hw_open_mode mode,
+                                   struct hw_file **opened, struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    struct overlay_file *file = hw_alloc_zeroed(store->allocator, sizeof *file);
+    enum hw_status status;
+
+    if (file == NULL) {
+        return hw_error_no_memory(error, "an open file");
+    }
+    file->base.methods = &overlay_file_methods;
+    file->store = store;
+    file->is_writable = mode != HW_OPEN_READ;
+    file->path = hw_text_copy(store->allocator, path);
+    status = file->path == NULL
+                 ? hw_error_no_memory(error, "an open file")
+                 : overlay_open_under(store, path, mode, &file->under, &file->is_upper, error);
+    file->seen = store->changes;
+    if (status != HW_OK) {
+        overlay_close(&file->base);
+        return status;
+    }
+    *opened = &file->base;
+    return HW_OK;
+}
+
+/* ---------------------------------------------------------------------------------- directories */
+
+static enum hw_status overlay_rename(struct hw_store *base, const char *from, const char *to,
+                                     struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    struct hw_path_look upper;
+    struct hw_path_look lower;
+    enum hw_status status = hw_store_look(store->upper, from, &upper, error);
+
+    if (status == HW_OK) {
+        status = overlay_look_below(store, from, &lower, error);
+    }
+    if (status == HW_OK && lower.exists && lower.is_directory) {
+        return hw_error_set(error, HW_IO, "'%.300s' is in a directory that is only read", from);
+    }
+    if (status == HW_OK && lower.exists && !upper.exists) {
+        status = overlay_copy_up(store, from, error);
+    }
+    if (status == HW_OK) {
+        status = overlay_make_parents(store, to, error);
+    }
+    if (status == HW_OK && lower.exists) {
+        status = hw_name_list_add(&store->removed, from, error);
+    }
+    store->changes++;
+    return status == HW_OK ? hw_store_rename(store->upper, from, to, error) : status;
+}
+
+static enum hw_status overlay_remove(struct hw_store *base, const char *path,
+                                     struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    struct hw_path_look upper;
+    struct hw_path_look lower;
+    enum hw_status status = hw_store_look(store->upper, path, &upper, error);
+
+    if (status == HW_OK) {
+        status = overlay_look_below(store, path, &lower, error);
+    }
+    if (status == HW_OK && (upper.exists || !lower.exists)) {
+        status = hw_store_remove(store->upper, path, error);
+    }
+    return status == HW_OK && lower.exists ? hw_name_list_add(&store->removed, path, error)
+                                           : status;
+}
+
+static int overlay_compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Add what the lower store has in the directory and is not in `names`, whose first `count` are
+ * sorted. */
+static enum hw_status overlay_list_below(struct overlay_store *store, const char *path,
+                                         struct hw_name_list *names, struct hw_error *error)
+{
+    struct hw_name_list lower = {.allocator = store->allocator};
+    size_t count = names->count;
+    enum hw_status status = hw_store_list(store->lower, path, &lower, error);
+
+    for (size_t i = 0; status == HW_OK && i < lower.count; i++) {
+        char full[HW_PATH_MAX];
+
+        status = hw_path_join(full, path, lower.names[i], error);
+        if (status == HW_OK && !overlay_is_removed(store, full) &&
+            (count == 0 || bsearch(&lower.names[i], names->names, count, sizeof *names->names,
+                                   overlay_compare_names) == NULL)) {
+            status = hw_name_list_add(names, lower.names[i], error);
+        }
+    }
+    hw_name_list_release(&lower);
+    return status;
+}
+
+static enum hw_status overlay_list(struct hw_store *base, const char *path,
+                                   struct hw_name_list *names, struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    struct hw_path_look upper;
+    struct hw_path_look lower;
+    enum hw_status status = hw_store_look(store->upper, path, &upper, error);
+
+    if (status == HW_OK) {
+        status = overlay_look_below(store, path, &lower, error);
+    }
+    if (status == HW_OK && (upper.exists || !lower.exists)) {
+        status = hw_store_list(store->upper, path, names, error);
+    }
+    if (status == HW_OK && lower.exists) {
+        status = overlay_list_below(store, path, names, error);
+    }
+    if (status == HW_OK && names->count > 1) {
+        qsort(names->names, names->count, sizeof *names->names, overlay_compare_names);
+    }
+    return status;
+}
+
+static enum hw_status overlay_make_directory(struct hw_store *base, const char *path,
+                                             struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    struct hw_path_look look;
+    enum hw_status status = overlay_look(base, path, &look, error);
+
+    if (status != HW_OK || (look.exists && look.is_directory)) {
+        return status;
+    }
+    if (look.exists) {
+        return hw_error_set(error, HW_IO, "'%.300s' exists and is not a directory", path);
+    }
+    status = overlay_make_parents(store, path, error);
+    return status == HW_OK ? hw_store_make_directory(store->upper, path, error) : status;
+}
+
+static enum hw_status overlay_sync_directory(struct hw_store *base, const char *path,
+                                             struct hw_error *error)
+{
+    struct hw_path_look look;
+    enum hw_status status = overlay_look(base, path, &look, error);
+
+    /* Nothing of it is to last. */
+    if (status == HW_OK && !look.exists) {
+        return hw_error_set(error, HW_NOT_FOUND, "'%.300s' does not exist", path);
+    }
+    return status == HW_OK && !look.is_directory
+               ? hw_error_set(error, HW_IO, "'%.300s' is not a directory", path)
+               : status;
+}
+
+static enum hw_status overlay_lock(struct hw_store *base, const char *path, struct hw_file **lock,
+                                   struct hw_error *error)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+    enum hw_status status = store->probe == NULL ? HW_OK : store->probe(store->lower, path, error);
+
+    if (status == HW_OK) {
+        status = overlay_make_parents(store, path, error);
+    }
+    return status == HW_OK ? hw_store_lock(store->upper, path, lock, error) : status;
+}
+
+static void overlay_destroy(struct hw_store *base)
+{
+    struct overlay_store *store = (struct overlay_store *)base;
+
+    hw_name_list_release(&store->removed);
+    hw_store_destroy(store->upper);
+    hw_store_destroy(store->lower);
+    hw_free(store->allocator, store, sizeof *store);
+}
+
+static const struct hw_store_methods overlay_store_methods = {
+    .open = overlay_open,
+    .rename = overlay_rename,
+    .remove = overlay_remove,
+    .list = overlay_list,
+    .make_directory = overlay_make_directory,
+    .sync_directory = overlay_sync_directory,
+    .look = overlay_look,
+    .lock = overlay_lock,
+    .destroy = overlay_destroy,
+};
+
+enum hw_status hw_overlay_store_create(const struct hw_allocator *allocator, struct hw_store *lower,
+                                       hw_overlay_probe *probe, struct hw_store **store,
+                                       struct hw_error *error)
+{
+    struct overlay_store *made = hw_alloc_zeroed(allocator, sizeof *made);
+    enum hw_status status;
+
+    if (made == NULL) {
+        return hw_error_no_memory(error, "a store");
+    }
+    made->base.methods = &overlay_store_methods;
+    made->allocator = allocator;
+    made->lower = lower;
+    made->probe = probe;
+    made->removed.allocator = allocator;
+    status = hw_memory_store_create(allocator, &made->upper, error);
+    if (status != HW_OK) {
+        hw_free(allocator, made, sizeof *made);
+        return status;
+    }
+    *store = &made->base;
+    return HW_OK;
+}
