@@ -253,6 +253,9 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
             view->error = "its log could not be opened, hw_journal says why: put that right, then "
                           "restart() the broker";
         }
+        if (!hw_broker_list_contains(&partition->record.replicas, broker)) {
+            view->state = "DeletingReplica"; /* It has not heard yet, and then its files go. */
+        }
         position->replica = (size_t)broker + 1;
         return true;
     }

@@ -58,7 +58,7 @@ static const struct ext_column replicas[] = {
     {"role", "TEXT", "leader or follower, as the broker was told; offline where it does not run"},
     {"state", "TEXT",
      "Kafka's name of what the replica does: NewReplica, TruncatingLog, OnlineFetchingReplica, "
-     "OnlineReplica (the leader, or without one), FailedReplica, OfflineReplica"},
+     "OnlineReplica (the leader, or without one), FailedReplica, OfflineReplica, DeletingReplica"},
     {"leader_epoch", "INTEGER", "the leader epoch that this broker was told last"},
     {"leo", "INTEGER", "its log end offset; NULL while it is down"},
     {"hw", "INTEGER", "the high watermark that it knows"},
