@@ -103,6 +103,7 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
     found->state = HW_BROKER_CRASHED;
+    hw_notices_forget(&cluster->timed.notices, found->id);
     found->previous_epoch = HW_BROKER_EPOCH_NONE;
     if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
         found->down_since_ms = cluster->now_ms;
@@ -183,6 +184,7 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 
     broker->down_since_ms = HW_TIME_NEVER;
     broker->is_unregistered = false;
+    hw_notices_forget(&cluster->timed.notices, broker->id); /* It is told anew. */
     broker->previous_epoch = HW_BROKER_EPOCH_NONE;
     (void)hw_controller_register(&cluster->controller, broker->id);
     if (!was_clean) {

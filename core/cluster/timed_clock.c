@@ -76,6 +76,23 @@ static enum hw_status timed_register(struct hw_cluster *cluster, struct hw_broke
     return hw_timed_answer_registration(&cluster->timed, broker->id, !is_alive, error);
 }
 
+/* Those that run send heartbeats. */
+static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_timed_beating beating[HW_BROKERS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        const struct hw_broker *broker = cluster->brokers[i];
+
+        if (broker->state == HW_BROKER_RUNNING) {
+            beating[count++] = (struct hw_timed_beating){.broker = broker->id,
+                                                         .is_registered = !broker->is_unregistered};
+        }
+    }
+    return hw_timed_beat(&cluster->timed, beating, count, error);
+}
+
 /* The last event has told the controller that a broker lives. One that was fenced, or has just
  * been registered, is unfenced, and told of what it has missed. */
 static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_places *places,
@@ -105,28 +122,14 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
         status = hw_cluster_register(cluster, broker, error);
     }
     if (status == HW_OK) {
+        status = timed_beat(cluster, error);
+    }
+    if (status == HW_OK) {
         step = hw_cluster_step(cluster);
         status = hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
         status = timed_settle(cluster, places, status, error);
     }
     return status;
-}
-
-/* Those that run send heartbeats. */
-static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *error)
-{
-    struct hw_timed_beating beating[HW_BROKERS_MAX];
-    size_t count = 0;
-
-    for (size_t i = 0; i < cluster->broker_count; i++) {
-        const struct hw_broker *broker = cluster->brokers[i];
-
-        if (broker->state == HW_BROKER_RUNNING) {
-            beating[count++] = (struct hw_timed_beating){.broker = broker->id,
-                                                         .is_registered = !broker->is_unregistered};
-        }
-    }
-    return hw_timed_beat(&cluster->timed, beating, count, error);
 }
 
 static int64_t timed_next_us(const struct hw_cluster *cluster)
@@ -153,6 +156,9 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
     status = timed_settle(cluster, places, status, error);
     if (status == HW_OK && cluster->timed.contact.is_there) {
         status = timed_hear(cluster, places, error);
+    }
+    if (cluster->settings.checks_invariants) {
+        hw_cluster_check(cluster);
     }
     return status == HW_OK && cluster->loads.count > 0 ? hw_loads_look(cluster, error) : status;
 }

@@ -44,6 +44,18 @@ bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *n
     return false;
 }
 
+void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < notices->count; i++) {
+        if (notices->notices[i].broker != broker) {
+            notices->notices[kept++] = notices->notices[i];
+        }
+    }
+    notices->count = kept;
+}
+
 void hw_notices_release(struct hw_notices *notices)
 {
     hw_free(notices->allocator, notices->notices, notices->capacity * sizeof *notices->notices);

@@ -38,6 +38,9 @@ enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *
 /* Take the notice of this id out. Returns false where it is not there. */
 bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice);
 
+/* Those that were told to this broker are not delivered: its process, or its connection, has gone. */
+void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker);
+
 void hw_notices_release(struct hw_notices *notices);
 
 #endif /* HW_REPLICATION_NOTICES_H */

@@ -39,6 +39,16 @@ static enum hw_status heart_rest(struct hw_timed *timed, struct hw_timed_heart *
                              (int64_t)(heart - timed->hearts), ++heart->generation, error);
 }
 
+bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    for (size_t i = 0; i < timed->heart_count; i++) {
+        if (timed->hearts[i].broker == broker) {
+            return timed->hearts[i].is_told;
+        }
+    }
+    return true;
+}
+
 enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beating *brokers,
                              size_t count, struct hw_error *error)
 {
@@ -55,6 +65,7 @@ enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beati
             return status;
         }
         heart->is_named = true;
+        heart->is_told = brokers[i].is_registered;
         if (!heart->beats) {
             heart->beats = true;
             heart->is_registered = brokers[i].is_registered;

@@ -51,7 +51,8 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
     }
     /* What a cut link has swallowed is told again when it heals. */
     replica = hw_partition_find(notice.partition, notice.broker);
-    if (replica == NULL || !hw_links_connected(step->links, HW_CONTROLLER, notice.broker)) {
+    if (replica == NULL || !hw_timed_is_told(timed, notice.broker) ||
+        !hw_links_connected(step->links, HW_CONTROLLER, notice.broker)) {
         return HW_OK;
     }
     notices_note(&notice, HW_EVENT_DELIVER);

@@ -45,6 +45,7 @@ struct hw_timed_heart {
     hw_broker_id_t broker;
     bool beats;
     bool is_named;      /* Among those that were named last. */
+    bool is_told;       /* The controller has registered it, so it hears of records. */
     bool is_registered; /* As it knows. */
     bool is_accepted;   /* Its registration is, whose answer is under way. */
     bool is_under_way;  /* It waits for an answer. */
