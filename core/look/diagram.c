@@ -365,7 +365,7 @@ static void draw_mark(struct diagram *d, int column, const char *name, hw_offset
 }
 
 /* Add ", producer 4 from 2 on" to the line that ends at *column; false where it is full. */
-static bool put_open(struct diagram *d, int *column, const struct hw_producer *producer)
+static bool draw_open(struct diagram *d, int *column, const struct hw_producer *producer)
 {
     static const char title[] = "open transactions: ";
     char text[DIAGRAM_WIDTH];
@@ -387,7 +387,7 @@ static void draw_open_transactions(struct diagram *d, const struct hw_producer_s
     line_begin(d);
     for (size_t i = 0; i < state->count && fits; i++) {
         if (state->producers[i].transaction_start != HW_OFFSET_NONE) {
-            fits = put_open(d, &column, &state->producers[i]);
+            fits = draw_open(d, &column, &state->producers[i]);
         }
     }
     if (column > 0) {

@@ -137,7 +137,7 @@ static enum hw_status unstable_say(const struct unstable *u, const struct hw_row
                : unstable_say_pin(u);
 }
 
-static enum hw_status aborted_say(const struct unstable *u, const struct hw_row *row)
+static enum hw_status unstable_say_aborted(const struct unstable *u, const struct hw_row *row)
 {
     struct unstable_record marker;
     enum hw_status status = unstable_find(u, row->record.offset, row->producer_id, &marker);
@@ -162,7 +162,7 @@ enum hw_status hw_why_not_committed(struct hw_cluster *cluster, const struct hw_
         return unstable_say(&u, row);
     }
     if (strcmp(row->visibility, "aborted") == 0) {
-        return aborted_say(&u, row);
+        return unstable_say_aborted(&u, row);
     }
     return hw_buffer_append(text, row->visibility, strlen(row->visibility), error);
 }

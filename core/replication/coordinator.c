@@ -119,7 +119,7 @@ struct hw_transaction_entry *hw_coordinator_find_producer(const struct hw_coordi
 }
 
 /* Ids from outside that are larger are not counted on: there is always a next one. */
-static const int64_t producer_id_limit = INT64_MAX / 2;
+static const int64_t coordinator_id_limit = INT64_MAX / 2;
 
 int64_t hw_coordinator_new_producer_id(struct hw_coordinator *coordinator)
 {
@@ -128,7 +128,7 @@ int64_t hw_coordinator_new_producer_id(struct hw_coordinator *coordinator)
 
 void hw_coordinator_saw_producer_id(struct hw_coordinator *coordinator, int64_t producer_id)
 {
-    if (producer_id >= coordinator->next_producer_id && producer_id < producer_id_limit) {
+    if (producer_id >= coordinator->next_producer_id && producer_id < coordinator_id_limit) {
         coordinator->next_producer_id = producer_id + 1;
     }
 }
