@@ -149,6 +149,14 @@ static void a_commit_in_a_transaction_counts_by_its_own_offset(void **state)
            "1|committed|NULL|0\n2|committed|1|1\n3|committed|2|2\n4|aborted|3|5\n5|pending|4|7\n"
            "NULL|deleted|NULL|8");
     expect(f, SHOWN ", 1, 1001)", "1|committed|NULL|0\n2|committed|1|1");
+    /* Rows of other arguments are other rows, also where SQLite joins scans. */
+    expect(f,
+           "SELECT count(*) FROM kafka_offsets WHERE (of_path = '$D' AND history = 1) OR"
+           " (of_path = '$D' AND at = 1006) OR (of_path = '$D' AND at = 1003);"
+           "SELECT count(*) FROM kafka_offsets WHERE of_path = '$D' AND history IN (0, 1);"
+           "SELECT min(row_number), max(row_number) FROM kafka_offsets('$D', NULL, 1003)"
+           " WHERE row_number < 10",
+           "9\n6\nNULL|NULL");
 }
 
 /* Row: I015, I011 */

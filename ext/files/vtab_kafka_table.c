@@ -6,6 +6,7 @@
 #include "ext/files/vtab_kafka_table.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_hash.h"
 #include "ext/ext_registry.h"
 #include "ext/ext_value.h"
 #include "ext/files/kafka_paths.h"
@@ -410,6 +411,36 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
     return status == HW_OK ? fill_rows(cursor, error) : status;
 }
 
+/*
+ * Keep the arguments that the bits tell of. SQLite joins the scans of an OR by the table's key, so
+ * rows that other arguments give must not have the same numbers: these begin where a hash says.
+ * Returns false if there is no memory.
+ */
+static bool keep_arguments(struct cursor *cursor, int bits, sqlite3_value **argv)
+{
+    enum { BEGINNINGS = 1 << 22, ROWS_BITS = 40 };
+    uint64_t hash = 0;
+    int next = bits & 1;
+
+    for (int i = 0; i < KAFKA_ARGUMENTS_MAX; i++) {
+        const char *text;
+
+        if ((bits & 2 << i) == 0) {
+            continue;
+        }
+        cursor->fill.arguments[i] = sqlite3_value_dup(argv[next++]);
+        if (cursor->fill.arguments[i] == NULL) {
+            return false;
+        }
+        text = (const char *)sqlite3_value_text(cursor->fill.arguments[i]);
+        if (text != NULL) {
+            hash = ext_hash_text(ext_hash(hash, (uint64_t)i), text, strlen(text));
+        }
+    }
+    cursor->rows_before = hash == 0 ? 0 : (sqlite3_int64)(1 + hash % (BEGINNINGS - 1)) << ROWS_BITS;
+    return true;
+}
+
 static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text, int argc,
                         sqlite3_value **argv)
 {
@@ -419,13 +450,8 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
     struct hw_error error;
 
     reset(cursor);
-    for (int i = 0, bits = atoi(text), next = bits & 1; i < KAFKA_ARGUMENTS_MAX; i++) {
-        if ((bits & 2 << i) != 0) {
-            cursor->fill.arguments[i] = sqlite3_value_dup(argv[next++]);
-            if (cursor->fill.arguments[i] == NULL) {
-                return SQLITE_NOMEM;
-            }
-        }
+    if (!keep_arguments(cursor, atoi(text), argv)) {
+        return SQLITE_NOMEM;
     }
     if (argc == 0 || (atoi(text) & 1) == 0) {
         status = ext_error_invalid(&error,
