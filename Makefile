@@ -84,7 +84,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 .PHONY: all live-library live live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak mutants bench interop page bindings layers symbols documented traceability tidy \
-        format format-check install uninstall clean force
+        format format-check install install-live uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -379,8 +379,11 @@ format-check:
 install: $(BUILD)/highwater.so
 	install -d $(DESTDIR)$(LIBDIR)/sqlite3
 	install -m 755 $< $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so
+install-live: $(BUILD)/highwater_live.so
+	install -d $(DESTDIR)$(LIBDIR)/sqlite3
+	install -m 755 $< $(DESTDIR)$(LIBDIR)/sqlite3/highwater_live.so
 uninstall:
-	rm -f $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so
+	rm -f $(DESTDIR)$(LIBDIR)/sqlite3/highwater.so $(DESTDIR)$(LIBDIR)/sqlite3/highwater_live.so
 
 clean:
 	rm -rf build highwater.so highwater_live.so

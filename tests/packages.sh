@@ -207,11 +207,12 @@ deb_session() {
         "INSERT INTO orders(value) VALUES ('hello')" "SELECT fetch_round('orders')" 'SELECT "offset", value FROM orders' |
         diff - <(printf '2\n0|hello\n') && in_root highwater check /tmp/exp.db-highwater/broker-1
 }
+deb_live() { in_root sqlite3 -batch :memory: ".load $1" 'SELECT live_version()' | grep -q 'librdkafka 2'; }
 deb_is_gone() {
-    in_root apt-get -qq purge -y highwater libsqlite3-mod-highwater &&
+    in_root apt-get -qq purge -y highwater highwater-live libsqlite3-mod-highwater &&
         ! find "$scratch/root/usr" "$scratch/root/etc" -name '*highwater*' | grep .
 }
-deb_install() { cp "$out"/debian/*.deb "$scratch/root/root" && in_root sh -c 'apt-get -qq update && apt-get -qq install -y /root/highwater_*.deb /root/libsqlite3-mod-highwater_*.deb'; }
+deb_install() { cp "$out"/debian/*.deb "$scratch/root/root" && in_root sh -c 'apt-get -qq update && apt-get -qq install -y /root/highwater_*.deb /root/libsqlite3-mod-highwater_*.deb /root/highwater-live_*.deb'; }
 no_lintian_error() { ! lintian --fail-on none --tag-display-limit 0 "$out"/debian/*.changes 2>&1 | grep -E '^[EW]:'; }
 check 'lintian has no error and no warning' no_lintian_error
 if [ "$(id -u)" -ne 0 ]; then
@@ -220,6 +221,7 @@ elif debootstrap --variant=minbase --include=sqlite3 bookworm "$scratch/root" >"
     cp /etc/resolv.conf "$scratch/root/etc/resolv.conf"
     check 'apt installs the Debian packages in a bare system' deb_install
     check 'the session with them' deb_session "$(dpkg -c "$out"/debian/libsqlite3-mod-highwater_*.deb | grep -o '/usr/lib/.*/highwater\.so')"
+    check 'the second library, with librdkafka' deb_live "$(dpkg -c "$out"/debian/highwater-live_*.deb | grep -o '/usr/lib/.*/highwater_live\.so')"
     check 'nothing is left of them' deb_is_gone
 else
     skip "debootstrap cannot fetch Debian 12"
