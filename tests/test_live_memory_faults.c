@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of the allocations that SQLite makes for the second library one in 23 fails once: nothing crashes, nothing leaks, the
+ * statement that failed says so, and the next one works. Loading is swept by test_sql_memory_faults.c for
+ * the first library, whose door is the same.
+ */
+#include "tests/support_live.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static sqlite3_mem_methods real_memory;
+static int allocations;
+static int fail_at = -1;
+static struct mock mock;
+
+static void *failing_malloc(int size)
+{
+    return allocations++ == fail_at ? NULL : real_memory.xMalloc(size);
+}
+
+static void *failing_realloc(void *block, int size)
+{
+    return allocations++ == fail_at ? NULL : real_memory.xRealloc(block, size);
+}
+
+static const char *const statements[] = {
+    "SELECT live_connect('other', '{\"bootstrap.servers\":\"127.0.0.1:1\",\"acks\":\"all\"}')",
+    "SELECT live_allow('127.0.0.1:2')",
+    "SELECT live_disconnect('other')",
+    "CREATE VIRTUAL TABLE t USING highwater_live(topic=one, connection=mock, "
+    "isolation=read_committed,"
+    " 'key.type'=\"blob\")",
+    "BEGIN",
+    "INSERT INTO t(\"partition\", key, value, headers) VALUES (0, 'k', 'v', '{\"a\":\"b\"}'), (1, "
+    "NULL,"
+    " zeroblob(3000), NULL)",
+    "SAVEPOINT s",
+    "INSERT INTO t(value) VALUES ('dropped')",
+    "ROLLBACK TO s",
+    "COMMIT",
+    "SELECT *, leader_epoch, isolation FROM t WHERE \"offset\" >= 0 AND \"partition\" IN (0, 1)"
+    " ORDER BY \"partition\" DESC, \"offset\" DESC LIMIT 3",
+    "SELECT * FROM t WHERE \"timestamp\" >= 0 LIMIT 2",
+    "SELECT * FROM live_brokers('mock'), live_topics('mock') WHERE topic = 'one'",
+    "SELECT * FROM live_partitions('mock') WHERE topic = 'one'",
+    "SELECT * FROM live_last_commit",
+    "SELECT * FROM live_topics('nobody')",
+    "DROP TABLE t",
+};
+
+/* Step through all rows, reading each column, so that results are made too. */
+static int run(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            (void)sqlite3_column_text(statement, i);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static void clean_up(sqlite3 *db)
+{
+    if (sqlite3_get_autocommit(db) == 0) {
+        (void)run(db, "ROLLBACK");
+    }
+    (void)run(db, "DROP TABLE IF EXISTS t");
+    (void)run(db, "SELECT live_disconnect('other')");
+    (void)run(db, "SELECT live_disconnect('127.0.0.1:2')");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    sqlite3 *db = live_open_alone(":memory:");
+    int stride = getenv("HW_TEST_QUICK") != NULL ? 101 : 23;
+    int failures = 0;
+
+    (void)state;
+    live_connect_mock(db, &mock, ", \"linger.ms\":0, \"fetch.wait.max.ms\":2");
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        assert_int_not_equal(run(db, statements[i]) & 0xff, SQLITE_NOMEM);
+    }
+    for (int next = 0, was_met = 1; was_met; next += stride) {
+        bool out_of_memory = false;
+
+        clean_up(db);
+        allocations = 0;
+        fail_at = next;
+        for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+            out_of_memory |= (run(db, statements[i]) & 0xff) == SQLITE_NOMEM;
+        }
+        was_met = allocations > next;
+        fail_at = -1;
+        failures += out_of_memory;
+    }
+    clean_up(db);
+    print_message("%d statements ran out of memory\n", failures);
+    assert_true(failures > 10);
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater_live(topic=one, connection=mock);"
+               "INSERT INTO t(\"partition\", value) VALUES (1, 'last');"
+               "SELECT value FROM t WHERE \"partition\" = 1 ORDER BY \"offset\" DESC LIMIT 1",
+               "last");
+    test_sql_close(db);
+}
+
+static int start(void **state)
+{
+    sqlite3_mem_methods failing;
+
+    (void)state;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory), SQLITE_OK);
+    failing = real_memory;
+    failing.xMalloc = failing_malloc;
+    failing.xRealloc = failing_realloc;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing), SQLITE_OK);
+    /* So that SQLite asks each time. */
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), SQLITE_OK);
+    mock_start(&mock, 1);
+    mock_topic(&mock, "one", 2);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    mock_stop(&mock);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
