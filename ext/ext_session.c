@@ -3,6 +3,7 @@
 #include "ext/ext_session.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_query_only.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,21 +225,7 @@ enum hw_status ext_session_check_writable(const struct ext_session *session, str
 enum hw_status ext_session_check_query_only(const struct ext_session *session,
                                             struct hw_error *error)
 {
-    sqlite3_stmt *pragma = NULL;
-    int code = sqlite3_prepare_v2(session->db, "PRAGMA query_only", -1, &pragma, NULL);
-    bool is_on = false;
-
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(pragma);
-        is_on = code == SQLITE_ROW && sqlite3_column_int(pragma, 0) != 0;
-    }
-    (void)sqlite3_finalize(pragma);
-    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT) {
-        return ext_error_from_sqlite(error, session->db, code, "PRAGMA query_only");
-    }
-    /* An authorizer may forbid to ask; then it is not on. */
-    return is_on ? ext_error_invalid(error, "PRAGMA query_only is on: nothing may have an effect")
-                 : HW_OK;
+    return ext_query_only_check(session->db, error);
 }
 
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,

@@ -2,6 +2,7 @@
 #include "ext/live/live_functions.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_query_only.h"
 #include "ext/live/live_call.h"
 
 SQLITE_EXTENSION_INIT3
@@ -99,6 +100,12 @@ static const struct live_function *function_at(size_t number)
     return number < live_doing_count ? &live_doing[number] : NULL;
 }
 
+/* Whether it changes the cluster. */
+static bool is_doing(const struct live_function *function)
+{
+    return function >= live_doing && function < live_doing + live_doing_count;
+}
+
 struct registration {
     struct live_session *session;
     const struct live_function *function;
@@ -126,7 +133,10 @@ static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
     if (argc < function->arguments_min || argc > function->arguments_max) {
         call.status =
             ext_error_invalid(&call.error, "wrong number of arguments: %s", function->signature);
-    } else {
+    } else if (is_doing(function)) {
+        call.status = ext_query_only_check(call.session->db, &call.error);
+    }
+    if (call.status == HW_OK) {
         function->run(&call);
     }
     if (call.status != HW_OK) {
