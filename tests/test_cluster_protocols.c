@@ -237,6 +237,34 @@ static void whatever_happens_under_whatever_protocol_comes_to_rest(void **state)
     walk_protocols(state, 0, 1001);
 }
 
+static enum hw_status move_on(struct hw_partition *const *partitions, size_t count,
+                              const struct hw_step *step, int64_t *records, struct hw_error *error)
+{
+    (void)count;
+    (void)step;
+    (void)error;
+    hw_partition_find(partitions[0], 2)->changes++;
+    *records = 0;
+    return HW_OK;
+}
+
+/* Case: F-42 */
+static void who_does_not_come_to_rest_is_named(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_variant restless = *t->cluster->variant;
+    const struct hw_variant *before = t->cluster->variant;
+
+    restless.fetch_round = move_on;
+    t->cluster->variant = &restless;
+    t->status = hw_cluster_replicate(t->cluster, "orders", 0, &t->result, &t->error);
+    t->cluster->variant = before;
+    expect_refused(t, UNKNOWN_SERVER_ERROR);
+    assert_string_equal(t->error.message,
+                        "orders-0 does not come to rest in 1000000 rounds, broker 2 moves on and "
+                        "on: hw_journal shows what it does, crash(2) stops it");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
@@ -251,6 +279,7 @@ int main(void)
         TEST(epochs_that_went_back_grow_again_in_the_next_protocol),
         TEST(changes_of_the_protocol_lose_nothing),
         TEST(whatever_happens_under_whatever_protocol_comes_to_rest),
+        TEST(who_does_not_come_to_rest_is_named),
     };
 
     return cmocka_run_group_tests_name("cluster_protocols", tests, NULL, NULL);
