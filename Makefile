@@ -83,7 +83,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all live-library live live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run soak mutants bench interop page bindings layers symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run soak mutants bench interop page bindings layers trunk symbols documented traceability tidy \
         format format-check install install-live uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -238,7 +238,7 @@ demo: deps
 # --- What CI runs on top ----------------------------------------------------------------------
 
 # One after the other, whatever -j says, and on after a failure.
-CHECKS = layers symbols documented traceability format-check warnings asan valgrind tsan fuzz soak
+CHECKS = layers trunk symbols documented traceability format-check warnings asan valgrind tsan fuzz soak
 check: deps-dev
 	$(Q)failed=; for check in $(CHECKS); do \
 	  echo "=== make $$check"; $(MAKE) --no-print-directory $$check || failed="$$failed $$check"; done; \
@@ -249,6 +249,11 @@ layers: $(CORE_OBJ) $(EXT_OBJ)
 
 traceability:
 	$(Q)tests/$@.sh
+
+# The map of core/README.md against what runs.
+trunk:
+	$(Q)$(MAKE_PROGRAMS) BUILD=build/trunk OPT="-O0 -g1" CFLAGS=-finstrument-functions build/trunk/highwater.so
+	$(Q)CC='$(CC)' tests/trunk.py build/trunk/highwater.so
 
 symbols documented: $(BUILD)/highwater.so
 	$(Q)tests/$@.sh $(BUILD)

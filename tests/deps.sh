@@ -11,7 +11,7 @@
 #   test   cmocka and the sqlite3 shell
 #   live   librdkafka: for highwater_live.so and `make live`
 #   page   a browser, node and npm: for `make page`
-#   dev    clang and its tools, valgrind: for `make check`
+#   dev    clang and its tools, valgrind, python3: for `make check`
 #   bare   debootstrap: for `make bare`
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
@@ -64,6 +64,7 @@ missing_of() {
         has_command clang-format || echo clang-format
         has_command clang-tidy || echo clang-tidy
         has_command valgrind || echo valgrind
+        has_command python3 || echo python3
         fuzzer_links || echo libclang-rt-14-dev
         ;;
     bare)
