@@ -321,6 +321,13 @@ $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(BENCH_SUPPORT_OBJ) $(BUILD)/s
 	@echo "  LINK  $@"
 	$(Q)$(LINK) -o $@ $^ $(SQLITE_LIBS) $(CODEC_LIBS)
 
+.PHONY: explore explore-large
+# What explorations must find, and what not; make explore-large: those that take minutes too.
+explore: all
+	$(Q)tests/explore.sh --build $(BUILD)
+explore-large: all
+	$(Q)tests/explore.sh --build $(BUILD) --large
+
 # Against Apache Kafka itself: needs Java and Maven, and fetches Kafka.
 interop: all
 	$(Q)tests/interop.sh --build $(BUILD)

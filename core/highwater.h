@@ -52,6 +52,7 @@
 #include "core/io/overlay_store.h"
 #include "core/io/posix_path.h"
 #include "core/io/posix_store.h"
+#include "core/io/store_copy.h"
 #include "core/look/metrics.h"
 #include "core/look/page.h"
 #include "core/look/reader.h"

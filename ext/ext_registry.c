@@ -100,6 +100,70 @@ static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_all
     return status;
 }
 
+/* Brokers whose logs lie elsewhere would be without them: a line of cluster.state ends with where. */
+static enum hw_status copy_check_brokers(struct hw_store *store, const char *directory,
+                                         struct hw_error *error)
+{
+    struct hw_buffer state;
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_join(path, directory, "cluster.state", error);
+
+    hw_buffer_init(&state, &ext_allocator);
+    if (status == HW_OK) {
+        status = hw_store_read_whole(store, path, (size_t)1 << 30, &state, error);
+    }
+    if (status == HW_OK) {
+        status = hw_buffer_append(&state, "", 1, error);
+    }
+    for (char *line = status == HW_OK ? (char *)state.bytes : NULL;
+         line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+
+        if (strncmp(line, "broker ", 7) == 0 && end != NULL && end[-1] != '-' && status == HW_OK) {
+            status = hw_error_set(error, HW_MISUSE,
+                                  "'%.200s' has a broker whose logs are in another directory: it "
+                                  "cannot be copied",
+                                  directory);
+        }
+        line = end == NULL ? NULL : end + 1;
+    }
+    hw_buffer_release(&state);
+    return status;
+}
+
+/* Copy a cluster on disk into the entry's memory; it is locked meanwhile. */
+static enum hw_status entry_copy(const struct ext_cluster *entry,
+                                 const struct ext_cluster_options *options, struct hw_error *error)
+{
+    struct hw_store *disk = NULL;
+    struct hw_file *lock = NULL;
+    char path[HW_PATH_MAX];
+    char lock_path[HW_PATH_MAX];
+    enum hw_status status = hw_posix_real_path(options->copy_of, path, error);
+
+    if (status == HW_OK) {
+        status =
+            hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT, &disk, error);
+    }
+    if (status == HW_OK) {
+        status = copy_check_brokers(disk, path, error);
+    }
+    if (status == HW_OK) {
+        status = hw_path_join(lock_path, path, ".lock", error);
+    }
+    if (status == HW_OK) {
+        status = hw_store_lock(disk, lock_path, &lock, error);
+    }
+    if (status == HW_OK) {
+        status = hw_store_copy_directory(disk, path, entry->store, entry->directory,
+                                         options->copy_bytes_max, &ext_allocator, error);
+    }
+    hw_file_close(lock);
+    hw_store_destroy(disk);
+    /* As below: waiting is no help. */
+    return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
+}
+
 static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
@@ -116,6 +180,9 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
     }
     entry->is_reader = options->is_reader;
     status = entry_store(entry, allocator, options, error);
+    if (status == HW_OK && options->copy_of != NULL) {
+        status = entry_copy(entry, options, error);
+    }
     if (status != HW_OK) {
         return status;
     }

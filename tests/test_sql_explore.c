@@ -141,17 +141,17 @@ static void an_unclean_election_loses(void **state)
 static void the_newest_protocol_keeps_every_promise(void **state)
 {
     (void)state;
-    expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"crashes\":1,\"checkpoints\":0}");
     expect_clean("SELECT configure('min.insync.replicas', 2)",
-                 "{\"new\":2,\"records\":1,\"crashes\":0,\"shrinks\":1}");
+                 "{\"new\":2,\"records\":1,\"crashes\":0,\"shrinks\":1,\"checkpoints\":0}");
 }
 
 static void symmetry_changes_no_verdict(void **state)
 {
     (void)state;
-    expect_clean("SELECT 1",
-                 "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,\"checkpoints\":0}");
-    expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,"
+    expect_clean(
+        "SELECT 1",
+        "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,\"fences\":0,\"checkpoints\":0}");
+    expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,\"fences\":0,"
                              "\"checkpoints\":0,\"symmetry\":false}");
     expect_broken("SELECT 1", "{\"new\":3,\"records\":1,\"acks\":1,\"symmetry\":false}",
                   "acknowledged_kept", 3);

@@ -2,6 +2,7 @@
 /* Does a cluster go back to exactly what it was, and go on from there as it did the first time? */
 #include "core/base/memory.h"
 #include "core/base/random.h"
+#include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
 #include <setjmp.h>
@@ -175,12 +176,52 @@ static void a_topic_that_came_later_is_unknown_then(void **state)
     test_sql_close(db);
 }
 
+static void a_cluster_on_disk_is_copied_into_memory(void **state)
+{
+    char directory[HW_PATH_MAX];
+    char *database;
+    char *open;
+    sqlite3 *db;
+    sqlite3 *copy;
+
+    (void)state;
+    test_directory_make(directory);
+    database = sqlite3_mprintf("%s/a.db", directory);
+    open = sqlite3_mprintf("SELECT open_cluster(':memory:', '{\"copy_of\":\"%s-highwater\"}')",
+                           database);
+    db = test_sql_open(database);
+    copy = test_sql_open(":memory:");
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
+               "INSERT INTO t(value) VALUES ('a'), ('b'); SELECT replicate() > 0",
+               "1");
+    expect_error(copy, open, SQLITE_ERROR, "");
+    test_sql_close(db);
+    expect_sql(copy, open, ":memory:");
+    expect_sql(copy,
+               "CREATE VIRTUAL TABLE t USING highwater(topic='t'); SELECT value FROM t;"
+               "SELECT snapshot('s');"
+               "SELECT produce('t', 0, NULL, 'c', 1), replicate() > 0; SELECT count(*) FROM t;"
+               "SELECT rewind('s'); SELECT count(*) FROM t",
+               "a\nb\n0\n2|1\n3\n0\n2");
+    expect_error(copy, "SELECT open_cluster(':memory:', '{\"copy_of\":\"/nowhere\"}')",
+                 SQLITE_ERROR, "");
+    test_sql_close(copy);
+    db = test_sql_open(database);
+    expect_sql(db, "SELECT count(*) FROM t", "2");
+    test_sql_close(db);
+    sqlite3_free(database);
+    sqlite3_free(open);
+    test_directory_remove(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_protocol_goes_back_exactly),
         cmocka_unit_test(who_is_in_the_middle_of_something_is_told_so),
         cmocka_unit_test(a_topic_that_came_later_is_unknown_then),
+        cmocka_unit_test(a_cluster_on_disk_is_copied_into_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ void fn_highwater_version(struct ext_call *call)
 struct open_options {
     struct ext_cluster_options cluster;
     char protocol[64];
+    char copy_of[HW_PATH_MAX];
 };
 
 static enum hw_status visit_open_option(void *context, const struct ext_json_member *member,
@@ -49,15 +50,34 @@ static enum hw_status visit_open_option(void *context, const struct ext_json_mem
         options->cluster.protocol = options->protocol;
         return HW_OK;
     }
+    if (strcmp(member->name, "copy_of") == 0) {
+        if (strcmp(member->type, "text") != 0 || member->json[0] == '\0' ||
+            strlen(member->json) >= sizeof options->copy_of) {
+            return ext_error_invalid(error,
+                                     "open_cluster(): copy_of must be a cluster's directory");
+        }
+        memcpy(options->copy_of, member->json, strlen(member->json) + 1);
+        options->cluster.copy_of = options->copy_of;
+        return HW_OK;
+    }
+    if (strcmp(member->name, "memory") == 0) {
+        if (!ext_json_integer(member, &number) || number < 0) {
+            return ext_error_invalid(error, "open_cluster(): memory must be a number of bytes");
+        }
+        options->cluster.copy_bytes_max = number;
+        return HW_OK;
+    }
     return ext_error_invalid(
-        error, "open_cluster(): no option named %.60s; there are protocol, brokers, seed",
+        error,
+        "open_cluster(): no option named %.60s; there are protocol, brokers, seed, copy_of, memory",
         member->name);
 }
 
 void fn_open_cluster(struct ext_call *call)
 {
     const char *path = ext_call_text(call, 0, "path");
-    struct open_options options = {.cluster = {.directory = NULL}};
+    struct open_options options = {
+        .cluster = {.directory = NULL, .copy_bytes_max = (int64_t)1 << 30}};
 
     if (call->status != HW_OK) {
         return;
@@ -72,6 +92,14 @@ void fn_open_cluster(struct ext_call *call)
     if (!ext_call_is_missing(call, 1)) {
         call->status = ext_json_walk(call->session->db, call->argv[1], "options", visit_open_option,
                                      &options, &call->error);
+    }
+    if (call->status == HW_OK && options.cluster.copy_of != NULL &&
+        options.cluster.directory != NULL) {
+        ext_call_refuse(call, "open_cluster(): copy_of makes a cluster in ':memory:'");
+    }
+    if (call->status == HW_OK && options.cluster.copy_of != NULL) {
+        call->status =
+            ext_session_check_readable(call->session, options.cluster.copy_of, &call->error);
     }
     if (call->status == HW_OK && options.cluster.directory != NULL) {
         ext_call_check_writable(call);
