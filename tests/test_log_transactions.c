@@ -538,12 +538,29 @@ static void a_walk_agrees_with_a_naive_model(void **state)
     }
 }
 
+/* Semantics: X9.4 */
+static void from_version_2_on_the_first_sequence_of_a_transaction_is_0(void **state)
+{
+    struct test_log *t = *state;
+
+    t->config.transaction_version = 1;
+    open_log(t);
+    assert_int_equal(sent(t, 1, 5, 1, TXN), 0);
+    t->config.transaction_version = 2;
+    hw_log_set_config(t->log, &t->config);
+    assert_int_equal(sent(t, 2, 5, 1, TXN), -1);
+    assert_int_equal(t->error.kafka_error, HW_KAFKA_OUT_OF_ORDER_SEQUENCE_NUMBER);
+    assert_int_equal(sent(t, 3, 5, 1, PLAIN), 1);
+    assert_int_equal(sent(t, 2, 0, 1, TXN), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, test_log_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_leader_notes_what_was_aborted),
+        TEST(from_version_2_on_the_first_sequence_of_a_transaction_is_0),
         TEST(a_follower_notes_the_same),
         TEST(the_index_is_made_again_from_the_log),
         TEST(a_damaged_index_is_made_again),

@@ -620,10 +620,34 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(status, HW_OK);
 }
 
+/* The id that a producer has, or had before its epochs were used up; entries are in order of names. */
+static void a_producer_is_found_by_its_id_of_now_and_of_before(void **state)
+{
+    static const char *const names[] = {"c", "a", "b"};
+    struct fixture *t = *state;
+    struct hw_transaction_entry *entries[3];
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            hw_coordinator_insert(&t->coordinator, names[i], i, &entries[i], &t->error), HW_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_equal(hw_coordinator_find(&t->coordinator, names[i]), entries[i]);
+        assert_ptr_equal(hw_coordinator_find_producer(&t->coordinator, i), entries[i]);
+    }
+    assert_ptr_equal(t->coordinator.entries[0], entries[1]);
+    entries[1]->producer_id = 50; /* 1 is its previous one. */
+    assert_ptr_equal(hw_coordinator_find_producer(&t->coordinator, 1), entries[1]);
+    entries[1]->previous_id = 2; /* Which another has now. */
+    assert_ptr_equal(hw_coordinator_find_producer(&t->coordinator, 2), entries[2]);
+    assert_null(hw_coordinator_find_producer(&t->coordinator, 1));
+}
+
 int main(void)
 {
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        CLAIM(a_producer_is_found_by_its_id_of_now_and_of_before),
         CLAIM(what_no_producer_can_ask_for_is_refused),
         CLAIM(a_timeout_is_positive_and_not_above_the_largest),
         CLAIM(the_epoch_rises_each_time),
