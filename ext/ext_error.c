@@ -10,37 +10,11 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* Kafka's number for it; false: it has none, since it is SQLite's own. */
-static bool error_of_kafka(const struct hw_error *error, enum hw_kafka_error *kafka)
-{
-    switch (error->status) {
-    case HW_REFUSED:
-        *kafka = error->kafka_error;
-        return true;
-    case HW_IO:
-    case HW_NOT_FOUND:
-    case HW_CORRUPT:
-        *kafka = error->status == HW_CORRUPT && error->kafka_error != HW_KAFKA_NONE
-                     ? error->kafka_error
-                     : HW_KAFKA_KAFKA_STORAGE_ERROR;
-        return true;
-    case HW_OK:
-    case HW_MISUSE:
-        *kafka = HW_KAFKA_INVALID_REQUEST;
-        return true;
-    case HW_NO_MEMORY:
-    case HW_BUSY:
-    case HW_INTERRUPTED:
-        break;
-    }
-    return false;
-}
-
 int ext_error_code(const struct hw_error *error)
 {
     enum hw_kafka_error kafka;
 
-    if (!error_of_kafka(error, &kafka)) {
+    if (!hw_error_kafka(error, &kafka)) {
         return error->status == HW_NO_MEMORY ? SQLITE_NOMEM
                : error->status == HW_BUSY    ? SQLITE_BUSY
                                              : SQLITE_INTERRUPT;
@@ -56,7 +30,7 @@ static char *error_text(const struct hw_error *error)
     enum hw_kafka_error kafka;
     sqlite3_str *text = sqlite3_str_new(NULL);
 
-    if (error_of_kafka(error, &kafka)) {
+    if (hw_error_kafka(error, &kafka)) {
         sqlite3_str_appendf(text, "%s: ", hw_kafka_error_name(kafka));
     }
     ext_value_add_mended(text, (const uint8_t *)error->message, strlen(error->message));

@@ -23,7 +23,11 @@ static char *schema_refusal(sqlite3 *db, const struct ext_schema *schema, size_t
                                    schema->name, limits[i].name, limits[i].needed, now);
         }
     }
-    return sqlite3_mprintf("%s cannot be declared: %s", schema->name, sqlite3_errmsg(db));
+    return sqlite3_mprintf(
+        "%s cannot be declared: %s; SQLITE_LIMIT_SQL_LENGTH is %d, "
+        "SQLITE_LIMIT_LENGTH %d, SQLITE_LIMIT_COLUMN %d",
+        schema->name, sqlite3_errmsg(db), sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, -1),
+        sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1), sqlite3_limit(db, SQLITE_LIMIT_COLUMN, -1));
 }
 
 int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **message)

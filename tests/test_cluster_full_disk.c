@@ -209,7 +209,7 @@ static void a_follower_that_met_a_full_disk_is_told_of_and_mended(void **state)
                          HW_PHASE_FAILED);
         (void)snprintf(words, sizeof words, "rejoin() or restart(%d)", follower);
         if (way == 0) {
-            expect_told(t, "has failed (HW_IO: ", words);
+            expect_told(t, "has failed (KAFKA_STORAGE_ERROR: ", words);
             expect_told(t, words, " failed, in isr ");
             ok(t, hw_cluster_rejoin(t->cluster, "orders", 0, follower, &end, &t->error));
         } else {

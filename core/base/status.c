@@ -79,3 +79,28 @@ enum hw_status hw_error_no_memory(struct hw_error *error, const char *what)
 {
     return hw_error_set(error, HW_NO_MEMORY, "out of memory for %s", what);
 }
+
+bool hw_error_kafka(const struct hw_error *error, enum hw_kafka_error *kafka)
+{
+    switch (error->status) {
+    case HW_REFUSED:
+        *kafka = error->kafka_error;
+        return true;
+    case HW_IO:
+    case HW_NOT_FOUND:
+    case HW_CORRUPT:
+        *kafka = error->status == HW_CORRUPT && error->kafka_error != HW_KAFKA_NONE
+                     ? error->kafka_error
+                     : HW_KAFKA_KAFKA_STORAGE_ERROR;
+        return true;
+    case HW_OK:
+    case HW_MISUSE:
+        *kafka = HW_KAFKA_INVALID_REQUEST;
+        return true;
+    case HW_NO_MEMORY:
+    case HW_BUSY:
+    case HW_INTERRUPTED:
+        break;
+    }
+    return false;
+}

@@ -67,4 +67,8 @@ enum hw_status hw_error_corrupt(struct hw_error *error, const char *format, ...)
 /* hw_error_set(error, HW_NO_MEMORY, ...) for a thing named `what`. Always returns HW_NO_MEMORY. */
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what);
 
+/* Kafka's error for it, which messages begin with; false: it has none (no memory, busy,
+ * interrupted). */
+bool hw_error_kafka(const struct hw_error *error, enum hw_kafka_error *kafka);
+
 #endif /* HW_BASE_STATUS_H */

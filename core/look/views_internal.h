@@ -15,7 +15,7 @@ const struct hw_replica *hw_views_live_replica(const struct hw_cluster *cluster,
 hw_offset_t hw_views_last_stable(const struct hw_replica *replica, hw_offset_t high_watermark);
 
 /* Whether the replica on a running broker cannot go on; then why, and what to call: "has failed
- * (HW_IO: ...): put that right, then rejoin() or restart(3)". */
+ * (KAFKA_STORAGE_ERROR: ...): put that right, then rejoin() or restart(3)". */
 enum { HW_VIEWS_FAILURE_SIZE = HW_REPLICA_FAILURE_SIZE + 128 };
 bool hw_views_failure(const struct hw_cluster *cluster, const struct hw_partition *partition,
                       hw_broker_id_t id, char text[HW_VIEWS_FAILURE_SIZE]);

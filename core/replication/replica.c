@@ -135,10 +135,11 @@ void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
                      const struct hw_error *error)
 {
     char failure[HW_REPLICA_FAILURE_SIZE];
+    enum hw_kafka_error kafka;
 
     (void)snprintf(failure, sizeof failure, "%.40s: %.320s",
-                   status == HW_REFUSED ? hw_kafka_error_name(error->kafka_error)
-                                        : hw_status_name(status),
+                   hw_error_kafka(error, &kafka) ? hw_kafka_error_name(kafka)
+                                                 : hw_status_name(status),
                    error->message);
     /* One that tries again and again is no news. */
     if (replica->fetch.phase == HW_PHASE_FAILED && strcmp(failure, replica->failure) == 0) {
