@@ -206,7 +206,10 @@ static void bounds_and_wrong_options_are_said(void **state)
                "stopped: depth");
     expect_sql(db, "SELECT result FROM hw_explore('{\"new\":2,\"states\":50}') WHERE step IS NULL",
                "stopped: states");
-    expect_sql(db, "SELECT verdict, broken FROM hw_explorations", "stopped|depth\nstopped|states");
+    expect_sql(db,
+               "SELECT configure('min.insync.replicas', 2);"
+               "SELECT verdict, broken FROM hw_explorations",
+               "2\nstopped|depth\nstopped|states");
     expect_error(db, "SELECT * FROM hw_explore()", SQLITE_ERROR,
                  "INVALID_REQUEST: there is no topic to explore");
     expect_error(db, "SELECT * FROM hw_explore('{\"brokers\":2}')", SQLITE_ERROR,

@@ -53,7 +53,6 @@ static void cluster_resolve_promises(struct hw_cluster *cluster)
     (void)hw_promises_parse(hw_config_text(&cluster->configs, NULL, "check.promises"), &checked);
     if (checked == 0) {
         hw_promises_release(&cluster->promises);
-        hw_exploration_rows_release(&cluster->explorations, cluster->allocator);
     }
     cluster->promises.checked = checked;
     cluster->promises.acks_from =
@@ -297,6 +296,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_journal_release(&cluster->journal);
     hw_loads_release(cluster);
     hw_timed_release(&cluster->timed);
+    hw_exploration_rows_release(&cluster->explorations, cluster->allocator);
     hw_held_release(&cluster->held);
     hw_promises_release(&cluster->promises);
     hw_shown_file_release(&cluster->shown);

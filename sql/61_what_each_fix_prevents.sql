@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: MIT
+-- What does each fix of Kafka's protocol prevent?
+--
+-- The shortest run that breaks a promise under each earlier protocol, as the calls that do it: first followers cut their
+-- logs to the high watermark (hw-truncation), then to where a leader epoch ends, asked once (kip-101), then asked until the
+-- epochs meet (kip-279), and today fetches carry the epoch, and a leader that is none any more refuses them.
+.load ./highwater
+.mode list
+
+.print === hw-truncation: told of a new leader, a follower cuts a record that was acknowledged, and is elected
+SELECT configure('protocol', 'hw-truncation');
+SELECT step, call, result, broken FROM hw_explore('{"new":3,"records":1,"crashes":0,"fences":0,"shrinks":0,"elections":2,"checkpoints":0,"promises":["acknowledged_kept"]}')
+WHERE step IS NULL OR step > 0;
+
+.print === kip-101: two logs have different records at an offset below both high watermarks
+SELECT configure('protocol', 'kip-101');
+SELECT step, call, result, broken FROM hw_explore('{"new":2,"crashes":0,"elections":2,"checkpoints":0,"promises":["acknowledged_kept","logs_agree_below_hw"]}')
+WHERE step IS NULL OR step > 0;
+
+.print === kafka: with the same bounds, nothing
+SELECT configure('protocol', 'kafka');
+SELECT result, broken FROM hw_explore('{"new":2,"records":1,"crashes":0,"elections":2,"checkpoints":0,"promises":["acknowledged_kept","logs_agree_below_hw"]}')
+WHERE step IS NULL;
