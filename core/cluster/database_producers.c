@@ -22,7 +22,8 @@ enum { DATABASE_EPOCH_MAX = INT16_MAX - 2 };
 
 static bool database_may_take(const struct hw_transaction_entry *entry)
 {
-    return entry->is_database && !entry->is_undecided && entry->epoch <= DATABASE_EPOCH_MAX &&
+    return entry->is_database && !entry->is_undecided && entry->epoch >= 0 &&
+           entry->epoch <= DATABASE_EPOCH_MAX &&
            (entry->status == HW_TRANSACTION_EMPTY ||
             entry->status == HW_TRANSACTION_COMPLETE_COMMIT);
 }
