@@ -60,6 +60,10 @@ done <<<"$added_columns"
 for name in $helped; do
     grep -q " $name\$" <<<"$added" || missing "hw_help has $name, which does not exist"
 done
+# The release that protocol=kafka means is the one that the interop tests compare with.
+release=$(sed -n 's|.*<kafka.version>\(.*\)</kafka.version>.*|\1|p' tests/interop/pom.xml)
+grep -q "release $release," "$manual" || missing "$manual does not say that kafka is release $release"
+
 # The second library, where it was built: its manual is another one.
 live=$(realpath "$1")/highwater_live.so
 manual=ext/live/README.md
