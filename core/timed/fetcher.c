@@ -220,8 +220,14 @@ static enum hw_status fetcher_add_part(struct hw_timed *timed, struct hw_timed_f
     part->place = place;
     part->has_response = false;
     part->request.message = fetcher->request_id;
+    /* A session names the partitions with news only: W2.5. */
+    part->is_noted = fetcher->part_count == 0 ||
+                     replica->fetch.request.fetch_offset != part->request.fetch_offset;
+    replica->fetch.request = part->request;
     fetcher->part_count++;
-    hw_exchange_note_request(replica, &part->request);
+    if (part->is_noted) {
+        hw_exchange_note_request(replica, &part->request);
+    }
     return HW_OK;
 }
 
@@ -382,7 +388,13 @@ static enum hw_status fetcher_answer_part(struct hw_timed *timed, struct hw_time
                             follower);
     }
     if (status == HW_OK && follower != NULL) {
-        hw_exchange_note_response(follower, &part->request, &part->response);
+        part->is_noted = part->is_noted || part->response.size_bytes > 0 ||
+                         part->response.error != HW_KAFKA_NONE ||
+                         part->response.diverging_epoch.end_offset != HW_OFFSET_NONE ||
+                         part->response.high_watermark != hw_log_high_watermark(follower->log);
+        if (part->is_noted) {
+            hw_exchange_note_response(follower, &part->request, &part->response);
+        }
     }
     return status;
 }
@@ -458,7 +470,7 @@ static void fetcher_note_arrival(const struct hw_timed *timed,
         const struct hw_replica *leader =
             hw_partition_find(timed->partitions[part->place], fetcher->leader);
 
-        if (leader != NULL) {
+        if (leader != NULL && part->is_noted) {
             fetcher_note(fetcher, HW_EVENT_DELIVER, leader, fetcher->follower, part,
                          waits ? "request, waits for # bytes or # ms" : "request");
         }
@@ -499,17 +511,20 @@ static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fet
         struct hw_partition *partition = timed->partitions[part->place];
         struct hw_replica *leader = hw_partition_find(partition, fetcher->leader);
         struct hw_fetch_response response;
+        uint64_t changes;
 
         if (leader == NULL) {
             continue;
         }
+        changes = leader->changes;
         status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &part->request,
                                          HW_FETCH_RECEIVE, &response, error);
         hw_fetch_response_release(&response);
         if (leader->role == HW_ROLE_LEADER) {
             hw_waiting_check(leader, step->now_ms, partition->settings);
         }
-        if (status == HW_OK) {
+        /* Of a hundred partitions that a request names it moves one or two. */
+        if (status == HW_OK && (leader->changes != changes || leader->is_proposal_unsent)) {
             status = hw_timed_touch(timed, part->place, error);
         }
     }
@@ -569,15 +584,20 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
         struct hw_timed_part *part = &fetcher->parts[i];
         struct hw_partition *partition = timed->partitions[part->place];
         struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
+        uint64_t changes;
         int64_t records;
 
         if (follower == NULL || follower->leader != fetcher->leader) {
             continue;
         }
-        fetcher_note(fetcher, HW_EVENT_DELIVER, follower, fetcher->leader, part, "answer");
+        if (part->is_noted) {
+            fetcher_note(fetcher, HW_EVENT_DELIVER, follower, fetcher->leader, part, "answer");
+        }
+        changes = follower->changes;
         status = hw_exchange_apply(partition, step, follower, &part->request, &part->response,
                                    &records, error);
-        if (status == HW_OK || status == HW_IO || status == HW_CORRUPT) {
+        if (status == HW_IO || status == HW_CORRUPT || follower->fetch.phase == HW_PHASE_FAILED ||
+            (status == HW_OK && follower->changes != changes)) {
             /* What failed stands in the journal, and stops this partition only. */
             status = hw_timed_touch(timed, part->place, error);
         }

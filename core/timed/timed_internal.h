@@ -39,6 +39,7 @@ struct hw_timed_part {
     struct hw_fetch_request request;
     struct hw_fetch_response response;
     bool has_response;
+    bool is_noted; /* In the journal: it has news. */
 };
 
 struct hw_timed_fetcher {
