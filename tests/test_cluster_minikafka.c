@@ -20,10 +20,11 @@
 
 static const char *const min_isr_2[] = {"min.insync.replicas", "2", NULL};
 
-static void produce_in_epoch(struct test_cluster *t, const char *value, int64_t acks,
-                             int64_t leader_epoch)
+static void produce_as(struct test_cluster *t, const char *value, int64_t acks,
+                       int64_t leader_epoch, const struct hw_produce_producer *producer)
 {
     struct hw_produce request = {.topic = "orders",
+                                 .producer = producer,
                                  .record = {.timestamp = HW_TIMESTAMP_CLOCK,
                                             .key_size = -1,
                                             .value = (const uint8_t *)value,
@@ -32,6 +33,12 @@ static void produce_in_epoch(struct test_cluster *t, const char *value, int64_t 
                                  .leader_epoch = leader_epoch};
 
     TEST_VERB(t, hw_cluster_produce(t->cluster, &request, &t->produced, &t->error));
+}
+
+static void produce_in_epoch(struct test_cluster *t, const char *value, int64_t acks,
+                             int64_t leader_epoch)
+{
+    produce_as(t, value, acks, leader_epoch, NULL);
 }
 
 /* The first published experiment. */
@@ -93,6 +100,7 @@ enum {
     BROKERS_MAX = 5,
     RECORDS_MAX = 2000,
     ACKS_MAX = 2000,
+    VALUES = 10000,
     BATCH_BYTES = 72, /* One record with a value of four characters. */
     STEPS = 500,
     WALKS = 40,
@@ -123,6 +131,7 @@ struct model {
     int fetch_bytes;
     struct model_ack acks[ACKS_MAX];
     int ack_count;
+    struct hw_produce_producer senders[VALUES]; /* Of each value; epoch -1: nobody with an id. */
 };
 
 static int model_isr_size(const struct model *m)
@@ -162,15 +171,57 @@ static void model_evaluate(struct model *m)
     }
 }
 
-/* Returns the error's name, or NULL where the record was appended. */
-static const char *model_append(struct model *m, int value, int64_t acks, int64_t epoch)
+/* The offset of the last record of that producer in the leader's log, or -1. */
+static int model_last_of(const struct model *m, int64_t producer_id)
 {
+    int offset = m->end[m->leader] - 1;
+
+    while (offset >= 0 && (m->senders[m->log[m->leader][offset]].producer_id != producer_id ||
+                           m->senders[m->log[m->leader][offset]].epoch < 0)) {
+        offset--;
+    }
+    return offset;
+}
+
+/* Of a producer it knows the last record only; *repeats is its offset where that is sent again. */
+static const char *model_judge(const struct model *m, const struct hw_produce_producer *sender,
+                               int *repeats)
+{
+    int last = model_last_of(m, sender->producer_id);
+    const struct hw_produce_producer *known =
+        last < 0 ? NULL : &m->senders[m->log[m->leader][last]];
+
+    *repeats = -1;
+    if (known != NULL && sender->epoch < known->epoch) {
+        return "INVALID_PRODUCER_EPOCH";
+    }
+    if (known != NULL && sender->epoch == known->epoch && sender->sequence == known->sequence) {
+        *repeats = last;
+        return NULL;
+    }
+    return sender->sequence ==
+                   (known != NULL && sender->epoch == known->epoch ? known->sequence + 1 : 0)
+               ? NULL
+               : "OUT_OF_ORDER_SEQUENCE_NUMBER";
+}
+
+/* Returns the error's name, or NULL where the record was appended, or was there: *repeats. */
+static const char *model_append(struct model *m, int value, int64_t acks, int64_t epoch,
+                                const struct hw_produce_producer *sender, int *repeats)
+{
+    const char *refused;
+
+    *repeats = -1;
     if (epoch != -1 && epoch != m->epoch) {
         return "FENCED_LEADER_EPOCH";
+    }
+    if (sender != NULL && ((refused = model_judge(m, sender, repeats)) != NULL || *repeats >= 0)) {
+        return refused;
     }
     if (acks == HW_ACKS_ALL && model_isr_size(m) < m->min_isr) {
         return "NOT_ENOUGH_REPLICAS";
     }
+    m->senders[value] = sender == NULL ? (struct hw_produce_producer){-1, -1, -1, -1} : *sender;
     m->log[m->leader][m->end[m->leader]++] = value;
     if (acks == HW_ACKS_ALL) {
         struct model_ack *ack = &m->acks[m->ack_count++];
@@ -290,6 +341,7 @@ struct walk {
     struct model model;
     struct hw_random random;
     int next_value;
+    int repeats; /* Records that were sent again, and answered. */
 };
 
 static int dice(struct walk *w, uint64_t bound)
@@ -317,15 +369,28 @@ static void step_produce(struct walk *w)
     static const int64_t acks_of[] = {0, 1, HW_ACKS_ALL, HW_ACKS_ALL, HW_ACKS_DEFAULT};
     int64_t acks = acks_of[dice(w, 5)];
     int64_t epoch = dice(w, 8) == 0 ? w->model.epoch - dice(w, 2) : -1;
-    int value = w->next_value++ % 10000;
+    int value = w->next_value++ % VALUES;
+    struct hw_produce_producer sender = {dice(w, 2), dice(w, 6) / 5, -1, -1};
+    bool has_sender = dice(w, 2) == 0;
+    int last = model_last_of(&w->model, sender.producer_id);
+    int repeats;
     char text[8];
     const char *refused;
 
+    /* Mostly what comes next, or the last one again. */
+    sender.sequence = last < 0 ? 0 : w->model.senders[w->model.log[w->model.leader][last]].sequence;
+    sender.sequence += last < 0 || dice(w, 3) == 0 ? 0 : 1;
+    sender.sequence = dice(w, 8) == 0 ? dice(w, 4) : sender.sequence;
+
     (void)snprintf(text, sizeof text, "%04d", value);
-    refused = model_append(&w->model, value, acks, epoch < 0 ? -1 : epoch);
-    produce_in_epoch(w->t, text, acks, epoch < 0 ? -1 : epoch);
+    refused = model_append(&w->model, value, acks, epoch < 0 ? -1 : epoch,
+                           has_sender ? &sender : NULL, &repeats);
+    produce_as(w->t, text, acks, epoch < 0 ? -1 : epoch, has_sender ? &sender : NULL);
     expect_same_error(w, refused);
-    if (refused == NULL) {
+    if (repeats >= 0) {
+        assert_int_equal(w->t->produced.offset, repeats);
+        w->repeats++;
+    } else if (refused == NULL) {
         assert_int_equal(w->t->produced.offset, w->model.end[w->model.leader] - 1);
         if (acks == HW_ACKS_ALL) {
             w->model.acks[w->model.ack_count - 1].id = w->t->produced.ack_id;
@@ -470,6 +535,7 @@ static void the_variant_does_what_the_model_does(void **state)
         }
         compare_all(w);
     }
+    assert_true(w->repeats > (int)walks); /* Else the walk tests nothing of that. */
     test_free(w);
 }
 

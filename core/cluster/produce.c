@@ -205,17 +205,16 @@ void hw_topic_next_sticky(struct hw_topic *topic)
 }
 
 /* Of a variant that judges producers itself: whether this one's batch may follow, and then acks. */
-static enum hw_status produce_judge(const struct hw_cluster *cluster,
-                                    const struct hw_produce *produce,
-                                    const struct hw_produce_target *target,
-                                    struct hw_batch_options options, bool *is_repeated,
-                                    struct hw_error *error)
+static enum hw_status
+produce_judge(const struct hw_cluster *cluster, const struct hw_produce *produce,
+              const struct hw_produce_target *target, struct hw_batch_options options,
+              const struct hw_producer_batch **repeated, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     int32_t records = 1;
     struct hw_batch batch;
 
-    *is_repeated = false;
+    *repeated = NULL;
     if (!produce_is_judged_first(cluster, produce)) {
         return HW_OK;
     }
@@ -229,12 +228,20 @@ static enum hw_status produce_judge(const struct hw_cluster *cluster,
     }
     if (options.producer_id >= 0) {
         status =
-            cluster->variant->check_producer(target->leader, &options, records, is_repeated, error);
+            cluster->variant->check_producer(target->leader, &options, records, repeated, error);
     }
-    return status == HW_OK && !*is_repeated
+    return status == HW_OK && *repeated == NULL
                ? cluster->variant->may_append(target->partition, target->leader, target->acks,
                                               (hw_epoch_t)produce->leader_epoch, error)
                : status;
+}
+
+/* Where a batch is that was appended before. */
+static struct hw_log_append_info produce_info_of(const struct hw_producer_batch *batch)
+{
+    return (struct hw_log_append_info){.first_offset = batch->last_offset - batch->offset_delta,
+                                       .last_offset = batch->last_offset,
+                                       .is_duplicate = true};
 }
 
 /* The leader that was found takes the record. */
@@ -246,7 +253,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_log_append_info info;
     struct hw_step step = hw_cluster_step(cluster);
-    bool is_repeated;
+    const struct hw_producer_batch *repeated = NULL;
     enum hw_status status = HW_OK;
 
     if (target.topic->writers[target.partition->number] != NULL) {
@@ -259,7 +266,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
             hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
     }
     if (status == HW_OK) {
-        status = produce_judge(cluster, produce, &target, options, &is_repeated, error);
+        status = produce_judge(cluster, produce, &target, options, &repeated, error);
     }
     if (status == HW_OK) {
         status = hw_cluster_write_state(cluster, error);
@@ -270,10 +277,13 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (status != HW_OK) {
         return status;
     }
-    if (is_repeated && target.acks == HW_ACKS_ALL) {
-        target.acks = 1; /* It is answered at once. */
+    if (repeated != NULL) {
+        target.acks = target.acks == HW_ACKS_ALL ? 1 : target.acks; /* It is answered at once. */
+        info = produce_info_of(repeated);
+    } else {
+        status =
+            produce_append(cluster, produce, &target, &options, produced->ack_id, &info, error);
     }
-    status = produce_append(cluster, produce, &target, &options, produced->ack_id, &info, error);
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
         produced->ack_id = -1;
@@ -290,7 +300,9 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
         (void)hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id,
                                 HW_KAFKA_NONE);
     }
-    cluster->variant->appended(target.partition, &step, target.leader);
+    if (repeated == NULL) {
+        cluster->variant->appended(target.partition, &step, target.leader);
+    }
     produced->partition = target.partition->number;
     produced->offset = info.first_offset;
     produced->answered = target.acks != 0;

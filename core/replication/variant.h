@@ -50,11 +50,12 @@ struct hw_variant {
                                  int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error);
 
     /* May a producer's batch of so many records follow what the leader's log has of it, or is it
-     * there (*is_repeated), whatever acks are asked for? NULL: the log says so, when it takes the
+     * there (*repeated; else NULL), whatever acks are asked for? NULL: the log says so, when it takes the
      * batch. Asked once may_append() has seen the epoch, and before it judges acks. */
     enum hw_status (*check_producer)(const struct hw_replica *leader,
                                      const struct hw_batch_options *batch, int32_t records,
-                                     bool *is_repeated, struct hw_error *error);
+                                     const struct hw_producer_batch **repeated,
+                                     struct hw_error *error);
 
     /* A batch was appended on the leader, or it was told that it leads: move what follows from it.
      */

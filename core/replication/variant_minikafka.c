@@ -301,7 +301,8 @@ static enum hw_status mini_may_append(struct hw_partition *partition, struct hw_
 /* The model remembers the last batch of a producer only; a new one begins with 0. */
 static enum hw_status mini_check_producer(const struct hw_replica *leader,
                                           const struct hw_batch_options *batch, int32_t records,
-                                          bool *is_repeated, struct hw_error *error)
+                                          const struct hw_producer_batch **repeated,
+                                          struct hw_error *error)
 {
     const struct hw_producer *known =
         hw_producer_state_find(hw_log_producers(leader->log), batch->producer_id);
@@ -309,16 +310,17 @@ static enum hw_status mini_check_producer(const struct hw_replica *leader,
     int32_t last = is_same ? hw_producer_last_sequence(known) : -1;
     int32_t expected = last < 0 ? 0 : hw_sequence_add(last, 1);
 
-    *is_repeated = last >= 0 &&
-                   batch->base_sequence ==
-                       hw_producer_batch_first_sequence(&known->batches[known->batch_count - 1]) &&
-                   hw_sequence_add(batch->base_sequence, records - 1) == last;
+    *repeated = last < 0 ? NULL : &known->batches[known->batch_count - 1];
+    if (*repeated != NULL && (batch->base_sequence != hw_producer_batch_first_sequence(*repeated) ||
+                              hw_sequence_add(batch->base_sequence, records - 1) != last)) {
+        *repeated = NULL;
+    }
     if (known != NULL && batch->producer_epoch < known->epoch) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_PRODUCER_EPOCH,
                                "producer %" PRId64 " sent epoch %d, the partition knows epoch %d",
                                batch->producer_id, batch->producer_epoch, known->epoch);
     }
-    return *is_repeated || batch->base_sequence == expected
+    return *repeated != NULL || batch->base_sequence == expected
                ? HW_OK
                : hw_error_refuse(error, HW_KAFKA_OUT_OF_ORDER_SEQUENCE_NUMBER,
                                  "producer %" PRId64 " epoch %d sent sequence %" PRId32
