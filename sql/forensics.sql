@@ -61,16 +61,16 @@ SELECT datetime(timestamp / 1000, 'unixepoch') AS at, "offset", resource_type, r
 
 -- 8. Which topics should be here and are not, or are here and should not?
 CREATE TEMP VIEW strays AS
-SELECT d.dir, d.topic, d."partition", d.topic_id, 'the metadata does not know this topic id' AS what
-  FROM setting, kafka_dirs(setting.dir) d
- WHERE d.topic NOT GLOB '__cluster_metadata' AND d.topic_id IS NOT NULL
-   AND d.topic_id NOT IN (SELECT t.topic_id FROM setting, kafka_topics(setting.dir) t WHERE t.topic_id IS NOT NULL)
+WITH here AS MATERIALIZED (SELECT d.dir, d.topic, d."partition", d.topic_id, d.node_id FROM setting, kafka_dirs(setting.dir) d),
+     known AS MATERIALIZED (SELECT p.topic, p."partition", p.topic_id, p.replicas FROM setting, kafka_partitions_at(setting.dir) p
+                             WHERE p.topic IS NOT NULL)
+SELECT dir, topic, "partition", topic_id, 'the metadata does not know this topic id' AS what FROM here
+ WHERE topic <> '__cluster_metadata' AND topic_id IS NOT NULL AND EXISTS (SELECT 1 FROM known)
+   AND topic_id NOT IN (SELECT topic_id FROM known)
  UNION ALL
-SELECT NULL, p.topic, p."partition", p.topic_id, 'a replica of this broker has no directory'
-  FROM setting, kafka_partitions_at(setting.dir) p
- WHERE p.topic IS NOT NULL
-   AND EXISTS (SELECT 1 FROM json_each(p.replicas) r WHERE r.value IN (SELECT d.node_id + 0 FROM setting, kafka_dirs(setting.dir) d))
-   AND NOT EXISTS (SELECT 1 FROM setting, kafka_dirs(setting.dir) d WHERE d.topic = p.topic AND d."partition" = p."partition");
+SELECT NULL, topic, "partition", topic_id, 'a replica of this broker has no directory' FROM known
+ WHERE EXISTS (SELECT 1 FROM json_each(known.replicas) r WHERE r.value IN (SELECT node_id + 0 FROM here))
+   AND (topic, "partition") NOT IN (SELECT topic, "partition" FROM here WHERE topic IS NOT NULL);
 
 -- 9. How far are consumer groups, and how far behind?
 CREATE TEMP VIEW lag AS

@@ -39,7 +39,9 @@ final class Sender implements AutoCloseable {
     }
 
     static Sender transactional(String bootstrap, long clock, String id) {
-        Sender sender = new Sender(bootstrap, clock, "transactional.id", id);
+        // What is left open stays open, however slow the machine is.
+        Sender sender = new Sender(bootstrap, clock, "transactional.id", id,
+                                   "transaction.timeout.ms", "600000");
         sender.producer.initTransactions();
         return sender;
     }
