@@ -59,6 +59,7 @@ struct hw_log_config {
     hw_time_ms_t message_timestamp_after_max_ms;
     bool compacted;          /* cleanup.policy has "compact": records need a key. */
     int transaction_version; /* transaction.version */
+    bool takes_any_sequence; /* The protocol has judged the producer, by rules of its own. */
     bool recompresses;       /* compression.type is not "producer": */
     enum hw_codec codec;     /* the leader stores batches in this one. */
     int64_t retention_ms;    /* -1: keep for ever. */

@@ -244,7 +244,7 @@ static enum hw_status check_producer(const struct hw_log *log, const struct hw_b
                           (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0;
     enum hw_status status = HW_OK;
 
-    if (batch->producer_id >= 0) {
+    if (batch->producer_id >= 0 && !log->owner.config.takes_any_sequence) {
         status = hw_producer_state_check(&log->producers, batch, starts_at_zero, &duplicate, error);
     }
     if (status == HW_OK && duplicate != NULL) {
