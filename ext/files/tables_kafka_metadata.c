@@ -12,6 +12,9 @@ SQLITE_EXTENSION_INIT3
 
 enum { METADATA_CHUNK = 64 /* Rows that are held at once. */ };
 
+/* The column that costs making JSON. */
+enum { METADATA_FIELDS = 6 };
+
 /* What is known to be committed when a walk begins. */
 static enum hw_status find_known(struct kafka_fill *fill, struct hw_error *error)
 {
@@ -55,8 +58,12 @@ static void add_record(struct kafka_fill *fill, bool shows_secrets, struct hw_bu
         ext_rows_text(rows, internal->layout == NULL ? NULL : internal->layout->name);
         ext_rows_integer_unless(rows, internal->type, -1);
         ext_rows_integer_unless(rows, internal->version, -1);
-        status = hw_internal_record_append_value(internal, shows_secrets, json, &error);
-        kafka_rows_json(rows, json, status, &error);
+        if (kafka_fill_wants(fill, METADATA_FIELDS)) {
+            status = hw_internal_record_append_value(internal, shows_secrets, json, &error);
+            kafka_rows_json(rows, json, status, &error);
+        } else {
+            ext_rows_null(rows);
+        }
         ext_rows_integer(rows, row->offset < fill->known_until || fill->has_sole_voter);
     } else {
         kafka_rows_nulls(rows, 7);
