@@ -9,19 +9,27 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* A member that is a number, 0 or more. */
-static bool time_number(const struct ext_json_member *member, double *number)
-{
-    if (strcmp(member->type, "integer") != 0 && strcmp(member->type, "real") != 0) {
-        return false;
-    }
-    *number = sqlite3_value_double(member->atom);
-    return *number >= 0;
-}
-
 static enum hw_status time_refuse(struct hw_error *error, const char *name)
 {
     return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG, "%s must be a number, 0 or more", name);
+}
+
+/* A member that is a number, 0 or more; a whole one. */
+static enum hw_status time_number(const struct ext_json_member *member, double *number,
+                                  struct hw_error *error)
+{
+    if (strcmp(member->type, "integer") != 0 && strcmp(member->type, "real") != 0) {
+        return time_refuse(error, member->name);
+    }
+    *number = sqlite3_value_double(member->atom);
+    return *number >= 0 ? HW_OK : time_refuse(error, member->name);
+}
+
+static enum hw_status time_integer(const struct ext_json_member *member, int64_t *number,
+                                   struct hw_error *error)
+{
+    return ext_json_integer(member, number) && *number >= 0 ? HW_OK
+                                                            : time_refuse(error, member->name);
 }
 
 static enum hw_status time_refuse_name(struct hw_error *error, const char *verb, const char *name,
@@ -40,12 +48,10 @@ static enum hw_status visit_link_option(void *context, const struct ext_json_mem
                                                               : NULL;
 
     if (number != NULL) {
-        return time_number(member, number) ? HW_OK : time_refuse(error, member->name);
+        return time_number(member, number, error);
     }
     if (strcmp(member->name, "bytes_per_s") == 0) {
-        return ext_json_integer(member, &times->bytes_per_s) && times->bytes_per_s >= 0
-                   ? HW_OK
-                   : time_refuse(error, member->name);
+        return time_integer(member, &times->bytes_per_s, error);
     }
     if (strcmp(member->name, "one_way") == 0 &&
         (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0)) {
@@ -118,12 +124,10 @@ static enum hw_status visit_disk_option(void *context, const struct ext_json_mem
     struct hw_disk_times *times = context;
 
     if (strcmp(member->name, "append_ms") == 0) {
-        return time_number(member, &times->append_ms) ? HW_OK : time_refuse(error, member->name);
+        return time_number(member, &times->append_ms, error);
     }
     if (strcmp(member->name, "bytes_per_s") == 0) {
-        return ext_json_integer(member, &times->bytes_per_s) && times->bytes_per_s >= 0
-                   ? HW_OK
-                   : time_refuse(error, member->name);
+        return time_integer(member, &times->bytes_per_s, error);
     }
     return time_refuse_name(error, "disk()", member->name, "append_ms, bytes_per_s");
 }
@@ -166,16 +170,13 @@ static enum hw_status visit_load_option(void *context, const struct ext_json_mem
     int64_t *integer = load_integer(options, member->name);
 
     if (integer != NULL) {
-        return ext_json_integer(member, integer) && *integer >= 0
-                   ? HW_OK
-                   : time_refuse(error, member->name);
+        return time_integer(member, integer, error);
     }
     if (strcmp(member->name, "records_per_s") == 0) {
-        return time_number(member, &options->records_per_s) ? HW_OK
-                                                            : time_refuse(error, member->name);
+        return time_number(member, &options->records_per_s, error);
     }
     if (strcmp(member->name, "start_ms") == 0) {
-        return time_number(member, &options->start_ms) ? HW_OK : time_refuse(error, member->name);
+        return time_number(member, &options->start_ms, error);
     }
     if (strcmp(member->name, "random") == 0 &&
         (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0)) {
