@@ -92,10 +92,10 @@ static enum hw_status admin_clear_elr(struct hw_cluster *cluster, const struct h
 {
     struct hw_step step = hw_cluster_step(cluster);
     bool elr_enabled = cluster->controller.elr_enabled;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         bool is_concerned =

@@ -218,7 +218,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
                                struct hw_error *error)
 {
     struct hw_broker_checkpoints checkpoints;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
@@ -236,7 +236,6 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     if (cluster->is_on_disk) {
         broker->previous_epoch = checkpoints.previous_epoch;
     }
-    status = hw_cluster_select(cluster, NULL, -1, &all, error);
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         if (hw_broker_lacks_replica(broker, partition)) {
             status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
@@ -256,7 +255,7 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
     struct hw_broker_checkpoints checkpoints;
     const struct hw_partition *failed = NULL;
     struct hw_error first;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
@@ -271,7 +270,6 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
     if (status != HW_OK) {
         return status;
     }
-    status = hw_cluster_select(cluster, NULL, -1, &all, error);
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         if (!hw_broker_lacks_replica(broker, partition)) {
             continue;
@@ -293,12 +291,10 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
 
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker)
 {
-    struct hw_error unused;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
 
-    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
     while (hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
 
@@ -322,10 +318,10 @@ hw_broker_epoch_t hw_broker_epoch_at_stop(const struct hw_cluster *cluster,
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);

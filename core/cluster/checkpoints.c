@@ -172,10 +172,10 @@ static enum hw_status checkpoint_fill(struct hw_cluster *cluster, const struct h
                                       struct hw_offset_checkpoint *checkpoint,
                                       struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         const struct hw_replica *replica = hw_partition_find(partition, broker->id);
@@ -235,13 +235,11 @@ enum hw_status hw_broker_write_checkpoints(struct hw_cluster *cluster, struct hw
 static uint64_t checkpoint_digest(struct hw_cluster *cluster, const struct hw_broker *broker,
                                   const struct checkpoint_kind *kind)
 {
-    struct hw_error unused;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     uint64_t digest = 14695981039346656037u;
 
-    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
     while (hw_selection_next(&all, &topic, &partition)) {
         const struct hw_replica *replica = hw_partition_find(partition, broker->id);
         hw_offset_t offset;

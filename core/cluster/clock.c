@@ -207,10 +207,10 @@ static enum hw_status clock_checkpoint_what_is_due(struct hw_cluster *cluster,
 static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         status = cluster->variant->expire(partition, &step, error);
@@ -373,7 +373,7 @@ enum hw_status hw_cluster_catch_up(struct hw_cluster *cluster, struct hw_error *
 void hw_cluster_begin_wall_clock(struct hw_cluster *cluster)
 {
     int64_t jump_ms = clock_wall(cluster) - cluster->now_ms;
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
 

@@ -315,6 +315,7 @@ struct hw_selection {
     size_t next_topic;
     int32_t next_partition;
 };
+struct hw_selection hw_cluster_all(struct hw_cluster *cluster);
 enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                  struct hw_selection *selection, struct hw_error *error);
 bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,

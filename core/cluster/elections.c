@@ -15,10 +15,10 @@ static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t
                                       elections_event *event, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     hw_cluster_publish_metadata(cluster);
     cluster->is_state_dirty = true;

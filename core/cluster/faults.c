@@ -11,12 +11,10 @@ static const char state_starting[] = "starting";
 
 void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
 {
-    struct hw_error unused;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
 
-    (void)hw_cluster_select(cluster, NULL, -1, &all, &unused);
     while (hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
 
@@ -44,10 +42,10 @@ static void faults_note_unsynced(const struct hw_replica *replica)
 static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
                                            const struct hw_broker *broker, struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status first = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status first = HW_OK;
 
     while (hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
@@ -139,10 +137,10 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
                                           struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
@@ -204,10 +202,10 @@ static enum hw_status faults_close_failed(struct hw_cluster *cluster,
                                           const struct hw_broker *broker, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
@@ -239,7 +237,7 @@ static enum hw_status faults_close_failed(struct hw_cluster *cluster,
 static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker *broker,
                                    struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     bool lacks_one = false;
@@ -247,9 +245,6 @@ static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker 
     enum hw_status status = faults_close_failed(cluster, broker, error);
     enum hw_status roles_status = HW_OK;
 
-    if (status == HW_OK) {
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
-    }
     while (status == HW_OK && !lacks_one && hw_selection_next(&all, &topic, &partition)) {
         lacks_one = hw_broker_lacks_replica(broker, partition);
     }

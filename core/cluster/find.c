@@ -106,12 +106,17 @@ static enum hw_status check_partition(const struct hw_topic *topic, int64_t part
                                  topic->name, partition, topic->partition_count - 1);
 }
 
+struct hw_selection hw_cluster_all(struct hw_cluster *cluster)
+{
+    return (struct hw_selection){.cluster = cluster, .partition = -1};
+}
+
 enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                  struct hw_selection *selection, struct hw_error *error)
 {
     enum hw_status status;
 
-    *selection = (struct hw_selection){.cluster = cluster, .partition = -1};
+    *selection = hw_cluster_all(cluster);
     if (topic == NULL && partition == -1) {
         return HW_OK;
     }

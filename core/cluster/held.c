@@ -98,7 +98,7 @@ static void held_tell_registrations(struct hw_cluster *cluster, struct hw_broker
 enum hw_status hw_held_change_over(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
@@ -122,7 +122,7 @@ enum hw_status hw_held_catch_up(struct hw_cluster *cluster, struct hw_broker *br
                                 struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;

@@ -95,10 +95,10 @@ enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, in
 enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segments,
                                     struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *t;
     struct hw_partition *p;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     *segments = 0;
     while (status == HW_OK && hw_selection_next(&all, &t, &p)) {

@@ -83,7 +83,7 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
                                         struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status;
@@ -99,9 +99,6 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
     }
     broker->down_since_ms = HW_TIME_NEVER;
     status = cluster->is_timed ? HW_OK : hw_cluster_unfence(cluster, broker, error);
-    if (status == HW_OK) {
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
-    }
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct hw_replica *replica = hw_partition_find(partition, broker->id);
 

@@ -599,7 +599,7 @@ static enum hw_status promise_tell(const struct promise_look *look, uint32_t bro
 enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_promises *promises = &cluster->promises;
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;

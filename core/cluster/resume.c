@@ -163,7 +163,7 @@ static enum hw_status resume_broker(struct hw_cluster *cluster, struct hw_broker
 enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step;
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     int64_t clock = hw_shown_file_get(&cluster->shown, 0);
@@ -182,9 +182,6 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
     }
     if (status == HW_OK) {
         status = resume_cut_stages(cluster, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_select(cluster, NULL, -1, &all, error);
     }
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);

@@ -298,7 +298,7 @@ void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partit
 
 void hw_cluster_all_have_news(struct hw_cluster *cluster)
 {
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
 
@@ -310,7 +310,7 @@ void hw_cluster_all_have_news(struct hw_cluster *cluster)
 void hw_cluster_follow(struct hw_cluster *cluster)
 {
     struct gathered gathered = {.allocator = cluster->allocator};
-    struct hw_selection all = {.cluster = cluster, .partition = -1};
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_error unused;
@@ -325,7 +325,7 @@ void hw_cluster_follow(struct hw_cluster *cluster)
         }
     }
     (void)rounds_run(cluster, &gathered, &rounds, &unused);
-    all = (struct hw_selection){.cluster = cluster, .partition = -1};
+    all = hw_cluster_all(cluster);
     for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
         if (partition == gathered.partitions[i]) {
             (void)hw_cluster_settle(cluster, topic, partition, HW_OK, &unused);

@@ -22,10 +22,10 @@ static void timed_places_release(struct timed_places *places)
 static enum hw_status timed_gather(struct hw_cluster *cluster, struct timed_places *places,
                                    struct hw_error *error)
 {
-    struct hw_selection all;
+    struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = hw_cluster_select(cluster, NULL, -1, &all, error);
+    enum hw_status status = HW_OK;
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         status = hw_array_reserve(places->allocator, (void **)&places->partitions,
