@@ -635,6 +635,7 @@ struct hw_loss_view {
     bool is_acknowledged; /* false: they were visible. */
     hw_time_ms_t lost_ms;
     const char *by_event;  /* election, unclean election, power loss, deposed leader */
+    hw_time_ms_t back_ms;  /* A leader's log has them again; HW_TIME_NEVER: lost. */
     hw_broker_id_t broker; /* The leader whose log does not have them. */
 };
 bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *position,

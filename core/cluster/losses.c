@@ -60,7 +60,8 @@ static bool loss_continues(const struct hw_loss *last, const struct hw_loss *los
            last->leader_epoch == loss->leader_epoch &&
            last->is_answer_known == loss->is_answer_known && last->acks == loss->acks &&
            last->is_acknowledged == loss->is_acknowledged && last->lost_ms == loss->lost_ms &&
-           last->cause == loss->cause && last->broker == loss->broker;
+           last->cause == loss->cause && last->broker == loss->broker &&
+           last->back_ms == loss->back_ms;
 }
 
 static void loss_continue(struct hw_loss *last, const struct hw_loss *loss)
@@ -270,6 +271,43 @@ static void note_event(const struct hw_partition *partition, const struct hw_los
                    hw_loss_cause_name(loss->cause), count);
 }
 
+/* Of a loss the records [first_offset, end) stand in the log that leads now: what is behind them is
+ * a loss of its own, which stays one. */
+static void loss_is_back(struct hw_losses *losses, struct hw_loss *loss, hw_offset_t end,
+                         hw_time_ms_t now_ms)
+{
+    struct hw_loss rest = *loss;
+
+    loss->back_ms = now_ms;
+    loss->end_offset = end;
+    losses->is_unsaved_incomplete = true; /* A line that is written already has changed. */
+    rest.first_offset = end;
+    if (rest.first_offset < rest.end_offset) {
+        hw_losses_restore(losses, &rest);
+    }
+}
+
+/* The log of another broker leads: it may have what those before it lacked. */
+static void losses_find_back(struct hw_losses *losses, const struct hw_partition *partition,
+                             const struct hw_log *log, hw_time_ms_t now_ms)
+{
+    size_t count = losses->count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct hw_loss *loss = &losses->entries[(losses->oldest + i) % HW_LOSSES_MAX];
+        hw_offset_t end = loss->end_offset < hw_log_end(log) ? loss->end_offset : hw_log_end(log);
+        size_t next = 0;
+
+        if (loss->back_ms == HW_TIME_NEVER && loss->partition == partition->number &&
+            hw_uuid_equal(&loss->topic_id, &partition->topic_id) && loss->first_offset < end &&
+            loss->first_offset >= hw_log_start(log) &&
+            hw_epoch_cache_run(hw_log_epochs(log), &next, loss->first_offset, &end) ==
+                loss->leader_epoch) {
+            loss_is_back(losses, loss, end, now_ms);
+        }
+    }
+}
+
 static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss_cause cause,
                               hw_broker_id_t broker, hw_time_ms_t now_ms)
 {
@@ -279,7 +317,8 @@ static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss
                             .lost_ms = now_ms,
                             .cause = cause,
                             .broker = broker,
-                            .lost_epoch = partition->record.leader_epoch};
+                            .lost_epoch = partition->record.leader_epoch,
+                            .back_ms = HW_TIME_NEVER};
 }
 
 /* ------------------------------------------------------------------------------------ observing */
@@ -328,6 +367,7 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
     }
     if (led->is_known) {
         walk.loss = loss_of(partition, cause_of(led, partition), leader->broker, now_ms);
+        losses_find_back(losses, partition, leader->log, now_ms);
         compare(&walk, leader->log);
         led->visible_end = walk.common_end < led->visible_end ? walk.common_end : led->visible_end;
     }

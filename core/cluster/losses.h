@@ -53,6 +53,8 @@ struct hw_loss {
     enum hw_loss_cause cause;
     hw_broker_id_t broker; /* The leader whose log does not have them. */
     hw_epoch_t lost_epoch; /* Leader epoch of the partition's record when they were lost. */
+    /* Since when a leader's log has them again; HW_TIME_NEVER: lost. */
+    hw_time_ms_t back_ms;
 };
 
 struct hw_losses {

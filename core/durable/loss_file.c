@@ -16,7 +16,8 @@ enum {
     LOSS_FILE_SIZE_MAX = 1 << 26, /* Bounds the memory for a file that is something else. */
     LOSS_FILE_LINES_MAX = 2 * HW_LOSSES_MAX,
     CRC_DIGITS = 8,
-    LOST_WORDS = 13
+    LOST_WORDS = 13,
+    BACK_WORDS = LOST_WORDS + 1
 };
 
 static const char head[] = "highwater-losses 1";
@@ -102,11 +103,15 @@ static enum hw_status append_loss(struct hw_buffer *out, const struct hw_cluster
     if (status == HW_OK) {
         status = hw_buffer_append_format(
             out, error,
-            "lost %s %s %" PRId32 " %" PRId64 " %" PRId64 " %s %s %s %" PRId64 " %s %" PRId32
+            "%s %s %s %" PRId32 " %" PRId64 " %" PRId64 " %s %s %s %" PRId64 " %s %" PRId32
             " %" PRId32,
-            topic == NULL ? "-" : topic, id, loss->partition, loss->first_offset, loss->end_offset,
-            epoch, acks_words[acks], yes_no[loss->is_acknowledged], loss->lost_ms,
-            cause_words[loss->cause], loss->broker, loss->lost_epoch);
+            loss->back_ms == HW_TIME_NEVER ? "lost" : "back", topic == NULL ? "-" : topic, id,
+            loss->partition, loss->first_offset, loss->end_offset, epoch, acks_words[acks],
+            yes_no[loss->is_acknowledged], loss->lost_ms, cause_words[loss->cause], loss->broker,
+            loss->lost_epoch);
+    }
+    if (status == HW_OK && loss->back_ms != HW_TIME_NEVER) {
+        status = hw_buffer_append_format(out, error, " %" PRId64, loss->back_ms);
     }
     return status == HW_OK ? line_finish(out, start, error) : status;
 }
@@ -256,7 +261,7 @@ static bool parse_loss(struct hw_cluster *cluster, char *const *words, struct hw
     size_t acknowledged;
     size_t cause;
 
-    *loss = (struct hw_loss){.leader_epoch = HW_EPOCH_NONE};
+    *loss = (struct hw_loss){.leader_epoch = HW_EPOCH_NONE, .back_ms = HW_TIME_NEVER};
     if (!(strcmp(words[1], "-") == 0 || hw_is_topic_name(words[1], strlen(words[1]))) ||
         !hw_uuid_parse(words[2], strlen(words[2]), &loss->topic_id) ||
         !hw_state_parse_int32(words[3], 0, INT32_MAX, &loss->partition) ||
@@ -301,6 +306,7 @@ static enum hw_status read_line(struct hw_cluster *cluster, struct hw_state_read
 {
     struct hw_loss loss;
     enum hw_status status;
+    bool is_back;
 
     if (reader->line > 1 && hw_state_is_at(reader, "forgotten")) {
         int64_t records;
@@ -312,8 +318,11 @@ static enum hw_status read_line(struct hw_cluster *cluster, struct hw_state_read
         cluster->losses.forgotten += status == HW_OK ? records : 0;
         return status;
     }
-    status = hw_state_expect(reader, "lost", LOST_WORDS);
-    if (status == HW_OK && !parse_loss(cluster, reader->words, &loss)) {
+    is_back = hw_state_is_at(reader, "back");
+    status = hw_state_expect(reader, is_back ? "back" : "lost", is_back ? BACK_WORDS : LOST_WORDS);
+    if (status == HW_OK && (!parse_loss(cluster, reader->words, &loss) ||
+                            (is_back && !hw_state_parse_number(reader->words[LOST_WORDS], 0,
+                                                               HW_CLOCK_MS_MAX, &loss.back_ms)))) {
         return hw_state_malformed(reader, "a field of the loss is out of range");
     }
     if (status == HW_OK && is_undone(cluster, &loss)) {

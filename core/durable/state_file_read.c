@@ -18,6 +18,7 @@ enum {
 
 /* The generator's state has this many hexadecimal digits, a checksum half of them. */
 enum { RANDOM_DIGITS = 16, CRC_DIGITS = 8 };
+enum { STATE_PARTITION_WORDS = 13 };
 /* A slot's position in its file stays far inside an int64. */
 #define SLOTS_MAX (INT64_C(1) << 48)
 
@@ -278,7 +279,7 @@ static enum hw_status read_partition(const struct hw_cluster *cluster,
 {
     struct hw_partition_record *record = &topic->partitions[index].record;
     int32_t number;
-    enum hw_status status = hw_state_expect(reader, "partition", HW_STATE_WORDS_MAX);
+    enum hw_status status = hw_state_expect(reader, "partition", STATE_PARTITION_WORDS);
 
     if (status != HW_OK) {
         return status;

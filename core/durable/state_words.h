@@ -10,7 +10,7 @@
 #include "core/base/status.h"
 #include "core/base/types.h"
 
-enum { HW_STATE_WORDS_MAX = 13 };
+enum { HW_STATE_WORDS_MAX = 14 };
 
 /* The lines, one after the other. The bytes hold no NUL, and end with a newline unless they are
  * empty. They are changed by reading. */

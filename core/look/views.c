@@ -308,6 +308,7 @@ bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *
                                   .is_acknowledged = loss->is_acknowledged,
                                   .lost_ms = loss->lost_ms,
                                   .by_event = hw_loss_cause_name(loss->cause),
+                                  .back_ms = loss->back_ms,
                                   .broker = loss->broker};
     return true;
 }

@@ -89,6 +89,9 @@ static void say_loss(struct why *why, const struct hw_loss *loss)
 {
     say(why, "lost at t=%" PRId64 " (%s): the log of broker %" PRId32 " did not have it",
         loss->lost_ms, hw_loss_cause_name(loss->cause), loss->broker);
+    if (loss->back_ms != HW_TIME_NEVER) {
+        say(why, ", back since t=%" PRId64, loss->back_ms);
+    }
 }
 
 /* What the journal still has about the offset. */
@@ -408,7 +411,7 @@ enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int
     }
     loss = find_loss(&why);
     if (loss != NULL) {
-        say(&why, "; another record at this offset was ");
+        say(&why, loss->back_ms == HW_TIME_NEVER ? "; another record at this offset was " : "; ");
         say_loss(&why, loss);
     }
     return why.status;

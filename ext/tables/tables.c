@@ -100,6 +100,7 @@ static const struct ext_column lost[] = {
     {"lost_ms", "INTEGER", "when it was lost, on the cluster's clock"},
     {"by_event", "TEXT", "election, unclean election, power loss or deposed leader"},
     {"broker", "INTEGER", "the leader whose log does not have it"},
+    {"back_ms", "INTEGER", "since when a leader's log has it again; NULL: it is lost"},
 };
 
 static const struct ext_column epochs[] = {

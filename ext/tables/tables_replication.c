@@ -140,6 +140,7 @@ void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer(rows, view.lost_ms);
             ext_rows_text(rows, view.by_event);
             ext_rows_integer(rows, view.broker);
+            ext_rows_integer_unless(rows, view.back_ms, HW_TIME_NEVER);
         }
     }
 }
