@@ -47,8 +47,8 @@ static const char *const statements[] = {
     "INSERT INTO t(value) VALUES ('dropped')",
     "ROLLBACK TO s",
     "COMMIT",
-    "SELECT *, leader_epoch, isolation FROM t WHERE \"offset\" >= 0 AND \"partition\" IN (0, 1)"
-    " ORDER BY \"partition\" DESC, \"offset\" DESC LIMIT 3",
+    ("SELECT *, leader_epoch, isolation FROM t WHERE \"offset\" >= 0 AND \"partition\" IN (0, 1)"
+     " ORDER BY \"partition\" DESC, \"offset\" DESC LIMIT 3"),
     "SELECT * FROM t WHERE \"timestamp\" >= 0 LIMIT 2",
     "SELECT * FROM live_brokers('mock'), live_topics('mock') WHERE topic = 'one'",
     "SELECT * FROM live_partitions('mock') WHERE topic = 'one'",

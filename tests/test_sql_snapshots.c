@@ -44,8 +44,8 @@ static const char *const steps[] = {
     "SELECT heal() + 0 * (?1 + ?2)",
     "SELECT init_producer('p' || ?1) + 0 * ?2",
     "SELECT begin_txn(producer_id) FROM hw_transactions WHERE ?1 + ?2",
-    "SELECT produce('t', ?1 % 2, 'tx', ?2, 'all', json_object('producer', producer_id))"
-    " FROM hw_transactions LIMIT 1",
+    ("SELECT produce('t', ?1 % 2, 'tx', ?2, 'all', json_object('producer', producer_id))"
+     " FROM hw_transactions LIMIT 1"),
     "SELECT commit_txn(producer_id) FROM hw_transactions WHERE ?1 % 2 AND ?2",
     "SELECT roll('t', ?1 % 2) + 0 * ?2",
     "SELECT delete_records('t', ?1 % 2, ?2 % 4)",

@@ -92,7 +92,7 @@ enum hw_status hw_codec_compress(enum hw_codec codec, int level, const uint8_t *
     HW_ASSERT(codec <= HW_CODEC_ZSTD);
     if (!hw_codec_level_is_valid(codec, level)) {
         return hw_error_set(error, HW_MISUSE, "%s has no level %d, only %d to %d%s",
-                            hw_codec_name(codec), level, codecs[codec].level_min,
+                            hw_codec_name((int)codec), level, codecs[codec].level_min,
                             codecs[codec].level_max, codec == HW_CODEC_GZIP ? " without 0" : "");
     }
     if (size > INT32_MAX) {
