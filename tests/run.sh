@@ -6,7 +6,7 @@
 # least one failed test and stops nothing else. The last line is "N passed, N failed".
 #
 # usage: tests/run.sh [--build DIR] [--jobs N] [--timeout SECONDS] [--wrap COMMAND]
-#                     [--built STATUS] SUITE...
+#                     [--built STATUS] [--without "NAME ..."] SUITE...
 #
 #   core sql     the cmocka programs tests/test_*.c, without and with SQLite
 #   live         tests/test_live_*.c, where librdkafka is there
@@ -21,7 +21,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=build jobs=1 timeout=120 wrap= built=0
+build=build jobs=1 timeout=120 wrap= built=0 without=
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$2 && shift 2 ;;
@@ -29,6 +29,7 @@ while [ $# -gt 0 ]; do
     --timeout) timeout=$2 && shift 2 ;;
     --wrap) wrap=$2 && shift 2 ;;
     --built) built=$2 && shift 2 ;;
+    --without) without=$2 && shift 2 ;;
     *) break ;;
     esac
 done
@@ -42,7 +43,9 @@ names=() counted=() commands=()
 add() {
     local how=$1 name=$2
     shift 2
-    if is_wanted "$name"; then
+    if [[ " $without " == *" $name "* ]]; then
+        echo "$name: left out"
+    elif is_wanted "$name"; then
         names+=("$name") counted+=("$how") commands+=("$*")
     fi
 }
