@@ -26,6 +26,7 @@
 #include "core/cluster/link_times.h"
 #include "core/cluster/load.h"
 #include "core/cluster/promises.h"
+#include "core/cluster/recoveries.h"
 #include "core/cluster/snapshots.h"
 #include "core/config/config.h"
 #include "core/decode/internal_record.h"

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -156,6 +157,91 @@ static void bytes_that_are_no_batch_are_a_corrupt_message(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What was shown, and is in no log when the database is opened again, is told once. Case: F-07 */
+static void what_opening_misses_is_in_the_ledger(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    damage(f, 1, "record c", -61, 61, 0);
+    damage(f, 2, "record c", -61, 61, 0);
+    for (int opening = 0; opening < 2; opening++) {
+        f->db = test_sql_open(f->path);
+        expect_sql(f->db,
+                   "SELECT \"offset\", leader_epoch, acknowledged, by_event, broker FROM hw_lost",
+                   "2|NULL|NULL|opening|1\n3|NULL|NULL|opening|1");
+        expect_sql(f->db, "SELECT why('o', 0, 3); SELECT value FROM o",
+                   "lost at t=0 (opening): the log of broker 1 did not have it\n"
+                   "record a\nrecord b");
+        test_sql_close(f->db);
+    }
+    f->db = test_sql_open(f->path);
+    expect_sql(f->db,
+               "INSERT INTO o(value) VALUES ('new'); SELECT replicate('o') > 0;"
+               "SELECT count(*), (SELECT count(*) FROM hw_lost) FROM o",
+               "1\n3|2");
+}
+
+static void remove_clean_stop(const struct fixture *f)
+{
+    char path[2 * HW_PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s-highwater/broker-1/.kafka_cleanshutdown", f->path);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* The indexes of broker 1's log are zeros, of a size that is possible. */
+static void zero_indexes(const struct fixture *f)
+{
+    char path[2 * HW_PATH_MAX];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s-highwater/broker-1/o-0/00000000000000000000.index",
+                   f->path);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(fputc(0, file), 0);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Case: F-39 */
+static void opening_says_what_it_has_mended(void **state)
+{
+    static const char row[] = "1|o|0|00000000000000000000.index|rebuilt from the .log|0|NULL";
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    for (int is_unclean = 0; is_unclean < 2; is_unclean++) {
+        zero_indexes(f);
+        if (is_unclean) {
+            remove_clean_stop(f);
+        }
+        f->db = test_sql_open(f->path);
+        expect_sql(f->db,
+                   "SELECT broker, topic, \"partition\", file, action, bytes_cut, first_lost_offset"
+                   " FROM hw_recoveries",
+                   row);
+        expect_sql(f->db,
+                   "SELECT count(*) FROM hw_journal WHERE event = 'recovery' AND broker = 1"
+                   " AND detail LIKE '%.index: %rebuilt from the .log'",
+                   "1");
+        test_sql_close(f->db);
+    }
+    /* What is in order is not told. */
+    remove_clean_stop(f);
+    f->db = test_sql_open(f->path);
+    expect_sql(f->db, "SELECT count(*) FROM hw_recoveries; SELECT count(*) FROM o", "0\n4");
+    test_sql_close(f->db);
+    damage(f, 1, "record d", -61, 61, 0);
+    f->db = test_sql_open(f->path);
+    expect_sql(f->db,
+               "SELECT file, problem LIKE 'no batch header at byte %', bytes_cut > 60,"
+               " first_lost_offset FROM hw_recoveries WHERE broker = 1",
+               "00000000000000000000.log|1|1|3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +249,8 @@ int main(void)
         TEST(why_says_that_a_batch_is_damaged),
         TEST(a_follower_refuses_a_damaged_batch),
         TEST(bytes_that_are_no_batch_are_a_corrupt_message),
+        TEST(what_opening_misses_is_in_the_ledger),
+        TEST(opening_says_what_it_has_mended),
     };
 
     return cmocka_run_group_tests_name("sql_damage", tests, NULL, NULL);

@@ -112,11 +112,33 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
 
 /* ------------------------------------------------------------------------------------- starting */
 
-static void broker_note_recovery(const struct hw_replica *replica,
+/* Each file that was mended is a row of hw_recoveries; and an event, but for the one that stands in
+ * the detail of the whole. */
+static void broker_note_mends(struct hw_cluster *cluster, const struct hw_replica *replica,
+                              const struct hw_log_recovery *recovery)
+{
+    for (int32_t i = 0; i < recovery->mend_count && i < HW_LOG_MENDS_MAX; i++) {
+        const struct hw_log_mend *mend = &recovery->mends[i];
+
+        hw_recoveries_add(&cluster->recoveries,
+                          &(struct hw_recovery_entry){.time_ms = cluster->now_ms,
+                                                      .broker = replica->broker,
+                                                      .topic = replica->journal_topic,
+                                                      .partition = replica->journal_partition,
+                                                      .mend = *mend});
+        if (strstr(recovery->detail, mend->file) == NULL) {
+            hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_RECOVERY),
+                           "%s: %s: %s", mend->file, mend->problem, mend->action);
+        }
+    }
+}
+
+static void broker_note_recovery(struct hw_cluster *cluster, const struct hw_replica *replica,
                                  const struct hw_log_recovery *recovery)
 {
     struct hw_event event;
 
+    broker_note_mends(cluster, replica, recovery);
     if (!recovery->recovered && recovery->detail[0] == '\0') {
         return;
     }
@@ -181,7 +203,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
     replica->journal = &cluster->journal;
     replica->journal_topic = partition->journal_topic;
     replica->journal_partition = index;
-    broker_note_recovery(replica, &recovery);
+    broker_note_recovery(cluster, replica, &recovery);
     if (hw_log_start(log) > 0) {
         hw_replica_note_log_start(replica);
     }

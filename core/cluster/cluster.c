@@ -107,6 +107,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_config_values_init(&made->configs, made->allocator);
     hw_timed_init(&made->timed, made->allocator, &made->random);
     hw_held_init(&made->held, made->allocator);
+    hw_recoveries_init(&made->recoveries, made->allocator);
     hw_promises_init(&made->promises, made->allocator);
     hw_cluster_resolve(made);
     hw_coordinator_init(&made->coordinator, made->allocator);
@@ -298,6 +299,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_timed_release(&cluster->timed);
     hw_exploration_rows_release(&cluster->explorations, cluster->allocator);
     hw_held_release(&cluster->held);
+    hw_recoveries_release(&cluster->recoveries);
     hw_promises_release(&cluster->promises);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);

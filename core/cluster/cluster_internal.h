@@ -21,6 +21,7 @@
 #include "core/cluster/loads.h"
 #include "core/cluster/losses.h"
 #include "core/cluster/promises.h"
+#include "core/cluster/recoveries.h"
 #include "core/cluster/snapshots.h"
 #include "core/config/config.h"
 #include "core/durable/loss_file.h"
@@ -149,6 +150,7 @@ struct hw_cluster {
     struct hw_journal journal;
     struct hw_timed timed; /* Messages under way, and the times of links and disks. */
     struct hw_exploration_rows explorations;
+    struct hw_recoveries recoveries;
     struct hw_promises promises;   /* What is checked of them, and what was promised so far. */
     struct hw_held held;           /* Messages that wait for deliver(). */
     struct hw_interrupt interrupt; /* is_asked NULL: none. */

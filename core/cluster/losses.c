@@ -321,6 +321,19 @@ static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss
                             .back_ms = HW_TIME_NEVER};
 }
 
+void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *partition,
+                       const struct hw_replica *leader, hw_offset_t end, hw_offset_t shown_end,
+                       hw_time_ms_t now_ms)
+{
+    struct hw_loss loss = loss_of(partition, HW_LOSS_OPENING, leader->broker, now_ms);
+
+    loss.first_offset = end;
+    loss.end_offset = shown_end;
+    loss.leader_epoch = HW_EPOCH_NONE;
+    losses_add(losses, &loss);
+    note_event(partition, &loss, end, shown_end, shown_end - end);
+}
+
 /* ------------------------------------------------------------------------------------ observing */
 
 /* The leader is the one that was remembered: it has only grown, at its end or from its start. */

@@ -30,7 +30,8 @@ enum { HW_LOSSES_MAX = 10000 };
     X(ELECTION, "election")                 /* Of a member of the ISR that had less. */            \
     X(UNCLEAN_ELECTION, "unclean election") /* Of a replica outside the ISR. */                    \
     X(POWER_LOSS, "power loss")             /* The same broker leads again, with less. */          \
-    X(DEPOSED_LEADER, "deposed leader")     /* Acknowledged by one that did not know that. */
+    X(DEPOSED_LEADER, "deposed leader")     /* Acknowledged by one that did not know that. */      \
+    X(OPENING, "opening")                   /* Shown before the process ended: its files lack it. */
 
 enum hw_loss_cause {
 #define HW_LOSS_CAUSE_ENUM(NAME, TEXT) HW_LOSS_##NAME,
@@ -108,6 +109,12 @@ const char *hw_loss_cause_name(enum hw_loss_cause cause);
 void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
                        const struct hw_partition *partition, const char *topic,
                        const struct hw_acks *acks, hw_time_ms_t now_ms);
+
+/* The cluster is being opened, and the log that leads ends at `end` although [end, shown_end) was
+ * shown: damage, a lost directory, or a power loss took it. What was acknowledged is not known. */
+void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *partition,
+                       const struct hw_replica *leader, hw_offset_t end, hw_offset_t shown_end,
+                       hw_time_ms_t now_ms);
 
 /* A produce was acknowledged: note it if another leader's log is the one that counts, and does not
  * have the records. */

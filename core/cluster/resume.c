@@ -97,6 +97,44 @@ static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_top
     cluster->is_state_dirty = true;
 }
 
+/* What was shown and is in no log any more is lost. */
+static void resume_note_missing(struct hw_cluster *cluster, const struct hw_topic *topic,
+                                const struct hw_partition *partition)
+{
+    const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
+    hw_offset_t shown = resume_largest_shown(cluster, topic, partition);
+
+    if (leader != NULL && hw_log_end(leader->log) < shown) {
+        hw_losses_missing(&cluster->losses, partition, leader, hw_log_end(leader->log), shown,
+                          cluster->now_ms);
+    }
+}
+
+/* Once that is in the ledger it is not told again: no replica has shown more than the leader has. */
+static enum hw_status resume_take_back_shown(struct hw_cluster *cluster, struct hw_error *error)
+{
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    enum hw_status status =
+        cluster->losses.unsaved_count == 0 ? HW_OK : hw_loss_file_write(cluster, error);
+
+    while (status == HW_OK && cluster->losses.count > 0 &&
+           hw_selection_next(&all, &topic, &partition)) {
+        const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
+        size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
+
+        for (int32_t i = 0; leader != NULL && status == HW_OK && i < partition->placed.count; i++) {
+            size_t slot = topic->slots[first + (size_t)i];
+
+            if (slot != 0 && hw_shown_file_get(&cluster->shown, slot) > hw_log_end(leader->log)) {
+                status = hw_shown_file_set(&cluster->shown, slot, hw_log_end(leader->log), error);
+            }
+        }
+    }
+    return status;
+}
+
 /* Cut a leader's log back to where a transaction began whose process ended while it was appended.
  */
 static enum hw_status resume_cut_stage(struct hw_cluster *cluster,
@@ -190,6 +228,7 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
         }
         resume_shown(cluster, topic, partition);
         resume_choose_leader(cluster, topic, partition);
+        resume_note_missing(cluster, topic, partition);
         if (hw_partition_raise_epoch(partition)) {
             hw_partition_note_record(partition);
             partition->is_record_dirty = false;
@@ -201,5 +240,5 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
             hw_cluster_observe_losses(cluster, topic, partition);
         }
     }
-    return status;
+    return status == HW_OK ? resume_take_back_shown(cluster, error) : status;
 }

@@ -25,10 +25,9 @@ static const char *const yes_no[] = {"no", "yes"};
 static const char *const acks_words[] = {"0", "1", "all", "-"};
 enum { ACKS_ALL = 2, ACKS_UNKNOWN = 3, ACKS_WORDS = 4 };
 static const char *const cause_words[] = {
-    [HW_LOSS_ELECTION] = "election",
-    [HW_LOSS_UNCLEAN_ELECTION] = "unclean-election",
-    [HW_LOSS_POWER_LOSS] = "power-loss",
-    [HW_LOSS_DEPOSED_LEADER] = "deposed-leader",
+    [HW_LOSS_ELECTION] = "election",     [HW_LOSS_UNCLEAN_ELECTION] = "unclean-election",
+    [HW_LOSS_POWER_LOSS] = "power-loss", [HW_LOSS_DEPOSED_LEADER] = "deposed-leader",
+    [HW_LOSS_OPENING] = "opening",
 };
 enum { CAUSES = sizeof cause_words / sizeof cause_words[0] };
 

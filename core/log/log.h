@@ -77,6 +77,17 @@ struct hw_log_load {
     bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
 };
 
+/* One file of a log that opening has mended. */
+struct hw_log_mend {
+    char file[48];
+    char problem[112];
+    const char *action; /* Static. */
+    int64_t bytes_cut;
+    hw_offset_t first_lost; /* HW_OFFSET_NONE: no record went. */
+};
+
+enum { HW_LOG_MENDS_MAX = 8 };
+
 /* What opening a log found and did. */
 struct hw_log_recovery {
     bool recovered; /* Segments were read because the stop was unclean. */
@@ -85,8 +96,14 @@ struct hw_log_recovery {
     hw_offset_t cut_at; /* Log end after the cut; HW_OFFSET_NONE if nothing was cut. */
     int32_t indexes_rebuilt;
     int32_t segments_deleted;
-    char detail[160]; /* One line about the first damage; empty if there was none. */
+    char detail[160];   /* One line about the first damage; empty if there was none. */
+    int32_t mend_count; /* Those beyond HW_LOG_MENDS_MAX are counted only. */
+    struct hw_log_mend mends[HW_LOG_MENDS_MAX];
 };
+
+/* Note that opening has mended a file. `problem` is cut off where it is too long. */
+void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
+                            const char *action, int64_t bytes_cut, hw_offset_t first_lost);
 
 /*
  * Open the log in `directory`, which is made if it does not exist (its parent must). What lies

@@ -26,6 +26,17 @@ struct loader {
     bool has_producers;     /* A batch that was recovered has a producer id. */
 };
 
+/* A file's name, "00000000000000000000.index". */
+static void note_segment_file(struct loader *loader, size_t i, const char *suffix,
+                              const char *problem, const char *action)
+{
+    char file[sizeof loader->recovery->mends[0].file];
+
+    (void)snprintf(file, sizeof file, "%020" PRId64 "%s",
+                   hw_segment_base_offset(loader->log->segments[i]), suffix);
+    hw_log_recovery_mended(loader->recovery, file, problem, action, 0, HW_OFFSET_NONE);
+}
+
 /* Keep the first damage for the report. */
 static void note_damage(struct loader *loader, const char *text)
 {
@@ -76,6 +87,8 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
     }
     if (status == HW_CORRUPT) {
         note_damage(loader, error->message);
+        hw_log_recovery_mended(loader->recovery, "partition.metadata", error->message,
+                               "written again", 0, HW_OFFSET_NONE);
     }
     if (status != HW_CORRUPT && status != HW_NOT_FOUND) {
         return status;
@@ -100,6 +113,8 @@ static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
     log->has_epoch_file = status != HW_NOT_FOUND;
     if (status == HW_CORRUPT) {
         note_damage(loader, error->message);
+        hw_log_recovery_mended(loader->recovery, "leader-epoch-checkpoint", error->message,
+                               "made again from the batches", 0, HW_OFFSET_NONE);
     }
     if (status == HW_CORRUPT || status == HW_NOT_FOUND) {
         loader->epochs_are_lost = true;
@@ -208,11 +223,16 @@ static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset
         loader->first_recovered = i;
     }
     if (status == HW_OK && loader->recovery->bytes_cut > cut_before) {
+        for (size_t later = i + 1; later < log->count; later++) {
+            note_segment_file(loader, later, ".log", "lies behind a cut", "deleted");
+        }
         status = hw_log_remove_segments_from(log, i + 1, error);
         loader->recovery->segments_deleted += (int32_t)(count_before - log->count);
     }
     return status;
 }
+
+static const char index_problem[] = "it or its .timeindex is missing or does not fit the .log";
 
 /* A segment that is to be trusted but for its indexes. */
 static enum hw_status check_segment(struct loader *loader, size_t i, bool usable,
@@ -236,6 +256,9 @@ static enum hw_status check_segment(struct loader *loader, size_t i, bool usable
         return status;
     }
     loader->recovery->indexes_rebuilt++;
+    if (!usable) {
+        note_segment_file(loader, i, ".index", index_problem, "rebuilt from the .log");
+    }
     if (is_active) {
         return recover_segment(loader, i, INT64_MAX, error);
     }
@@ -264,6 +287,9 @@ static enum hw_status load_segments(struct loader *loader, struct hw_error *erro
             status = check_segment(loader, i, usable, error);
         } else {
             loader->recovery->indexes_rebuilt += usable ? 0 : 1;
+            if (!usable) {
+                note_segment_file(loader, i, ".index", index_problem, "rebuilt from the .log");
+            }
             status = recover_segment(loader, i, limit, error);
         }
     }

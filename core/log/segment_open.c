@@ -97,11 +97,13 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
         return status;
     }
     /* A batch makes one entry at most, and the end of a segment one in the time index. An index
-     * that has more is not read: it may be of any size. */
+     * that has more is not read: it may be of any size. In front of the batch of an entry there is
+     * at least one batch without an entry, or with the entry before. */
     *usable = *usable && times_usable && offsets->count <= batches_max &&
               times->count <= batches_max + 1 &&
               (offsets->count == 0 ||
-               (offsets->last.key >= 0 && offsets->last.key < span && offsets->last.value >= 0 &&
+               (offsets->last.key >= (int64_t)offsets->count && offsets->last.key < span &&
+                offsets->last.value >= (int64_t)offsets->count * HW_BATCH_HEADER_SIZE &&
                 offsets->last.value < segment->size_bytes)) &&
               (times->count == 0 ||
                (times->last.key >= 0 && times->last.value >= 0 && times->last.value < span));

@@ -253,6 +253,18 @@ enum hw_status hw_segment_rebuild_indexes(struct hw_segment *segment, struct hw_
     return walk_into_indexes(&walk, segment, NULL, NULL, error);
 }
 
+static void note_cut(const struct hw_segment *segment, const struct walk *walk,
+                     struct hw_log_recovery *recovery, int64_t bytes_cut)
+{
+    struct hw_log_mend mend;
+
+    (void)snprintf(mend.file, sizeof mend.file, "%020" PRId64 ".log", segment->base_offset);
+    (void)snprintf(mend.problem, sizeof mend.problem, "%s at byte %" PRId64,
+                   walk->reason != NULL ? walk->reason : "larger than a segment can be", walk->end);
+    hw_log_recovery_mended(recovery, mend.file, mend.problem, "cut off behind the last good batch",
+                           bytes_cut, walk->next_offset);
+}
+
 /* Cut the file behind the last good batch, and say so. */
 static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk *walk,
                                    struct hw_log_recovery *recovery, struct hw_error *error)
@@ -270,6 +282,7 @@ static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk
     segment->cut_is_unsynced = true;
     recovery->bytes_cut += file_size - walk->end;
     recovery->cut_at = walk->next_offset;
+    note_cut(segment, walk, recovery, file_size - walk->end);
     if (recovery->detail[0] == '\0') {
         (void)snprintf(recovery->detail, sizeof recovery->detail,
                        "%020" PRId64 ".log: %s at byte %" PRId64 ", cut %" PRId64 " bytes",

@@ -98,7 +98,7 @@ static const struct ext_column lost[] = {
     {"acks", "INTEGER", "what its producer asked for; NULL: not known any more"},
     {"acknowledged", "INTEGER", "1 if its producer was told that it is safe; 0: it was visible"},
     {"lost_ms", "INTEGER", "when it was lost, on the cluster's clock"},
-    {"by_event", "TEXT", "election, unclean election, power loss or deposed leader"},
+    {"by_event", "TEXT", "election, unclean election, power loss, deposed leader or opening"},
     {"broker", "INTEGER", "the leader whose log does not have it"},
     {"back_ms", "INTEGER", "since when a leader's log has it again; NULL: it is lost"},
 };
@@ -254,6 +254,18 @@ static const struct ext_column snapshots[] = {
     {"size_bytes", "INTEGER", "memory that the copy takes"},
 };
 
+static const struct ext_column recoveries[] = {
+    {"time_ms", "INTEGER", "the cluster's clock when the log was opened"},
+    {"broker", "INTEGER", "whose file it was"},
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"file", "TEXT", "its name in the partition's directory"},
+    {"problem", "TEXT", "what was wrong with it"},
+    {"action", "TEXT", "what was done"},
+    {"bytes_cut", "INTEGER", "bytes that went"},
+    {"first_lost_offset", "INTEGER", "the first offset that the log ends before now; NULL: none"},
+};
+
 static const struct ext_column explorations[] = {
     {"id", "INTEGER", "its number"},
     {"options", "TEXT", "what hw_explore() was given"},
@@ -388,6 +400,11 @@ const struct ext_table ext_tables[] = {
     {TABLE("hw_snapshots", snapshots, "one row a snapshot() that rewind() can go back to",
            "SELECT name, time_ms, size_bytes FROM hw_snapshots;"),
      FIRST(1), fill_snapshots, true},
+
+    {TABLE("hw_recoveries", recoveries,
+           "one row a file that opening a log has mended, of the last thousand",
+           "SELECT broker, file, problem, action FROM hw_recoveries;"),
+     FIRST(9), fill_recoveries, true},
 
     {TABLE("hw_explorations", explorations, "one row a hw_explore() of this cluster",
            "SELECT verdict, broken, states, depth FROM hw_explorations;"),

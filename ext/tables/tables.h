@@ -40,6 +40,7 @@ void fill_partitions(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows);
+void fill_recoveries(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_epochs(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_producers(struct hw_cluster *cluster, struct ext_rows *rows);
 void fill_transactions(struct hw_cluster *cluster, struct ext_rows *rows);

@@ -129,7 +129,7 @@ void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_text(rows, view.topic);
             ext_rows_integer(rows, view.partition);
             ext_rows_run(rows, view.first_offset, view.end_offset);
-            ext_rows_integer(rows, view.leader_epoch);
+            ext_rows_integer_unless(rows, view.leader_epoch, HW_EPOCH_NONE);
             if (view.is_answer_known) {
                 ext_rows_integer(rows, view.acks);
                 ext_rows_integer(rows, view.is_acknowledged);
@@ -141,6 +141,26 @@ void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_text(rows, view.by_event);
             ext_rows_integer(rows, view.broker);
             ext_rows_integer_unless(rows, view.back_ms, HW_TIME_NEVER);
+        }
+    }
+}
+
+void fill_recoveries(struct hw_cluster *cluster, struct ext_rows *rows)
+{
+    struct hw_position position = {0};
+    struct hw_recovery_view view;
+
+    while (hw_cluster_next_recovery(cluster, &position, &view)) {
+        if (ext_rows_wants(rows, view.topic, view.partition, view.broker)) {
+            ext_rows_integer(rows, view.time_ms);
+            ext_rows_integer(rows, view.broker);
+            ext_rows_text(rows, view.topic);
+            ext_rows_integer(rows, view.partition);
+            ext_rows_text(rows, view.mend->file);
+            ext_rows_text(rows, view.mend->problem);
+            ext_rows_text(rows, view.mend->action);
+            ext_rows_integer(rows, view.mend->bytes_cut);
+            ext_rows_integer_unless(rows, view.mend->first_lost, HW_OFFSET_NONE);
         }
     }
 }
