@@ -5,7 +5,6 @@
 #include "core/base/assert.h"
 #include "core/log/checkpoint_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void hw_log_set_config(struct hw_log *log, const struct hw_log_config *config)
@@ -388,19 +387,4 @@ void hw_log_check(const struct hw_log *log)
     if (log->epochs.count > 0) {
         HW_ASSERT(log->epochs.entries[log->epochs.count - 1].start_offset <= hw_log_end(log));
     }
-}
-
-void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
-                            const char *action, int64_t bytes_cut, hw_offset_t first_lost)
-{
-    struct hw_log_mend *mend;
-
-    if (recovery->mend_count++ >= HW_LOG_MENDS_MAX) {
-        return;
-    }
-    mend = &recovery->mends[recovery->mend_count - 1];
-    *mend =
-        (struct hw_log_mend){.action = action, .bytes_cut = bytes_cut, .first_lost = first_lost};
-    (void)snprintf(mend->file, sizeof mend->file, "%s", file);
-    (void)snprintf(mend->problem, sizeof mend->problem, "%s", problem);
 }
