@@ -190,9 +190,14 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
             decide_topics(session);
         }
         if (status == HW_OK && !session->is_beginning) {
-            struct hw_error unused; /* Who uses a transactional table hears of it. */
+            struct hw_error later; /* Who uses a transactional table hears of it. */
 
-            (void)ext_token_decide(session->db, session->cluster, &unused);
+            status = ext_token_decide(session->db, session->cluster, &later);
+            if (status == HW_NO_MEMORY) {
+                *error = later;
+            } else {
+                status = HW_OK;
+            }
         }
     }
     *cluster = session->cluster;

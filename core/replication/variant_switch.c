@@ -36,10 +36,8 @@ hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_re
                                      a_start > b_start ? a_start : b_start);
 }
 
-/* A follower of this leader: its log is cut to what both have, and the leader does not take it for
- * longer. */
-static enum hw_status switch_align(struct hw_replica *leader, struct hw_replica *follower,
-                                   struct hw_error *error)
+enum hw_status hw_variant_align_one(struct hw_replica *leader, struct hw_replica *follower,
+                                    struct hw_error *error)
 {
     struct hw_remote_replica *remote = hw_replica_find_remote(leader, follower->broker);
     hw_offset_t common_end = hw_variant_common_end(leader, follower);
@@ -76,7 +74,7 @@ enum hw_status hw_variant_align(struct hw_partition *partition, struct hw_error 
             continue;
         }
         if (leader != NULL && replica->leader_epoch == leader->leader_epoch) {
-            status = switch_align(leader, replica, first == HW_OK ? error : &later);
+            status = hw_variant_align_one(leader, replica, first == HW_OK ? error : &later);
         } else {
             hw_replica_start_fetching(replica, partition->variant->starts_truncating);
         }
