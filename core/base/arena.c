@@ -13,7 +13,7 @@ struct hw_arena_chunk {
     size_t place;
     size_t images; /* That have it: until they go it keeps its address. */
     bool is_live;
-    alignas(int64_t) unsigned char bytes[]; /* As SQLite's own memory is aligned. */
+    alignas(8) unsigned char bytes[]; /* As SQLite's own memory is aligned. */
 };
 
 /* Classes grow by 16 bytes up to 128, then by a quarter or less. */

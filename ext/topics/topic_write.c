@@ -19,12 +19,11 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value **
     struct ext_session *session = table->record.vtab.session;
     enum hw_status status;
 
-    produce->topic = table->topic;
-    produce->acks = HW_ACKS_DEFAULT;
-    produce->leader_epoch = HW_EPOCH_NONE;
-    produce->has_broker = false;
-    produce->is_transactional = table->is_transactional;
-    produce->broker = HW_BROKER_ID_NONE;
+    *produce = (struct hw_produce){.topic = table->topic,
+                                   .acks = HW_ACKS_DEFAULT,
+                                   .leader_epoch = HW_EPOCH_NONE,
+                                   .is_transactional = table->is_transactional,
+                                   .broker = HW_BROKER_ID_NONE};
     status = topic_row_read(session->db, argv, &session->headers, &produce->partition,
                             &produce->record, error);
     if (status != HW_OK || table->partition < 0) {
