@@ -164,7 +164,8 @@ static void a_large_transaction_waits_in_a_file(void **state)
     sqlite3_int64 current = 0;
 
     (void)state;
-    /* 30 MiB, 12 of them in one row; the mock has it all in its memory too, but not SQLite's. */
+    /* 36 MiB of rows (12 where time is short), of which SQLite's memory has but those that are yet to
+     * go to the file. What the mock keeps is not SQLite's. */
     expect_sql(db, "SELECT 1", "1");
     (void)sqlite3_status64(SQLITE_STATUS_MEMORY_USED, &current, &highest, 1);
     expect_sql(

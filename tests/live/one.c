@@ -377,11 +377,10 @@ static void groups_are_those_of_others_and_their_lag_is_told(void **state)
 
     (void)state;
     make("grouped", 2, "");
-    expect_sql(
-        db,
-        "INSERT INTO grouped(\"partition\", value) SELECT i % 2, i FROM series WHERE i < 10;"
-        "SELECT count(*) FROM grouped; SELECT * FROM live_groups('k') WHERE \"group\" IS NULL",
-        "10");
+    expect_sql(db,
+               "INSERT INTO grouped(\"partition\", value) SELECT i % 2, i FROM series WHERE i < 10;"
+               "SELECT count(*) FROM grouped",
+               "10");
     (void)rd_kafka_conf_set(conf, "bootstrap.servers", nodes_bootstrap(), text, sizeof text);
     (void)rd_kafka_conf_set(conf, "group.id", "readers", text, sizeof text);
     rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
@@ -494,6 +493,8 @@ static void queries_answer_as_those_of_a_copy(void **state)
     }
     print_message("%d queries, %d refused both times, %d without a row\n", twins->asked,
                   twins->refused, twins->empty);
+    assert_true(twins->refused < twins->asked / 10);
+    assert_true(twins->empty < twins->asked * 3 / 4);
     free(twins);
 }
 
@@ -610,7 +611,7 @@ static void an_outbox_is_sent_once_over_kills(void **state)
 
     (void)state;
     make("outbox", 1, "");
-    make_outbox(path, "outbox", "CREATE TABLE note(x)");
+    make_outbox(path, "outbox", "");
     write_to_outbox(path, "INSERT INTO log(value) VALUES ('a'), ('b'), ('c')");
     run_relay(path, "outbox", true);
     expect_soon(count, "3|3");
