@@ -15,8 +15,6 @@
 #include "ext/live/live_tables.h"
 #include "ext/live/vtab_live_topic.h"
 
-#include <string.h>
-
 SQLITE_EXTENSION_INIT3
 
 static const struct live_module *module_at(size_t number)

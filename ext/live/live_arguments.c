@@ -5,7 +5,6 @@
 #include "ext/ext_error.h"
 #include "ext/live/live_properties.h"
 
-#include <ctype.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3

@@ -133,7 +133,9 @@ enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wa
     while (status == HW_OK &&
            (passing = ask_once(handle, wait, list)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         status = live_handle_retry(handle, wait, passing, what, error);
-        ask_for_leaders(handle, wait);
+        if (status == HW_OK) {
+            ask_for_leaders(handle, wait);
+        }
     }
     if (status == HW_OK) {
         live_handle_heard(handle, wait);

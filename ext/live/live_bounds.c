@@ -94,7 +94,7 @@ static enum hw_status choose_partitions(struct live_scan *scan,
 
 /* ---------------------------------------------------------------------------------- which offsets */
 
-/* Ask one thing of all partitions of the scan. */
+/* Ask one thing of all partitions of the scan: the answers are in the order of scan->bounds. */
 static enum hw_status ask_all(struct live_scan *scan, struct live_wait *wait, int64_t time,
                               const char *what, rd_kafka_topic_partition_list_t **answered,
                               struct hw_error *error)
@@ -117,25 +117,18 @@ static enum hw_status ask_all(struct live_scan *scan, struct live_wait *wait, in
     return HW_OK;
 }
 
-static int64_t answer_of(const rd_kafka_topic_partition_list_t *list, const char *topic,
-                         int32_t partition)
-{
-    const rd_kafka_topic_partition_t *element =
-        rd_kafka_topic_partition_list_find(list, topic, partition);
-
-    return element == NULL ? -1 : element->offset;
-}
-
 /* What the connection wrote last is not in the answer yet. */
 static bool misses_own(const struct live_tally *own, const char *topic,
                        const rd_kafka_topic_partition_list_t *ends)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
         const struct live_part *part = &own->parts[i];
+        const rd_kafka_topic_partition_t *end =
+            strcmp(part->topic, topic) == 0
+                ? rd_kafka_topic_partition_list_find(ends, topic, part->partition)
+                : NULL;
 
-        if (strcmp(part->topic, topic) == 0 &&
-            rd_kafka_topic_partition_list_find(ends, topic, part->partition) != NULL &&
-            answer_of(ends, topic, part->partition) <= part->last) {
+        if (end != NULL && end->offset <= part->last) {
             return true;
         }
     }
@@ -149,7 +142,7 @@ static enum hw_status ask_ends(struct live_scan *scan, struct live_wait *wait,
     struct live_wait patience;
     enum hw_status status;
 
-    live_wait_begin(&patience, scan->cluster->db, OWN_MS_MAX);
+    live_wait_begin(&patience, scan->handle->cluster->db, OWN_MS_MAX);
     for (;;) {
         status = ask_all(scan, wait, LIVE_ASK_END, "asking for the log end", ends, error);
         if (status != HW_OK || !misses_own(own, rd_kafka_topic_name(scan->topic), *ends) ||
@@ -178,7 +171,7 @@ static enum hw_status clip_by_time(struct live_scan *scan, struct live_wait *wai
     }
     for (size_t i = 0; i < scan->bounds_count; i++) {
         struct live_bounds *bounds = &scan->bounds[i];
-        int64_t first = answer_of(list, rd_kafka_topic_name(scan->topic), bounds->partition);
+        int64_t first = list->elems[i].offset;
 
         first = first < 0 ? bounds->end : first; /* No record is as late. */
         bounds->first = first > bounds->first ? first : bounds->first;
@@ -207,7 +200,6 @@ static void clip_by_offsets(struct live_scan *scan, const struct live_scan_reque
 static enum hw_status ask_bounds(struct live_scan *scan, struct live_wait *wait,
                                  const struct live_tally *own, struct hw_error *error)
 {
-    const char *topic = rd_kafka_topic_name(scan->topic);
     rd_kafka_topic_partition_list_t *firsts = NULL;
     rd_kafka_topic_partition_list_t *ends = NULL;
     enum hw_status status =
@@ -217,8 +209,8 @@ static enum hw_status ask_bounds(struct live_scan *scan, struct live_wait *wait,
         status = ask_ends(scan, wait, own, &ends, error);
     }
     for (size_t i = 0; status == HW_OK && i < scan->bounds_count; i++) {
-        scan->bounds[i].first = answer_of(firsts, topic, scan->bounds[i].partition);
-        scan->bounds[i].end = answer_of(ends, topic, scan->bounds[i].partition);
+        scan->bounds[i].first = firsts->elems[i].offset;
+        scan->bounds[i].end = ends->elems[i].offset;
     }
     if (firsts != NULL) {
         rd_kafka_topic_partition_list_destroy(firsts);

@@ -2,13 +2,11 @@
 /* The life of clusters and handles, and what a handle says when it is not heard of. */
 #include "ext/live/live_cluster.h"
 
-#include "ext/ext_memory.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_properties.h"
 #include "ext/live/live_tally.h"
 
 #include <stdio.h>
-#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -267,9 +265,8 @@ void live_cluster_start_producer(struct live_cluster *cluster)
 {
     struct hw_error ignored;
 
-    if (cluster->producer == NULL &&
-        handle_create(cluster, true, HW_READ_UNCOMMITTED, &cluster->producer, &ignored) != HW_OK) {
-        cluster->producer = NULL;
+    if (cluster->producer == NULL) {
+        (void)handle_create(cluster, true, HW_READ_UNCOMMITTED, &cluster->producer, &ignored);
     }
 }
 

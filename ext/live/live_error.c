@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* librdkafka's own numbers are negative. */
 static enum hw_kafka_error error_local(rd_kafka_resp_err_t code)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/live/live_properties.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

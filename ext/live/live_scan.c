@@ -7,10 +7,7 @@
 #include "ext/live/live_bounds.h"
 #include "ext/live/live_error.h"
 
-#include <sqlite3ext.h>
 #include <string.h>
-
-SQLITE_EXTENSION_INIT3
 
 enum {
     LOOK_RECORDS = 256, /* Between two looks at how full a queue is. */
@@ -121,7 +118,7 @@ static enum hw_status silence_ask(struct live_scan *scan, const struct live_boun
     struct live_wait wait;
     enum hw_status status;
 
-    live_wait_begin(&wait, scan->cluster->db, SILENCE_MS / 2);
+    live_wait_begin(&wait, scan->handle->cluster->db, SILENCE_MS / 2);
     status = live_ask_metadata(scan->handle, &wait, scan->topic, &metadata, error);
     if (status == HW_OK) {
         if (bounds->partition >= metadata->topics[0].partition_cnt) {
@@ -167,7 +164,7 @@ static enum hw_status lane_out_of_range(struct live_scan *scan, struct live_lane
     struct live_wait wait;
     enum hw_status status;
 
-    live_wait_begin(&wait, scan->cluster->db, scan->timeout_ms);
+    live_wait_begin(&wait, scan->handle->cluster->db, scan->timeout_ms);
     status = live_bounds_ask(scan->handle, &wait, topic, &now, error);
     if (status != HW_OK) {
         return status;
@@ -221,7 +218,7 @@ static enum hw_status lane_wait(struct live_scan *scan, struct live_lane *lane,
     struct live_wait wait;
 
     lane_poke(scan, lane);
-    live_wait_begin(&wait, scan->cluster->db, scan->timeout_ms);
+    live_wait_begin(&wait, scan->handle->cluster->db, scan->timeout_ms);
     while (status == HW_OK) {
         *message = rd_kafka_consume_queue(lane->queue, live_wait_slice_ms(&wait));
         if (*message != NULL) {
@@ -299,6 +296,12 @@ static enum hw_status next_upwards(struct live_scan *scan, struct hw_error *erro
 
 /* ------------------------------------------------------------------------------------ downwards */
 
+/* Offsets of the first window of a partition. */
+static int64_t window_first(int64_t rows_wanted)
+{
+    return rows_wanted > 0 && rows_wanted < WINDOW_MAX ? rows_wanted : WINDOW_FIRST;
+}
+
 static void window_drop(struct live_scan *scan, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -370,9 +373,7 @@ static enum hw_status next_downwards(struct live_scan *scan, struct hw_error *er
 
         if (bounds->first >= bounds->end) {
             scan->bounds_next++;
-            scan->window_size = scan->rows_wanted > 0 && scan->rows_wanted < WINDOW_MAX
-                                    ? scan->rows_wanted
-                                    : WINDOW_FIRST;
+            scan->window_size = window_first(scan->rows_wanted);
             continue;
         }
         if (bounds->end - bounds->first > scan->window_size) {
@@ -415,13 +416,10 @@ enum hw_status live_scan_start(struct live_scan *scan, struct live_cluster *clus
     if (status != HW_OK) {
         return status;
     }
-    scan->cluster = cluster;
     scan->timeout_ms = request->timeout_ms;
     scan->is_descending = request->is_descending;
     scan->rows_wanted = request->rows_wanted;
-    scan->window_size = request->rows_wanted > 0 && request->rows_wanted < WINDOW_MAX
-                            ? request->rows_wanted
-                            : WINDOW_FIRST;
+    scan->window_size = window_first(request->rows_wanted);
     scan->until_look = LOOK_RECORDS;
     /* An own topic configuration would undo auto.offset.reset. */
     scan->topic = rd_kafka_topic_new(scan->handle->rk, request->topic, NULL);

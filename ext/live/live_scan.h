@@ -41,7 +41,6 @@ struct live_lane {
 enum { LIVE_LANES = 4 };
 
 struct live_scan {
-    struct live_cluster *cluster;
     struct live_handle *handle; /* NULL: no scan is running. */
     rd_kafka_topic_t *topic;
     int timeout_ms;

@@ -167,7 +167,6 @@ static enum hw_status send_rows(struct sending *sending, struct hw_error *error)
         if (status == HW_OK && code != RD_KAFKA_RESP_ERR_NO_ERROR) {
             sending->tally->failed_row = sending->row;
             sending->tally->failed_code = code;
-            sending->tally->failed_partition = row.partition;
             (void)snprintf(sending->tally->failed_topic, sizeof sending->tally->failed_topic, "%s",
                            stage->topics[row.topic]);
             return HW_OK;
@@ -287,7 +286,6 @@ static enum hw_status give_up_plain(struct sending *sending, enum hw_status stat
     }
     (void)snprintf(consequence, sizeof consequence, "%lld of %lld rows are in the log%s%s",
                    (long long)tally->written, rows, written, perhaps);
-    session->outcome = LIVE_FAILED;
     return describe_failure(sending, status, consequence, error);
 }
 
@@ -296,7 +294,6 @@ static void forget_written(struct sending *sending)
 {
     sending->handle->tally = NULL;
     live_tally_clear(sending->tally);
-    sending->session->outcome = LIVE_FAILED;
 }
 
 static enum hw_status give_up_transaction(struct sending *sending, enum hw_status status,
@@ -381,7 +378,6 @@ static enum hw_status send_all(struct sending *sending, struct hw_error *error)
         status = begin_transaction(sending, error);
     }
     if (status != HW_OK) {
-        sending->session->outcome = LIVE_FAILED;
         return status; /* Nothing was sent. */
     }
     status = send_rows(sending, error);
@@ -413,12 +409,11 @@ enum hw_status live_send(struct live_session *session, struct hw_error *error)
     }
 
     live_tally_clear(&session->last);
-    session->outcome = LIVE_NOTHING_YET;
+    session->outcome = LIVE_FAILED; /* Unless it turns out well. */
     session->last_cluster = cluster;
     live_wait_begin(&sending.wait, session->db, cluster->timeout_ms);
     status = live_cluster_producer(cluster, &sending.wait, &sending.handle, error);
     if (status != HW_OK) {
-        session->outcome = LIVE_FAILED;
         return status;
     }
     sending.handle->tally = sending.tally;

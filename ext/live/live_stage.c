@@ -137,8 +137,6 @@ static enum hw_status stage_spill(struct live_stage *stage, struct hw_error *err
     if (status != HW_OK) {
         return status;
     }
-    /* What was read ahead may be another row by now. */
-    stage->window.size = 0;
     code = file_write(stage->file, stage->tail.bytes, stage->tail.size, stage->file_size);
     if (code != SQLITE_OK) {
         return file_error("writing", code, error);

@@ -38,4 +38,9 @@ enum hw_status live_look_groups(struct live_look *look);
 enum hw_status live_look_group_offsets(struct live_look *look);
 enum hw_status live_look_last_commit(struct live_look *look);
 
+/* What several of them do: add Kafka's name of an error, or NULL; ask for the last stable offsets of
+ * a list, which takes a consumer that reads committed. */
+void live_look_add_error(struct ext_rows *rows, rd_kafka_resp_err_t code);
+enum hw_status live_look_ask_lso(struct live_look *look, rd_kafka_topic_partition_list_t *list);
+
 #endif /* LIVE_TABLES_H */

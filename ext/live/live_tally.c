@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 void live_tally_clear(struct live_tally *tally)
 {
     for (size_t i = 0; i < tally->count; i++) {
@@ -67,7 +65,6 @@ static void tally_failure(struct live_tally *tally, const rd_kafka_message_t *me
     }
     tally->failed_row = row;
     tally->failed_code = message->err;
-    tally->failed_partition = message->partition;
     (void)snprintf(tally->failed_topic, sizeof tally->failed_topic, "%s",
                    rd_kafka_topic_name(message->rkt));
 }

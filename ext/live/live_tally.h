@@ -32,7 +32,6 @@ struct live_tally {
     bool is_out_of_memory; /* A part could not be added. */
     rd_kafka_resp_err_t failed_code;
     char failed_topic[250];
-    int32_t failed_partition;
 };
 
 void live_tally_clear(struct live_tally *tally);

@@ -14,8 +14,6 @@
 #include "ext/live/live_topic.h"
 #include "ext/topics/topic_row.h"
 
-#include <string.h>
-
 SQLITE_EXTENSION_INIT3
 
 /* What a message takes besides key, value and headers: librdkafka's own bound. */

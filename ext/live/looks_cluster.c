@@ -8,8 +8,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* Kafka's name of an error, or NULL. */
-static void add_error(struct ext_rows *rows, rd_kafka_resp_err_t code)
+void live_look_add_error(struct ext_rows *rows, rd_kafka_resp_err_t code)
 {
     ext_rows_text(rows, code == RD_KAFKA_RESP_ERR_NO_ERROR
                             ? NULL
@@ -91,7 +90,7 @@ enum hw_status live_look_topics(struct live_look *look)
         ext_rows_integer_unless(&look->rows,
                                 topic->partition_cnt > 0 ? topic->partitions[0].replica_cnt : 0, 0);
         ext_rows_integer(&look->rows, is_internal(topic->topic));
-        add_error(&look->rows, topic->err);
+        live_look_add_error(&look->rows, topic->err);
     }
     if (status == HW_OK && metadata != NULL) {
         rd_kafka_metadata_destroy(metadata);
@@ -158,8 +157,7 @@ static void offsets_of(const struct live_look *look, const struct rd_kafka_metad
     }
 }
 
-/* The last stable offset takes a consumer that reads committed. */
-static enum hw_status ask_lso(struct live_look *look, rd_kafka_topic_partition_list_t *list)
+enum hw_status live_look_ask_lso(struct live_look *look, rd_kafka_topic_partition_list_t *list)
 {
     struct live_handle *handle = NULL;
     enum hw_status status =
@@ -182,7 +180,7 @@ static enum hw_status offsets_ask(struct live_look *look, struct offsets *offset
         status = live_ask_offsets(look->handle, &look->wait, offsets->high, "asking for log ends",
                                   look->error);
     }
-    return status == HW_OK ? ask_lso(look, offsets->lso) : status;
+    return status == HW_OK ? live_look_ask_lso(look, offsets->lso) : status;
 }
 
 /* Add the offset, or NULL; returns why it is not known. */
@@ -218,7 +216,7 @@ static void add_partition(struct ext_rows *rows, const char *topic,
     found = add_offset(rows, offsets->high, topic, partition->id);
     code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? found : code;
     (void)add_offset(rows, offsets->lso, topic, partition->id);
-    add_error(rows, code);
+    live_look_add_error(rows, code);
 }
 
 enum hw_status live_look_partitions(struct live_look *look)

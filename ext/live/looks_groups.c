@@ -6,16 +6,8 @@
 #include "ext/live/live_tables.h"
 
 #include <stdio.h>
-#include <string.h>
 
 SQLITE_EXTENSION_INIT3
-
-static void add_error_code(struct ext_rows *rows, rd_kafka_resp_err_t code)
-{
-    ext_rows_text(rows, code == RD_KAFKA_RESP_ERR_NO_ERROR
-                            ? NULL
-                            : hw_kafka_error_name(live_error_kafka(code)));
-}
 
 /* -------------------------------------------------------------------------------------- configs */
 
@@ -235,7 +227,7 @@ static void add_group(struct ext_rows *rows, const rd_kafka_ConsumerGroupDescrip
     ext_rows_text_if_any(rows, rd_kafka_ConsumerGroupDescription_partition_assignor(group));
     ext_rows_integer(rows, (int64_t)rd_kafka_ConsumerGroupDescription_member_count(group));
     ext_rows_integer(rows, rd_kafka_ConsumerGroupDescription_is_simple_consumer_group(group) == 1);
-    add_error_code(rows, code);
+    live_look_add_error(rows, code);
 }
 
 enum hw_status live_look_groups(struct live_look *look)
@@ -303,25 +295,16 @@ static enum hw_status ask_committed(struct live_look *look, const char *group,
     return status;
 }
 
-/* The ends of these partitions by the isolation of a handle of their own. */
-static enum hw_status ask_ends(struct live_look *look, enum hw_read_mode mode,
-                               const rd_kafka_topic_partition_list_t *committed,
-                               rd_kafka_topic_partition_list_t **ends)
+/* The same partitions, whose ends are to be asked for. */
+static rd_kafka_topic_partition_list_t *ends_of(const rd_kafka_topic_partition_list_t *committed)
 {
-    struct live_handle *handle = NULL;
-    enum hw_status status = live_cluster_consumer(look->cluster, mode, &handle, look->error);
+    rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
 
-    if (status != HW_OK) {
-        return status;
+    for (int i = 0; i < ends->cnt; i++) {
+        ends->elems[i].offset = LIVE_ASK_END;
+        ends->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
     }
-    *ends = rd_kafka_topic_partition_list_copy(committed);
-    for (int i = 0; i < (*ends)->cnt; i++) {
-        (*ends)->elems[i].offset = LIVE_ASK_END;
-        (*ends)->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    }
-    status = live_ask_offsets(handle, &look->wait, *ends, "asking for log ends", look->error);
-    live_cluster_give_back(handle);
-    return status;
+    return ends;
 }
 
 static void add_lag(struct ext_rows *rows, const rd_kafka_topic_partition_t *end, int64_t committed)
@@ -337,11 +320,7 @@ static void add_lag(struct ext_rows *rows, const rd_kafka_topic_partition_t *end
 
 static void add_end(struct ext_rows *rows, const rd_kafka_topic_partition_t *end)
 {
-    if (end->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        ext_rows_null(rows);
-    } else {
-        ext_rows_integer(rows, end->offset);
-    }
+    ext_rows_integer_unless(rows, end->err == RD_KAFKA_RESP_ERR_NO_ERROR ? end->offset : -1, -1);
 }
 
 static void add_committed(struct ext_rows *rows, const char *group,
@@ -352,11 +331,7 @@ static void add_committed(struct ext_rows *rows, const char *group,
     ext_rows_text(rows, group);
     ext_rows_text(rows, committed->topic);
     ext_rows_integer(rows, committed->partition);
-    if (committed->offset < 0) {
-        ext_rows_null(rows);
-    } else {
-        ext_rows_integer(rows, committed->offset);
-    }
+    ext_rows_integer_unless(rows, committed->offset < 0 ? -1 : committed->offset, -1);
     add_end(rows, high);
     add_end(rows, lso);
     add_lag(rows, high, committed->offset);
@@ -366,7 +341,8 @@ static void add_committed(struct ext_rows *rows, const char *group,
     } else {
         ext_rows_text_size(rows, committed->metadata, committed->metadata_size);
     }
-    add_error_code(rows, committed->err != RD_KAFKA_RESP_ERR_NO_ERROR ? committed->err : high->err);
+    live_look_add_error(rows,
+                        committed->err != RD_KAFKA_RESP_ERR_NO_ERROR ? committed->err : high->err);
 }
 
 /* Committed first, then the ends, so that no lag is negative. */
@@ -378,10 +354,13 @@ static enum hw_status look_at_group(struct live_look *look, const char *group)
     enum hw_status status = ask_committed(look, group, &committed);
 
     if (status == HW_OK) {
-        status = ask_ends(look, HW_READ_UNCOMMITTED, committed, &high);
+        high = ends_of(committed);
+        status =
+            live_ask_offsets(look->handle, &look->wait, high, "asking for log ends", look->error);
     }
     if (status == HW_OK) {
-        status = ask_ends(look, HW_READ_COMMITTED, committed, &lso);
+        lso = ends_of(committed);
+        status = live_look_ask_lso(look, lso);
     }
     for (int i = 0; status == HW_OK && i < committed->cnt; i++) {
         if (ext_rows_wants(&look->rows, committed->elems[i].topic, committed->elems[i].partition,

@@ -146,7 +146,7 @@ enum hw_status topic_row_read(sqlite3 *db, sqlite3_value **argv, struct hw_buffe
                                  "the leader gives a record its offset: leave \"offset\" and "
                                  "rowid out, or NULL");
     }
-    /* One by one: to clear it all first costs more than the rest of this. */
+    /* Every field of it, here and below, so that the caller need not clear it. */
     record->offset = HW_OFFSET_NONE;
     record->headers = NULL;
     if ((status = check_hidden(values, error)) != HW_OK ||
