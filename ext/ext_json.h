@@ -36,6 +36,10 @@ enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *wha
 enum hw_status ext_json_walk_array(sqlite3 *db, sqlite3_value *array, const char *what,
                                    ext_json_visit *visit, void *context, struct hw_error *error);
 
+/* The same for an array within an object. */
+enum hw_status ext_json_walk_elements(sqlite3 *db, const struct ext_json_member *member,
+                                      ext_json_visit *visit, void *context, struct hw_error *error);
+
 /*
  * Encode the members as headers of a record, behind what `headers` holds, and count them. A value
  * is text, a number or a boolean (as its text), null, or {"hex":"FF00"} for bytes.

@@ -5,6 +5,7 @@
 
 enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
                                            const struct hw_exploration_row *row,
+                                           const char *options, const char *actions,
                                            struct hw_error *error)
 {
     struct hw_exploration_rows *rows = &cluster->explorations;
@@ -17,8 +18,8 @@ enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
         return status;
     }
     copy.id = (int64_t)rows->count + 1;
-    copy.options = hw_text_copy(cluster->allocator, row->options);
-    copy.actions = hw_text_copy(cluster->allocator, row->actions);
+    copy.options = hw_text_copy(cluster->allocator, options);
+    copy.actions = hw_text_copy(cluster->allocator, actions);
     if (copy.options == NULL || copy.actions == NULL) {
         hw_text_free(cluster->allocator, copy.options);
         hw_text_free(cluster->allocator, copy.actions);

@@ -28,9 +28,10 @@ struct hw_exploration_rows {
     size_t capacity;
 };
 
-/* Note one; its texts are copied. Errors: HW_NO_MEMORY. */
+/* Note one, with copies of these texts. Errors: HW_NO_MEMORY. */
 enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
                                            const struct hw_exploration_row *row,
+                                           const char *options, const char *actions,
                                            struct hw_error *error);
 void hw_exploration_rows_release(struct hw_exploration_rows *rows,
                                  const struct hw_allocator *allocator);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cluster/promises.h"
 
+#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
@@ -36,6 +37,17 @@ const char *hw_promise_help(enum hw_promise promise)
     };
 
     return helps[promise];
+}
+
+enum hw_promise hw_promise_first(uint32_t broken)
+{
+    int first = 0;
+
+    HW_ASSERT(broken != 0);
+    while ((broken & 1U << first) == 0) {
+        first++;
+    }
+    return (enum hw_promise)first;
 }
 
 bool hw_promises_parse(const char *text, uint32_t *promises)
@@ -578,22 +590,16 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
     return status;
 }
 
-/* The first of them by its number is the one that is told. */
 static enum hw_status promise_tell(const struct promise_look *look, uint32_t broken,
                                    struct hw_error *error)
 {
     struct hw_event event = hw_partition_event(look->partition, HW_EVENT_PROMISE);
-    int first = 0;
+    enum hw_promise first = hw_promise_first(broken);
 
-    while ((broken & 1U << first) == 0) {
-        first++;
-    }
-    hw_journal_add(&look->cluster->journal, event, "broken: %s",
-                   hw_promise_name((enum hw_promise)first));
+    hw_journal_add(&look->cluster->journal, event, "broken: %s", hw_promise_name(first));
     return hw_error_refuse(error, HW_KAFKA_UNKNOWN_SERVER_ERROR,
                            "%s: the promise %s is broken: not so that %s", look->partition->name,
-                           hw_promise_name((enum hw_promise)first),
-                           hw_promise_help((enum hw_promise)first));
+                           hw_promise_name(first), hw_promise_help(first));
 }
 
 enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error)

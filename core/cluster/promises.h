@@ -57,6 +57,9 @@ enum hw_promise {
 const char *hw_promise_name(enum hw_promise promise);
 const char *hw_promise_help(enum hw_promise promise);
 
+/* The first by its number of `broken`, of which there is one. */
+enum hw_promise hw_promise_first(uint32_t broken);
+
 /* "all", "none", or names with commas between them; false where one is no promise. NULL: none. */
 bool hw_promises_parse(const char *text, uint32_t *promises);
 

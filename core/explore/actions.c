@@ -24,7 +24,12 @@ static bool action_has_left(const struct explore *explore, enum hw_explore_budge
 static void action_add(const struct explore *explore, struct explore_actions *actions,
                        enum hw_explore_action_kind kind, size_t a, size_t b, size_t nth)
 {
-    if ((explore->actions & 1U << kind) != 0 && actions->count < EXPLORE_ACTIONS_MAX) {
+    if ((explore->actions & 1U << kind) == 0) {
+        return;
+    }
+    if (actions->count == EXPLORE_ACTIONS_MAX) {
+        explore->result->stopped_by = "actions"; /* Some ways are not gone. */
+    } else {
         actions->items[actions->count++] = (struct explore_action){
             .kind = (uint8_t)kind, .a = (uint8_t)a, .b = (uint8_t)b, .nth = (uint8_t)nth};
     }
@@ -33,13 +38,6 @@ static void action_add(const struct explore *explore, struct explore_actions *ac
 static struct hw_replica *action_replica(const struct explore *explore, size_t place)
 {
     return hw_partition_find(explore->partition, action_broker(explore, place)->id);
-}
-
-static const struct hw_registration *action_registration(const struct explore *explore,
-                                                         size_t place)
-{
-    return hw_metadata_find(&explore->cluster->controller.metadata,
-                            action_broker(explore, place)->id);
 }
 
 /* ------------------------------------------------------------------------------------ listing */
@@ -170,7 +168,8 @@ static void list_of_life(const struct explore *explore, size_t place,
                          struct explore_actions *actions)
 {
     const struct hw_broker *broker = action_broker(explore, place);
-    const struct hw_registration *registration = action_registration(explore, place);
+    const struct hw_registration *registration =
+        hw_metadata_find(&explore->cluster->controller.metadata, broker->id);
     bool is_running = broker->state == HW_BROKER_RUNNING;
     bool is_fenced = registration == NULL || registration->fenced;
     bool elects = !explore->options->elections_apart;
@@ -455,17 +454,13 @@ enum hw_status explore_perform(const struct explore *explore, struct explore_act
                                bool *is_done, struct hw_error *error)
 {
     hw_broker_id_t leader_before = explore->partition->record.leader;
-    bool was_running =
-        action.a != EXPLORE_NOBODY && action_broker(explore, action.a)->state == HW_BROKER_RUNNING;
+    bool was_running = action_broker(explore, action.a)->state == HW_BROKER_RUNNING;
     enum hw_status status = action_call(explore, action, error);
     bool is_broken = explore->cluster->promises.broken != 0;
 
-    *is_done = status == HW_OK || is_broken;
-    if ((status == HW_REFUSED || status == HW_MISUSE || status == HW_BUSY) && !is_broken) {
-        return HW_OK;
-    }
+    *is_done = false;
     if (status != HW_OK && !is_broken) {
-        return status;
+        return status == HW_REFUSED || status == HW_MISUSE || status == HW_BUSY ? HW_OK : status;
     }
     *is_done = action_pay(explore, action, leader_before, was_running) || is_broken;
     if (!*is_done) {
@@ -478,72 +473,57 @@ enum hw_status explore_perform(const struct explore *explore, struct explore_act
 /* ------------------------------------------------------------------------------------- saying */
 
 static enum hw_status say_message(const struct explore *explore, struct explore_action action,
-                                  struct hw_buffer *text, struct hw_error *error)
+                                  struct hw_error *error)
 {
     struct hw_held_message message = action_message(explore, action);
     bool is_to_controller = message.to == HW_CLUSTER_CONTROLLER;
-    enum hw_status status = hw_buffer_append_format(
-        text, error, "SELECT %s('%s', ", action.kind == HW_EXPLORE_DROP ? "\"drop\"" : "deliver",
-        message.kind);
+    int64_t broker = is_to_controller ? message.from : message.to;
+    char about[HW_TOPIC_NAME_MAX + 64] = "";
+    char nth[24] = "";
 
-    if (status == HW_OK) {
-        status =
-            is_to_controller
-                ? hw_buffer_append_format(text, error, "%" PRId64 ", 'controller'", message.from)
-                : hw_buffer_append_format(text, error, "'controller', %" PRId64, message.to);
+    if (message.topic != NULL) {
+        (void)snprintf(about, sizeof about, ", '%s', %" PRId64, message.topic, message.partition);
     }
-    if (status == HW_OK && message.topic != NULL) {
-        status = hw_buffer_append_format(text, error, ", '%s', %" PRId64, message.topic,
-                                         message.partition);
+    if (message.nth > 1) {
+        (void)snprintf(nth, sizeof nth, ", %" PRId64, message.nth);
     }
-    if (status == HW_OK && message.nth > 1) {
-        status = hw_buffer_append_format(text, error, ", %" PRId64, message.nth);
-    }
-    return status == HW_OK ? hw_buffer_append_format(text, error, ");") : status;
+    return explore_add_call(explore->result, error,
+                            is_to_controller ? "SELECT %s('%s', %" PRId64 ", 'controller'%s%s);"
+                                             : "SELECT %s('%s', 'controller', %" PRId64 "%s%s);",
+                            action.kind == HW_EXPLORE_DROP ? "\"drop\"" : "deliver", message.kind,
+                            broker, about, nth);
 }
 
-/* fence(1) or fence(1, 2). */
-static enum hw_status say_fence(const struct explore *explore, struct explore_action action,
-                                struct hw_buffer *text, struct hw_error *error)
+/* verb(a), verb(a, b), or verb(a, 'controller'). */
+static enum hw_status say_brokers(const struct explore *explore, const char *verb,
+                                  struct explore_action action, const char *nobody,
+                                  struct hw_error *error)
 {
-    const char *verb = action.kind == HW_EXPLORE_FENCE ? "fence" : "unfence";
+    hw_broker_id_t a = action_id(explore, action.a);
 
     return action.b == EXPLORE_NOBODY
-               ? hw_buffer_append_format(text, error, "SELECT %s(%" PRId32 ");", verb,
-                                         action_id(explore, action.a))
-               : hw_buffer_append_format(text, error, "SELECT %s(%" PRId32 ", %" PRId32 ");", verb,
-                                         action_id(explore, action.a),
-                                         action_id(explore, action.b));
-}
-
-static enum hw_status say_link(const struct explore *explore, struct explore_action action,
-                               struct hw_buffer *text, struct hw_error *error)
-{
-    const char *verb = action.kind == HW_EXPLORE_CUT ? "cut" : "heal";
-
-    return action.b == EXPLORE_NOBODY
-               ? hw_buffer_append_format(text, error, "SELECT %s(%" PRId32 ", 'controller');", verb,
-                                         action_id(explore, action.a))
-               : hw_buffer_append_format(text, error, "SELECT %s(%" PRId32 ", %" PRId32 ");", verb,
-                                         action_id(explore, action.a),
-                                         action_id(explore, action.b));
+               ? explore_add_call(explore->result, error, "SELECT %s(%" PRId32 "%s);", verb, a,
+                                  nobody)
+               : explore_add_call(explore->result, error, "SELECT %s(%" PRId32 ", %" PRId32 ");",
+                                  verb, a, action_id(explore, action.b));
 }
 
 static enum hw_status say_proposal(const struct explore *explore, struct explore_action action,
-                                   struct hw_buffer *text, struct hw_error *error)
+                                   struct hw_error *error)
 {
     struct hw_broker_list isr = action_isr(explore, action);
     char list[HW_BROKER_LIST_TEXT_SIZE];
 
-    return hw_buffer_append_format(
-        text, error, "SELECT propose_isr('%s', %" PRId32 ", '%s', %" PRId32 ");",
+    return explore_add_call(
+        explore->result, error, "SELECT propose_isr('%s', %" PRId32 ", '%s', %" PRId32 ");",
         explore->topic->name, explore->partition->number,
         hw_broker_list_format(&isr, list, sizeof list), action_id(explore, action.a));
 }
 
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
-                           struct hw_buffer *text, struct hw_error *error)
+                           struct hw_error *error)
 {
+    struct hw_exploration *result = explore->result;
     const char *topic = explore->topic->name;
     int32_t partition = explore->partition->number;
     hw_broker_id_t a = action_id(explore, action.a);
@@ -552,41 +532,43 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
     switch ((enum hw_explore_action_kind)action.kind) {
     case HW_EXPLORE_PRODUCE:
         (void)action_produce(explore, action, value);
-        return hw_buffer_append_format(
-            text, error,
+        return explore_add_call(
+            result, error,
             "SELECT produce('%s', %" PRId32 ", NULL, '%s', %s, '{\"broker\":%" PRId32 "}');", topic,
             partition, value, explore->options->acks == HW_ACKS_ALL ? "'all'" : "1", a);
     case HW_EXPLORE_FETCH:
-        return hw_buffer_append_format(text, error, "SELECT fetch('%s', %" PRId32 ", %" PRId32 ");",
-                                       topic, partition, a);
+        return explore_add_call(result, error, "SELECT fetch('%s', %" PRId32 ", %" PRId32 ");",
+                                topic, partition, a);
     case HW_EXPLORE_NOTICE:
     case HW_EXPLORE_REGISTRATIONS:
     case HW_EXPLORE_DECIDE:
     case HW_EXPLORE_ANSWER:
     case HW_EXPLORE_DROP:
-        return say_message(explore, action, text, error);
+        return say_message(explore, action, error);
     case HW_EXPLORE_SHRINK:
     case HW_EXPLORE_EXPAND:
-        return say_proposal(explore, action, text, error);
+        return say_proposal(explore, action, error);
     case HW_EXPLORE_FENCE:
+        return say_brokers(explore, "fence", action, "", error);
     case HW_EXPLORE_UNFENCE:
-        return say_fence(explore, action, text, error);
+        return say_brokers(explore, "unfence", action, "", error);
     case HW_EXPLORE_CUT:
+        return say_brokers(explore, "cut", action, ", 'controller'", error);
     case HW_EXPLORE_HEAL:
-        return say_link(explore, action, text, error);
+        return say_brokers(explore, "heal", action, ", 'controller'", error);
     case HW_EXPLORE_CRASH:
-        return hw_buffer_append_format(text, error, "SELECT crash(%" PRId32 ");", a);
+        return explore_add_call(result, error, "SELECT crash(%" PRId32 ");", a);
     case HW_EXPLORE_LOSSY_CRASH:
-        return hw_buffer_append_format(text, error, "SELECT crash(%" PRId32 ", 'power');", a);
+        return explore_add_call(result, error, "SELECT crash(%" PRId32 ", 'power');", a);
     case HW_EXPLORE_RESTART:
-        return hw_buffer_append_format(text, error, "SELECT restart(%" PRId32 ");", a);
+        return explore_add_call(result, error, "SELECT restart(%" PRId32 ");", a);
     case HW_EXPLORE_CHECKPOINT:
-        return hw_buffer_append_format(text, error, "SELECT checkpoint(%" PRId32 ");", a);
+        return explore_add_call(result, error, "SELECT checkpoint(%" PRId32 ");", a);
     case HW_EXPLORE_ELECT:
     case HW_EXPLORE_UNCLEAN_ELECT:
-        return hw_buffer_append_format(
-            text, error, "SELECT promote('%s', %" PRId32 ", %" PRId32 "%s);", topic, partition, a,
-            action.kind == HW_EXPLORE_ELECT ? "" : ", 'unclean'");
+        return explore_add_call(result, error, "SELECT promote('%s', %" PRId32 ", %" PRId32 "%s);",
+                                topic, partition, a,
+                                action.kind == HW_EXPLORE_ELECT ? "" : ", 'unclean'");
     case HW_EXPLORE_ACTIONS:
         break;
     }

@@ -20,7 +20,7 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/promises.h"
 
-/* Name, what it is in options, and the budget that it takes from; HARMLESS: none. */
+/* What may happen, by its name in options. */
 #define HW_EXPLORE_ACTION_MAP(X)                                                                   \
     X(PRODUCE, "produce")                                                                          \
     X(FETCH, "fetch")                                                                              \

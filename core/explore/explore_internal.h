@@ -6,7 +6,12 @@
 #include "core/cluster/cluster_internal.h"
 #include "core/explore/explore.h"
 
-enum { EXPLORE_BROKERS_MAX = 8, EXPLORE_ACTIONS_MAX = 512, EXPLORE_NOBODY = 255 };
+enum {
+    EXPLORE_BROKERS_MAX = 8,
+    EXPLORE_ACTIONS_MAX = 512,
+    EXPLORE_NOBODY = 255,
+    EXPLORE_CALL_SIZE = 1024 /* Of the longest call, with two names of topics. */
+};
 
 /* One action: a and b are places of brokers; nth of a message, from 1 on. */
 struct explore_action {
@@ -55,9 +60,10 @@ void explore_list_actions(const struct explore *explore, struct explore_actions 
 enum hw_status explore_perform(const struct explore *explore, struct explore_action action,
                                bool *is_done, struct hw_error *error);
 
-/* Append the SQL of the action, as it is to be typed in before it is done. Errors: HW_NO_MEMORY. */
+/* Add the SQL of the action to the result, as it is to be typed in before it is done. Errors:
+ * HW_NO_MEMORY. */
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
-                           struct hw_buffer *text, struct hw_error *error);
+                           struct hw_error *error);
 
 /* encode.c: what tells this state from others. */
 struct explore_fingerprint explore_encode(const struct explore *explore);
@@ -79,9 +85,9 @@ enum hw_status explore_begin_new(const struct explore *explore, const struct hw_
 /* The machine's clock; stands still where there is none. */
 hw_time_ms_t explore_now_ms(const struct explore *explore);
 
-/* Append a call to the result. Errors: HW_NO_MEMORY. */
-enum hw_status explore_add_call(struct hw_exploration *result, const struct hw_buffer *text,
-                                struct hw_error *error);
+/* Append a call to the result, printf's. Errors: HW_NO_MEMORY. */
+enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
+                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* search.c, walk.c: run within the bounds, from the cluster as it is. Errors: those of hw_explore(). */
 enum hw_status explore_search(struct explore *explore, struct hw_error *error);

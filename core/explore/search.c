@@ -93,14 +93,12 @@ static enum hw_status search_grow(struct search *search, struct hw_error *error)
 
 /* Note the state that the cluster is in, unless it is known. */
 static enum hw_status search_note(struct search *search, uint32_t parent,
-                                  struct explore_action action, bool *is_new,
-                                  struct hw_error *error)
+                                  struct explore_action action, struct hw_error *error)
 {
     struct explore_fingerprint fingerprint = explore_encode(search->explore);
     enum hw_status status = search_grow(search, error);
     struct search_slot *slot;
 
-    *is_new = false;
     if (status == HW_OK) {
         status = hw_array_reserve(search->allocator, (void **)&search->nodes, &search->capacity,
                                   search->count + 1, sizeof *search->nodes, error);
@@ -112,22 +110,11 @@ static enum hw_status search_note(struct search *search, uint32_t parent,
     if (slot->node == 0) {
         search->nodes[search->count++] = (struct search_node){.parent = parent, .action = action};
         *slot = (struct search_slot){.fingerprint = fingerprint, .node = (uint32_t)search->count};
-        *is_new = true;
     }
     return HW_OK;
 }
 
 /* ------------------------------------------------------------------------------- going a path */
-
-static size_t search_depth(const struct search *search, uint32_t node)
-{
-    size_t depth = 0;
-
-    for (; node != 0; node = search->nodes[node].parent) {
-        depth++;
-    }
-    return depth;
-}
 
 static enum hw_status search_keep(struct search *search, uint32_t node, struct hw_error *error)
 {
@@ -169,41 +156,20 @@ static enum hw_status search_go(struct search *search, uint32_t node, size_t dep
 
 /* ---------------------------------------------------------------------------------- the answer */
 
-/* The calls from the beginning to the state, and then `last`. */
-static enum hw_status search_tell(struct search *search, uint32_t node, struct explore_action last,
+/* The calls from the beginning to the state at the end of the path, and then `last`. Each is told
+ * before it is done, by what is there then. */
+static enum hw_status search_tell(struct search *search, struct explore_action last,
                                   struct hw_error *error)
 {
-    size_t depth = search_depth(search, node);
-    struct hw_buffer text;
     enum hw_status status = HW_OK;
 
-    hw_buffer_init(&text, search->allocator);
-    for (size_t i = 1; i <= depth + 1 && status == HW_OK; i++) {
-        struct explore_action action = last;
-
-        /* Before it is done, since it is told by what is there then. */
+    for (size_t i = 1; i <= search->path_count && status == HW_OK; i++) {
         hw_arena_restore(search->arena, &search->path[i - 1].image);
-        if (i <= depth) {
-            action = search->nodes[search->path[i].node].action;
-        }
-        text.size = 0;
-        status = explore_say(search->explore, action, &text, error);
-        if (status == HW_OK) {
-            status = explore_add_call(search->explore->result, &text, error);
-        }
+        status = explore_say(
+            search->explore,
+            i < search->path_count ? search->nodes[search->path[i].node].action : last, error);
     }
-    hw_buffer_release(&text);
     return status;
-}
-
-static enum hw_promise search_first_broken(uint32_t broken)
-{
-    int first = 0;
-
-    while ((broken & 1U << first) == 0) {
-        first++;
-    }
-    return (enum hw_promise)first;
 }
 
 /* All that can be done at the state at hand; *found: one breaks a promise, and is told. */
@@ -218,7 +184,6 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
     for (size_t i = 0; i < search->actions.count && status == HW_OK && !*found; i++) {
         struct explore_action action = search->actions.items[i];
         bool is_done;
-        bool is_new;
 
         if (i > 0) {
             hw_arena_restore(search->arena, &search->path[depth].image);
@@ -231,24 +196,33 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
         explore->result->happened[action.kind]++;
         if (explore->cluster->promises.broken != 0) {
             explore->result->verdict = HW_EXPLORE_VIOLATED;
-            explore->result->broken = search_first_broken(explore->cluster->promises.broken);
+            explore->result->broken = hw_promise_first(explore->cluster->promises.broken);
             *found = true;
-            return search_tell(search, node, action, error);
+            return search_tell(search, action, error);
         }
-        status = search_note(search, node, action, &is_new, error);
+        status = search_note(search, node, action, error);
     }
     return status;
 }
 
-static bool search_is_over(struct search *search, size_t depth)
+static void search_measure(const struct search *search)
+{
+    struct hw_exploration *result = search->explore->result;
+
+    result->states = (int64_t)search->count;
+    result->memory_bytes = (int64_t)(search->capacity * sizeof *search->nodes +
+                                     search->slot_count * sizeof *search->slots);
+    result->milliseconds = explore_now_ms(search->explore) - search->begun_ms;
+}
+
+static bool search_is_over(const struct search *search, size_t depth)
 {
     const struct hw_explore_options *options = search->explore->options;
     struct hw_exploration *result = search->explore->result;
 
-    result->memory_bytes = (int64_t)(search->capacity * sizeof *search->nodes +
-                                     search->slot_count * sizeof *search->slots);
-    result->milliseconds = explore_now_ms(search->explore) - search->begun_ms;
-    result->stopped_by = (int64_t)search->count > options->states         ? "states"
+    search_measure(search);
+    result->stopped_by = result->stopped_by != NULL                       ? result->stopped_by
+                         : result->states > options->states               ? "states"
                          : result->memory_bytes > options->memory_bytes   ? "memory"
                          : result->milliseconds > options->seconds * 1000 ? "seconds"
                          : (int64_t)depth >= options->depth               ? "depth"
@@ -292,10 +266,9 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
                             .begun_ms = explore_now_ms(explore)};
     struct explore_action nothing = {.kind = 0};
     bool found = false;
-    bool is_new;
     size_t depth = 0;
     size_t level_end = 1;
-    enum hw_status status = search_note(&search, 0, nothing, &is_new, error);
+    enum hw_status status = search_note(&search, 0, nothing, error);
 
     if (status == HW_OK) {
         status = search_keep(&search, 0, error);
@@ -307,7 +280,6 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
         }
         if ((node % 256 == 0 || (int64_t)depth >= explore->options->depth) &&
             search_is_over(&search, depth)) {
-            explore->result->verdict = HW_EXPLORE_STOPPED;
             break;
         }
         status = search_go(&search, (uint32_t)node, depth, error);
@@ -318,13 +290,11 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
             status = hw_cluster_check_interrupt(explore->cluster, error);
         }
     }
-    explore->result->states = (int64_t)search.count;
+    search_measure(&search);
     explore->result->depth = (int64_t)depth;
-    if (explore->result->stopped_by == NULL) {
-        (void)search_is_over(&search, 0);
-        explore->result->stopped_by = NULL;
-    }
-    if (status == HW_OK && !found && explore->result->verdict == HW_EXPLORE_EXHAUSTED) {
+    if (!found && explore->result->stopped_by != NULL) {
+        explore->result->verdict = HW_EXPLORE_STOPPED;
+    } else if (status == HW_OK && !found) {
         status = search_check_witnesses(explore, error);
     }
     search_release(&search);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Where an exploration begins: this cluster, or a new one with its settings; and the calls by which
  * somebody who types the run begins at the same place. */
-#include "core/base/broker_list.h"
 #include "core/explore/explore_internal.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char setup_topic[] = "t";
@@ -44,8 +45,7 @@ const char *hw_explore_witness_text(enum hw_explore_witness witness)
 
 struct hw_explore_options hw_explore_options_usual(void)
 {
-    return (struct hw_explore_options){.partition = 0,
-                                       .acks = HW_ACKS_ALL,
+    return (struct hw_explore_options){.acks = HW_ACKS_ALL,
                                        .budgets =
                                            {
 #define SETUP_USUAL(NAME, TEXT, USUAL) USUAL,
@@ -69,24 +69,26 @@ void hw_exploration_release(struct hw_exploration *exploration)
     *exploration = (struct hw_exploration){.allocator = exploration->allocator};
 }
 
-enum hw_status explore_add_call(struct hw_exploration *result, const struct hw_buffer *text,
-                                struct hw_error *error)
+enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
+                                const char *format, ...)
 {
     enum hw_status status =
         hw_array_reserve(result->allocator, (void **)&result->calls, &result->capacity,
                          result->count + 1, sizeof *result->calls, error);
-    char *copy;
+    char call[EXPLORE_CALL_SIZE];
+    va_list args;
 
     if (status != HW_OK) {
         return status;
     }
-    copy = hw_alloc(result->allocator, text->size + 1);
-    if (copy == NULL) {
+    va_start(args, format);
+    (void)vsnprintf(call, sizeof call, format, args);
+    va_end(args);
+    result->calls[result->count] = hw_text_copy(result->allocator, call);
+    if (result->calls[result->count] == NULL) {
         return hw_error_no_memory(error, "an exploration");
     }
-    memcpy(copy, text->bytes, text->size);
-    copy[text->size] = '\0';
-    result->calls[result->count++] = copy;
+    result->count++;
     return HW_OK;
 }
 
@@ -97,42 +99,15 @@ hw_time_ms_t explore_now_ms(const struct explore *explore)
     return clock->now_ms == NULL ? 0 : clock->now_ms(clock->context);
 }
 
-/* Append `value` as SQL has it: in quotes, with those in it doubled. */
-static enum hw_status setup_quote(struct hw_buffer *text, const char *value, struct hw_error *error)
+/* Set a config, and say so. No value of one has a quote in it. */
+static enum hw_status setup_configure(const struct explore *explore, const char *name,
+                                      const char *value, struct hw_error *error)
 {
-    enum hw_status status = hw_buffer_append(text, "'", 1, error);
+    enum hw_status status = hw_cluster_configure(explore->cluster, name, value, NULL, NULL, error);
 
-    for (; *value != '\0' && status == HW_OK; value++) {
-        status = hw_buffer_append(text, "''", *value == '\'' ? 2 : 0, error);
-        if (status == HW_OK && *value != '\'') {
-            status = hw_buffer_append(text, value, 1, error);
-        }
-    }
-    return status == HW_OK ? hw_buffer_append(text, "'", 1, error) : status;
-}
-
-/* Set a config, and say so. */
-static enum hw_status setup_configure(const struct explore *explore, struct hw_cluster *cluster,
-                                      const char *name, const char *value, struct hw_error *error)
-{
-    struct hw_buffer text;
-    enum hw_status status = hw_cluster_configure(cluster, name, value, NULL, NULL, error);
-
-    hw_buffer_init(&text, explore->result->allocator);
-    if (status == HW_OK) {
-        status = hw_buffer_append_format(&text, error, "SELECT configure('%s', ", name);
-    }
-    if (status == HW_OK) {
-        status = setup_quote(&text, value, error);
-    }
-    if (status == HW_OK) {
-        status = hw_buffer_append_format(&text, error, ");");
-    }
-    if (status == HW_OK) {
-        status = explore_add_call(explore->result, &text, error);
-    }
-    hw_buffer_release(&text);
-    return status;
+    return status == HW_OK ? explore_add_call(explore->result, error,
+                                              "SELECT configure('%s', '%s');", name, value)
+                           : status;
 }
 
 static enum hw_status setup_promises(const struct explore *explore, struct hw_error *error)
@@ -143,30 +118,22 @@ static enum hw_status setup_promises(const struct explore *explore, struct hw_er
     enum hw_status status = HW_OK;
 
     hw_buffer_init(&text, explore->result->allocator);
-    for (int i = 0; i < HW_PROMISES && status == HW_OK && promises != HW_PROMISES_ALL; i++) {
+    for (int i = 0; i < HW_PROMISES && status == HW_OK; i++) {
         if ((promises & 1U << i) != 0) {
             status = hw_buffer_append_format(&text, error, "%s%s", text.size == 0 ? "" : ",",
                                              hw_promise_name((enum hw_promise)i));
         }
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(&text, promises == HW_PROMISES_ALL ? "all" : "",
-                                  promises == HW_PROMISES_ALL ? 4 : 1, error);
-    }
     if (status == HW_OK && explore->options->acks == 1) {
-        status = setup_configure(explore, explore->cluster, "check.promises.acks", "1", error);
+        status = setup_configure(explore, "check.promises.acks", "1", error);
     }
     if (status == HW_OK) {
-        status = setup_configure(explore, explore->cluster, "check.promises",
-                                 (const char *)text.bytes, error);
+        status =
+            setup_configure(explore, "check.promises",
+                            promises == HW_PROMISES_ALL ? "all" : (const char *)text.bytes, error);
     }
     hw_buffer_release(&text);
     return status;
-}
-
-static bool setup_unclean_is_usual(const struct explore *explore)
-{
-    return explore->partition->settings->unclean_leader_election_enable;
 }
 
 static enum hw_status setup_find(struct explore *explore, struct hw_error *error)
@@ -200,13 +167,13 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
     }
     /* A fetch takes one batch, and none waits for time to pass. */
     if (status == HW_OK) {
-        status = setup_configure(explore, cluster, "replica.fetch.max.bytes", "1", error);
+        status = setup_configure(explore, "replica.fetch.max.bytes", "1", error);
     }
     if (status == HW_OK) {
-        status = setup_configure(explore, cluster, "replica.fetch.backoff.ms", "0", error);
+        status = setup_configure(explore, "replica.fetch.backoff.ms", "0", error);
     }
     if (status == HW_OK) {
-        status = setup_configure(explore, cluster, "replication", "held", error);
+        status = setup_configure(explore, "replication", "held", error);
     }
     if (status == HW_OK) {
         status = setup_promises(explore, error);
@@ -224,8 +191,9 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
     explore->actions = explore->options->actions;
     if (explore->actions == 0) {
         explore->actions = (1U << HW_EXPLORE_ACTIONS) - 1;
-        explore->actions &=
-            setup_unclean_is_usual(explore) ? UINT32_MAX : ~(1U << HW_EXPLORE_UNCLEAN_ELECT);
+        if (!explore->partition->settings->unclean_leader_election_enable) {
+            explore->actions &= ~(1U << HW_EXPLORE_UNCLEAN_ELECT);
+        }
     }
     for (size_t i = 0; i < cluster->broker_count && status == HW_OK; i++) {
         const struct hw_replica *replica =
@@ -238,22 +206,6 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
 }
 
 /* --------------------------------------------------------------------------- a new cluster */
-
-static enum hw_status setup_say_new(const struct explore *explore, struct hw_error *error)
-{
-    struct hw_buffer text;
-    enum hw_status status;
-
-    hw_buffer_init(&text, explore->result->allocator);
-    status = hw_buffer_append_format(
-        &text, error, "SELECT open_cluster(':memory:', '{\"brokers\":%" PRId32 "}');",
-        explore->options->new_brokers);
-    if (status == HW_OK) {
-        status = explore_add_call(explore->result, &text, error);
-    }
-    hw_buffer_release(&text);
-    return status;
-}
 
 /* Settings of the exploration itself are not copied. */
 static bool setup_is_copied(const char *name)
@@ -275,7 +227,7 @@ static enum hw_status setup_copy_configs(const struct explore *explore,
 
         if (value != NULL && setup_is_copied(name) &&
             (usual == NULL || strcmp(value, usual) != 0)) {
-            status = setup_configure(explore, explore->cluster, name, value, error);
+            status = setup_configure(explore, name, value, error);
         }
     }
     return status;
@@ -286,26 +238,21 @@ static enum hw_status setup_create_topic(const struct explore *explore, struct h
     struct hw_topic_spec spec = {
         .name = setup_topic, .partitions = 1, .replication_factor = explore->options->new_brokers};
     struct hw_uuid id;
-    struct hw_buffer text;
     enum hw_status status = hw_cluster_create_topic(explore->cluster, &spec, &id, error);
 
-    hw_buffer_init(&text, explore->result->allocator);
-    if (status == HW_OK) {
-        status = hw_buffer_append_format(&text, error,
-                                         "SELECT create_topic('t', 1, %" PRId32 ") IS NOT NULL;",
-                                         explore->options->new_brokers);
-    }
-    if (status == HW_OK) {
-        status = explore_add_call(explore->result, &text, error);
-    }
-    hw_buffer_release(&text);
-    return status;
+    return status == HW_OK
+               ? explore_add_call(explore->result, error,
+                                  "SELECT create_topic('%s', 1, %" PRId32 ") IS NOT NULL;",
+                                  setup_topic, explore->options->new_brokers)
+               : status;
 }
 
 enum hw_status explore_begin_new(const struct explore *explore, const struct hw_cluster *from,
                                  struct hw_error *error)
 {
-    enum hw_status status = setup_say_new(explore, error);
+    enum hw_status status = explore_add_call(
+        explore->result, error, "SELECT open_cluster(':memory:', '{\"brokers\":%" PRId32 "}');",
+        explore->options->new_brokers);
 
     if (status == HW_OK) {
         status = setup_copy_configs(explore, from, error);

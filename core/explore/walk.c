@@ -36,7 +36,7 @@ static enum hw_status walk_again(struct walk *walk, size_t left_out, bool *break
     *breaks = false;
     hw_arena_restore(walk->arena, &walk->beginning);
     for (size_t i = 0; i < walk->length && status == HW_OK && !*breaks; i++) {
-        bool is_done = true;
+        bool is_done = false;
 
         if (i == left_out) {
             continue;
@@ -45,7 +45,7 @@ static enum hw_status walk_again(struct walk *walk, size_t left_out, bool *break
         if (walk_is_listed(walk, walk->run[i])) {
             status = explore_perform(walk->explore, walk->run[i], &is_done, error);
         }
-        if (!walk_is_listed(walk, walk->run[i]) || !is_done) {
+        if (!is_done) {
             return status;
         }
         *breaks = walk->explore->cluster->promises.broken != 0;
@@ -86,29 +86,20 @@ static enum hw_status walk_shorten(struct walk *walk, struct hw_error *error)
 
 static enum hw_status walk_tell(struct walk *walk, struct hw_error *error)
 {
-    struct hw_buffer text;
     enum hw_status status = HW_OK;
 
-    hw_buffer_init(&text, walk->explore->result->allocator);
     hw_arena_restore(walk->arena, &walk->beginning);
     for (size_t i = 0; i < walk->length && status == HW_OK; i++) {
         bool is_done;
 
-        text.size = 0;
-        status = explore_say(walk->explore, walk->run[i], &text, error);
-        if (status == HW_OK) {
-            status = explore_add_call(walk->explore->result, &text, error);
-        }
+        status = explore_say(walk->explore, walk->run[i], error);
         if (status == HW_OK) {
             status = explore_perform(walk->explore, walk->run[i], &is_done, error);
         }
     }
-    hw_buffer_release(&text);
-    walk->explore->result->verdict = HW_EXPLORE_VIOLATED;
-    for (int i = HW_PROMISES - 1; i >= 0; i--) {
-        if ((walk->explore->cluster->promises.broken & 1U << i) != 0) {
-            walk->explore->result->broken = (enum hw_promise)i;
-        }
+    if (status == HW_OK) {
+        walk->explore->result->verdict = HW_EXPLORE_VIOLATED;
+        walk->explore->result->broken = hw_promise_first(walk->explore->cluster->promises.broken);
     }
     return status;
 }

@@ -37,28 +37,28 @@ static struct hw_cluster *explore_lock_alone(struct ext_call *call)
     return cluster;
 }
 
-void fn_snapshot(struct ext_call *call)
+static void explore_move(struct ext_call *call,
+                         enum hw_status (*move)(struct hw_cluster *cluster, const char *name,
+                                                hw_time_ms_t *now_ms, struct hw_error *error))
 {
     const char *name = ext_call_text(call, 0, "name");
     struct hw_cluster *cluster = explore_lock_alone(call);
-    int64_t now_ms = 0;
+    hw_time_ms_t now_ms = 0;
 
     if (cluster != NULL) {
-        call->status = hw_cluster_snapshot(cluster, name, &now_ms, &call->error);
+        call->status = move(cluster, name, &now_ms, &call->error);
     }
     ext_call_return_integer(call, now_ms);
 }
 
+void fn_snapshot(struct ext_call *call)
+{
+    explore_move(call, hw_cluster_snapshot);
+}
+
 void fn_rewind(struct ext_call *call)
 {
-    const char *name = ext_call_text(call, 0, "name");
-    struct hw_cluster *cluster = explore_lock_alone(call);
-    int64_t now_ms = 0;
-
-    if (cluster != NULL) {
-        call->status = hw_cluster_rewind(cluster, name, &now_ms, &call->error);
-    }
-    ext_call_return_integer(call, now_ms);
+    explore_move(call, hw_cluster_rewind);
 }
 
 void fn_forget(struct ext_call *call)

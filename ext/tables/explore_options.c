@@ -73,34 +73,13 @@ static enum hw_status visit_promise(void *context, const struct ext_json_member 
     return HW_OK;
 }
 
-/* Visit a member that is an array, as json_each() gives it: by its text. */
-static enum hw_status options_list(const struct explore_options *read,
+static enum hw_status options_list(struct explore_options *read,
                                    const struct ext_json_member *member, ext_json_visit *visit,
-                                   void *context, struct hw_error *error)
+                                   struct hw_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    enum hw_status status = HW_OK;
-
-    if (strcmp(member->type, "array") != 0) {
-        return ext_error_invalid(error, "hw_explore(): %s must be a list of names", member->name);
-    }
-    if (sqlite3_prepare_v2(read->db, "SELECT ?1", -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_bind_text(statement, 1, member->json, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_ROW) {
-        status = hw_error_no_memory(error, "hw_explore()");
-    }
-    if (status == HW_OK) {
-        sqlite3_value *list = sqlite3_value_dup(sqlite3_column_value(statement, 0));
-
-        (void)sqlite3_finalize(statement);
-        statement = NULL;
-        status = list == NULL
-                     ? hw_error_no_memory(error, "hw_explore()")
-                     : ext_json_walk_array(read->db, list, member->name, visit, context, error);
-        sqlite3_value_free(list);
-    }
-    (void)sqlite3_finalize(statement);
-    return status;
+    return strcmp(member->type, "array") == 0
+               ? ext_json_walk_elements(read->db, member, visit, read, error)
+               : ext_error_invalid(error, "hw_explore(): %s must be a list of names", member->name);
 }
 
 static enum hw_status options_acks(struct explore_options *read,
@@ -199,10 +178,10 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
         return status;
     }
     if (strcmp(member->name, "actions") == 0) {
-        return options_list(read, member, visit_action, read, error);
+        return options_list(read, member, visit_action, error);
     }
     if (strcmp(member->name, "promises") == 0) {
-        return options_list(read, member, visit_promise, read, error);
+        return options_list(read, member, visit_promise, error);
     }
     if (strcmp(member->name, "acks") == 0) {
         return options_acks(read, member, error);

@@ -90,7 +90,7 @@ static enum hw_status explore_count(const struct hw_exploration *exploration,
                                     hw_explore_witness_text((enum hw_explore_witness)i),
                                     (long long)exploration->witnessed[i]);
     }
-    return status == HW_OK ? hw_buffer_append(text, "}}", sizeof "}}", error) : status;
+    return status == HW_OK ? hw_buffer_append_format(text, error, "}}") : status;
 }
 
 static enum hw_status explore_note(struct hw_cluster *cluster,
@@ -107,27 +107,16 @@ static enum hw_status explore_note(struct hw_cluster *cluster,
                                      .milliseconds = exploration->milliseconds,
                                      .memory_bytes = exploration->memory_bytes};
     struct hw_buffer actions;
-    struct hw_buffer given;
     enum hw_status status;
 
+    row.broken = exploration->verdict == HW_EXPLORE_VIOLATED ? hw_promise_name(exploration->broken)
+                                                             : exploration->stopped_by;
     hw_buffer_init(&actions, &ext_allocator);
-    hw_buffer_init(&given, &ext_allocator);
     status = explore_count(exploration, &actions, error);
     if (status == HW_OK) {
-        status = hw_buffer_append_format(&given, error, "%s", options == NULL ? "{}" : options);
+        status = hw_cluster_note_exploration(cluster, &row, options == NULL ? "{}" : options,
+                                             (const char *)actions.bytes, error);
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(&given, "", 1, error);
-    }
-    if (status == HW_OK) {
-        row.broken = exploration->verdict == HW_EXPLORE_VIOLATED
-                         ? hw_promise_name(exploration->broken)
-                         : exploration->stopped_by;
-        row.options = (char *)given.bytes;
-        row.actions = (char *)actions.bytes;
-        status = hw_cluster_note_exploration(cluster, &row, error);
-    }
-    hw_buffer_release(&given);
     hw_buffer_release(&actions);
     return status;
 }
