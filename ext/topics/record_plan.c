@@ -456,7 +456,8 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
                                  .timestamps = EXT_RANGE_ALL,
                                  .replicas = EXT_RANGE_ALL,
                                  .client_epochs = EXT_RANGE_ALL,
-                                 .mode = HW_READ_UNCOMMITTED};
+                                 .mode = HW_READ_UNCOMMITTED,
+                                 .own_mode = HW_READ_UNCOMMITTED};
     for (int i = 0; status == HW_OK && i < argc; i++) {
         enum record_term term;
         int comparison;
@@ -504,7 +505,7 @@ int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int
     int64_t rowid = record_rowid(partition, offset);
     uint64_t hash;
 
-    if (!scan->has_replica && !scan->has_client_epoch && scan->mode == HW_READ_UNCOMMITTED) {
+    if (!scan->has_replica && !scan->has_client_epoch && scan->mode == scan->own_mode) {
         return rowid;
     }
     hash = ext_hash(ext_hash(0, (uint64_t)scan->mode),

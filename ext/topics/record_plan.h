@@ -73,8 +73,9 @@ struct record_scan {
     struct ext_range replicas;
     struct ext_range client_epochs;
     enum hw_read_mode mode;
-    bool is_empty;       /* No row can match. */
-    int64_t rows_wanted; /* About so many rows will be looked at; 0: all. */
+    enum hw_read_mode own_mode; /* The mode where no isolation is given. */
+    bool is_empty;              /* No row can match. */
+    int64_t rows_wanted;        /* About so many rows will be looked at; 0: all. */
 };
 
 /*

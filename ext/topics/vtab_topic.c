@@ -442,8 +442,9 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
          ext_session_check_decided(session_of(base->pVtab), &error) != HW_OK)) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
-    if (table->is_transactional && !cursor->scan.has_isolation) {
-        cursor->scan.mode = HW_READ_COMMITTED;
+    if (table->is_transactional) {
+        cursor->scan.own_mode = HW_READ_COMMITTED;
+        cursor->scan.mode = cursor->scan.has_isolation ? cursor->scan.mode : HW_READ_COMMITTED;
     }
     /* One partition's table: its number is a fact of every row, not a place to look. */
     if (table->partition >= 0) {
