@@ -151,6 +151,17 @@ bool ext_json_integer(const struct ext_json_member *member, int64_t *number)
            strcmp(member->type, "integer") == 0 && ext_value_integer(member->atom, number);
 }
 
+bool ext_json_boolean(const struct ext_json_member *member, bool *flag)
+{
+    bool is_true = strcmp(member->type, "true") == 0;
+
+    if (!is_true && strcmp(member->type, "false") != 0) {
+        return false;
+    }
+    *flag = is_true;
+    return true;
+}
+
 static enum hw_status visit_broker(void *context, const struct ext_json_member *member,
                                    struct hw_error *error)
 {

@@ -55,6 +55,9 @@ enum hw_status ext_json_headers_of_member(sqlite3 *db, const struct ext_json_mem
 /* Whether the member is an integer, and which. */
 bool ext_json_integer(const struct ext_json_member *member, int64_t *number);
 
+/* Whether the member is true or false, and which; else *flag stays. */
+bool ext_json_boolean(const struct ext_json_member *member, bool *flag);
+
 /* A JSON array of brokers' ids, [2,3], as many as a partition may have replicas. Errors: as
  * ext_json_walk(). */
 enum hw_status ext_json_brokers(sqlite3 *db, sqlite3_value *array, const char *what,

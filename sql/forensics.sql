@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What does a broker's disk know? A dozen questions as views, over one setting:
+-- What does a broker's disk know? Thirteen questions as views, over one setting:
 --
 --     .param set :dir "'/data/kafka-logs'"       a log directory; or a list: '["/disk1/logs","/disk2/logs"]'
 --     .read sql/forensics.sql
@@ -45,7 +45,7 @@ SELECT datetime(h.timestamp / 1000, 'unixepoch') AS at, h."offset", h.topic, h."
 
 -- 6. When did brokers come, go and change?
 CREATE TEMP VIEW brokers AS
-SELECT datetime(m.timestamp / 1000, 'unixepoch') AS at, m."offset", m.type, m.fields ->> '$.brokerId' AS broker,
+SELECT datetime(m.timestamp / 1000, 'unixepoch') AS at, m."offset", m.type, coalesce(m.fields ->> '$.brokerId', m.fields ->> '$.id') AS broker,
        m.fields ->> '$.fenced' AS fenced, m.fields ->> '$.inControlledShutdown' AS shutting_down
   FROM setting, kafka_metadata(setting.dir) m
  WHERE m.type IN ('REGISTER_BROKER_RECORD', 'UNREGISTER_BROKER_RECORD', 'FENCE_BROKER_RECORD', 'UNFENCE_BROKER_RECORD',

@@ -29,7 +29,6 @@ enum { PATH_SIZE = 4200, SQL_SIZE = 4000, QUICK_STRIDE = 41, RANDOM_KILLS = 20, 
 struct fixture {
     char directory[4096];
     char path[PATH_SIZE];
-    char other[PATH_SIZE];
 };
 
 /* How the database makes a commit durable, and how many copies each log has. */
@@ -158,7 +157,6 @@ static void begin(struct fixture *f, const struct setting *setting)
 
     test_directory_make(f->directory);
     (void)snprintf(f->path, sizeof f->path, "%s/exp.db", f->directory);
-    (void)snprintf(f->other, sizeof f->other, "%s/other.db", f->directory);
     (void)snprintf(sql, sizeof sql,
                    "PRAGMA journal_mode = %s;"
                    "SELECT configure('default.replication.factor', %d); %s",

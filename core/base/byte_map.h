@@ -6,8 +6,6 @@
 
 #include "core/base/buffer.h"
 
-#include <stdbool.h>
-
 struct hw_byte_map_key {
     size_t start; /* In the bytes. */
     size_t size;

@@ -250,6 +250,11 @@ void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leade
     }
 }
 
+const struct hw_ack *hw_acks_find(const struct hw_acks *acks, int64_t id)
+{
+    return find_row(acks, id);
+}
+
 const struct hw_ack *hw_acks_after(const struct hw_acks *acks, int64_t id)
 {
     size_t at = id == INT64_MAX ? acks->count : lower_bound(acks, id + 1);

@@ -73,6 +73,9 @@ void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offs
 /* The same for the leader epoch in which it was taken. */
 void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leader_epoch);
 
+/* The row with this id, borrowed as below; NULL: it is unknown, or was dropped. */
+const struct hw_ack *hw_acks_find(const struct hw_acks *acks, int64_t id);
+
 /* The row with the smallest id above `id`, or NULL: begin with 0, go on with the id of the row.
  * Borrowed until the next change. */
 const struct hw_ack *hw_acks_after(const struct hw_acks *acks, int64_t id);

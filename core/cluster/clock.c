@@ -40,7 +40,9 @@ static int64_t clock_isr_period(const struct hw_cluster *cluster)
 
 static int64_t clock_session_period(const struct hw_cluster *cluster)
 {
-    return clock_period(cluster, "broker.session.timeout.ms", 8);
+    int64_t period = cluster->settings.session_timeout_ms / 8;
+
+    return period < 1 ? 1 : period;
 }
 
 static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
@@ -131,9 +133,8 @@ static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
     if (contact_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
         return INT64_MAX;
     }
-    return clock_boundary(
-        cluster->next_session_check_ms, clock_session_period(cluster),
-        contact_ms + hw_config_int64(&cluster->configs, NULL, "broker.session.timeout.ms") + 1);
+    return clock_boundary(cluster->next_session_check_ms, clock_session_period(cluster),
+                          contact_ms + cluster->settings.session_timeout_ms + 1);
 }
 
 static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)

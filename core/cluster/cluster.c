@@ -77,6 +77,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .batch_size = hw_config_int64(configs, NULL, "batch.size"),
         .buffer_memory = hw_config_int64(configs, NULL, "buffer.memory"),
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
+        .session_timeout_ms = hw_config_int64(configs, NULL, "broker.session.timeout.ms"),
         .heartbeat_interval_ms = hw_config_int64(configs, NULL, "broker.heartbeat.interval.ms"),
         .has_wall_clock = hw_config_text(configs, NULL, "clock")[0] == 'w',
         .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
@@ -379,9 +380,9 @@ bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
                        const struct hw_partition *partition, int64_t ack_id,
                        enum hw_kafka_error answer)
 {
-    const struct hw_ack *ack = hw_acks_after(&cluster->acks, ack_id - 1);
+    const struct hw_ack *ack = hw_acks_find(&cluster->acks, ack_id);
 
-    if (ack == NULL || ack->id != ack_id) {
+    if (ack == NULL) {
         return true;
     }
     if (hw_cluster_delivery_goes_on(cluster, ack_id, answer)) {
@@ -404,11 +405,10 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
         while (hw_waiting_take_resolved(partition->replicas[i], &id, &answer)) {
             struct hw_event event = hw_replica_event(partition->replicas[i], HW_EVENT_ACK);
             bool is_decided = hw_cluster_answer(cluster, topic, partition, id, answer);
-
-            const struct hw_ack *ack = hw_acks_after(&cluster->acks, id - 1);
+            const struct hw_ack *ack = hw_acks_find(&cluster->acks, id);
 
             event.ack = id;
-            if (ack != NULL && ack->id == id) {
+            if (ack != NULL) {
                 event.offset = ack->base_offset;
                 event.end_offset = ack->last_offset + 1;
             }

@@ -99,6 +99,7 @@ struct hw_cluster_settings {
     int64_t batch_size;
     int64_t buffer_memory;
     int64_t request_timeout_ms;
+    int64_t session_timeout_ms;
     int64_t heartbeat_interval_ms;
     bool replicates_at_once; /* replication=auto */
     bool is_timed;           /* replication=timed */
@@ -197,6 +198,10 @@ struct hw_step hw_cluster_step(struct hw_cluster *cluster);
 
 /* Hidden topics are not found. */
 struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *name);
+
+/* Hidden ones too. NULL: there is none. */
+struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
+                                        const struct hw_uuid *topic_id);
 
 /* Where the topic of this name stands among topics, hidden ones too; topic_count if nowhere. */
 size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name);

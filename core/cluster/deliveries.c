@@ -90,13 +90,9 @@ static bool delivery_may_pass(enum hw_kafka_error refused)
 static struct hw_topic *delivery_topic(const struct hw_cluster *cluster,
                                        const struct hw_delivery *delivery)
 {
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        if (hw_uuid_equal(&cluster->topics[i]->id, &delivery->topic_id) &&
-            !cluster->topics[i]->is_hidden) {
-            return cluster->topics[i];
-        }
-    }
-    return NULL;
+    struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &delivery->topic_id);
+
+    return topic == NULL || topic->is_hidden ? NULL : topic;
 }
 
 /* Its row is finished; it is gone from the list. */

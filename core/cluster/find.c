@@ -5,11 +5,23 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/edit_distance.h"
+#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
+                                        const struct hw_uuid *topic_id)
+{
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        if (hw_uuid_equal(&cluster->topics[i]->id, topic_id)) {
+            return cluster->topics[i];
+        }
+    }
+    return NULL;
+}
 
 size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name)
 {

@@ -402,12 +402,11 @@ enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error)
             if (record->state != LOAD_WAITS) {
                 continue;
             }
-            ack = hw_acks_after(&cluster->acks, record->ack_id - 1);
-            if (ack != NULL && ack->id == record->ack_id && ack->is_pending) {
+            ack = hw_acks_find(&cluster->acks, record->ack_id);
+            if (ack != NULL && ack->is_pending) {
                 continue;
             }
-            record->is_acknowledged =
-                ack != NULL && ack->id == record->ack_id && ack->error == HW_KAFKA_NONE;
+            record->is_acknowledged = ack != NULL && ack->error == HW_KAFKA_NONE;
             status = load_answer(cluster, load, record, cluster->timed.now_us, error);
         }
     }

@@ -11,17 +11,6 @@
 
 #include <inttypes.h>
 
-static struct hw_topic *markers_topic(const struct hw_cluster *cluster,
-                                      const struct hw_uuid *topic_id)
-{
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        if (hw_uuid_equal(&cluster->topics[i]->id, topic_id)) {
-            return cluster->topics[i];
-        }
-    }
-    return NULL;
-}
-
 /* The leader that can be asked to append a marker now; NULL: there is none. */
 static struct hw_replica *markers_leader(struct hw_cluster *cluster, const struct hw_topic *topic,
                                          const struct hw_partition *partition)
@@ -113,7 +102,7 @@ static enum hw_status markers_pump_entry(struct hw_cluster *cluster,
 
     for (size_t i = 0; status == HW_OK && i < entry->count;) {
         struct hw_transaction_partition *place = &entry->partitions[i];
-        struct hw_topic *topic = markers_topic(cluster, &place->topic_id);
+        struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &place->topic_id);
 
         if (topic == NULL || place->partition >= topic->partition_count) {
             hw_transaction_entry_strike(entry, i); /* It was deleted (X7.4). */

@@ -85,12 +85,13 @@ static struct hw_broker_list placement_remove_dropped(struct hw_cluster *cluster
     for (int32_t i = partition->replica_count - 1; i >= 0; i--) {
         struct hw_replica *replica = partition->replicas[i];
         hw_broker_id_t id = replica->broker;
-        struct hw_broker *broker = hw_cluster_broker(cluster, id);
-        bool is_held = hw_broker_list_contains(&partition->record.replicas, id);
+        struct hw_broker *broker;
 
-        if (!replica->is_dropped && (is_held || cluster->variant->has_controller)) {
+        if (!replica->is_dropped && (cluster->variant->has_controller ||
+                                     hw_broker_list_contains(&partition->record.replicas, id))) {
             continue;
         }
+        broker = hw_cluster_broker(cluster, id);
         placement_close(cluster, topic, partition, replica);
         if (broker != NULL) {
             placement_remove_files(cluster, topic, partition, broker);
@@ -162,15 +163,16 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
 {
     struct hw_broker_list before = partition->placed;
     struct hw_broker_list gone = placement_remove_dropped(cluster, topic, partition);
-    struct hw_broker_list removed = hw_broker_list_minus(&before, &partition->record.replicas);
-    struct hw_broker_list old = hw_broker_list_minus(&before, &gone);
+    struct hw_broker_list removed;
+    struct hw_broker_list old;
 
     if (hw_broker_list_equal(&before, &partition->record.replicas) && gone.count == 0) {
         return HW_OK;
     }
     placement_assign_slots(cluster, topic, partition);
     partition->placed = partition->record.replicas;
-    removed = hw_broker_list_minus(&removed, &gone);
+    old = hw_broker_list_minus(&before, &gone);
+    removed = hw_broker_list_minus(&old, &partition->record.replicas);
     placement_remove_closed(cluster, topic, partition, &removed);
     return placement_open(cluster, topic, partition, &old, before.count == 0, error);
 }

@@ -66,10 +66,9 @@ static enum hw_status timed_register(struct hw_cluster *cluster, struct hw_broke
 {
     const struct hw_registration *registration =
         hw_metadata_find(&cluster->controller.metadata, broker->id);
-    bool is_alive =
-        registration != NULL && !registration->fenced && broker->contact_ms != HW_TIME_NEVER &&
-        cluster->now_ms <= broker->contact_ms + hw_config_int64(&cluster->configs, NULL,
-                                                                "broker.session.timeout.ms");
+    bool is_alive = registration != NULL && !registration->fenced &&
+                    broker->contact_ms != HW_TIME_NEVER &&
+                    cluster->now_ms <= broker->contact_ms + cluster->settings.session_timeout_ms;
 
     hw_broker_note(cluster, broker,
                    is_alive ? "refused: DUPLICATE_BROKER_REGISTRATION" : "registered");

@@ -30,11 +30,6 @@ bool hw_internal_topic_find(const char *topic, size_t size, enum hw_message_set 
     return false;
 }
 
-const char *hw_internal_topic_name(enum hw_message_set set)
-{
-    return internal_topics[set];
-}
-
 bool hw_internal_record_is_control(enum hw_message_set set, const uint8_t *key, int32_t key_size)
 {
     return set != HW_MESSAGES_TRANSACTIONS && key_size == 4 && hw_get_i16(key) == 0;
@@ -308,8 +303,8 @@ enum hw_status hw_internal_record_append_value(const struct hw_internal_record *
                                        !shows_secrets && internal_hides(internal), error);
 }
 
-enum hw_status hw_internal_record_append_key(const struct hw_internal_record *internal,
-                                             struct hw_buffer *json, struct hw_error *error)
+static enum hw_status internal_append_key(const struct hw_internal_record *internal,
+                                          struct hw_buffer *json, struct hw_error *error)
 {
     return internal->has_key ? hw_message_append_json(&internal->key, true, json, error)
                              : internal_append_bytes(json, internal->record->key,
@@ -341,7 +336,7 @@ static enum hw_status internal_append_head(const struct hw_internal_record *inte
     if (status == HW_OK && internal->record->key_size >= 0 &&
         internal->set != HW_MESSAGES_CONTROL) {
         status = hw_json_append_name(json, "key", false, error);
-        status = status == HW_OK ? hw_internal_record_append_key(internal, json, error) : status;
+        status = status == HW_OK ? internal_append_key(internal, json, error) : status;
     }
     return status == HW_OK ? hw_json_append_name(json, "value", false, error) : status;
 }

@@ -24,9 +24,6 @@
 /* The set of a topic's records. Returns false for a topic that is not one of Kafka's own. */
 bool hw_internal_topic_find(const char *topic, size_t size, enum hw_message_set *set);
 
-/* The name of the topic with that set; HW_MESSAGES_REMOTE is the last one that has a topic. */
-const char *hw_internal_topic_name(enum hw_message_set set);
-
 /*
  * Whether a record stands in a control batch, by its key alone: for who does not see the batch. No
  * other record of an internal topic has such a key; of __transaction_state one has, which never has
@@ -65,9 +62,6 @@ enum hw_status hw_internal_record_read(struct hw_internal_record *internal, enum
 enum hw_status hw_internal_record_append_value(const struct hw_internal_record *internal,
                                                bool shows_secrets, struct hw_buffer *json,
                                                struct hw_error *error);
-/* The same for the key; null where there is none. */
-enum hw_status hw_internal_record_append_key(const struct hw_internal_record *internal,
-                                             struct hw_buffer *json, struct hw_error *error);
 
 /*
  * Append all of it: {"type":1,"name":"OffsetCommit","version":3,"key":{...},"value":{...}}, with

@@ -355,9 +355,6 @@ static enum hw_status overlay_list(struct hw_store *base, const char *path,
     if (status == HW_OK && lower.exists) {
         status = overlay_list_below(store, path, names, error);
     }
-    if (status == HW_OK && names->count > 1) {
-        qsort(names->names, names->count, sizeof *names->names, overlay_compare_names);
-    }
     return status;
 }
 

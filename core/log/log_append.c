@@ -5,7 +5,6 @@
 #include "core/base/assert.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* One append, checked: what to write and what it changes. */
 struct append_plan {

@@ -2,8 +2,9 @@
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
  * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
- * log_roll.c (new segments, clean stop), log_producers.c, log_snapshots.c (producers, transactions), log_read.c
- * (read, look up) and log_truncate.c (truncate, log start, retention).
+ * log_roll.c (new segments, producer snapshots, clean stop), log_producers.c, log_snapshots.c
+ * (producers, transactions), log_read.c (read, look up) and log_truncate.c (truncate, log start,
+ * retention).
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H

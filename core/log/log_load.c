@@ -26,7 +26,7 @@ struct loader {
     bool has_producers;     /* A batch that was recovered has a producer id. */
 };
 
-/* A file's name, "00000000000000000000.index". */
+/* Note that a file of segment number `i` was mended. */
 static void note_segment_file(struct loader *loader, size_t i, const char *suffix,
                               const char *problem, const char *action)
 {
@@ -286,8 +286,8 @@ static enum hw_status load_segments(struct loader *loader, struct hw_error *erro
         if (i < recover_from) {
             status = check_segment(loader, i, usable, error);
         } else {
-            loader->recovery->indexes_rebuilt += usable ? 0 : 1;
             if (!usable) {
+                loader->recovery->indexes_rebuilt++;
                 note_segment_file(loader, i, ".index", index_problem, "rebuilt from the .log");
             }
             status = recover_segment(loader, i, limit, error);

@@ -37,10 +37,11 @@ enum hw_status hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_off
 size_t hw_log_count_aborted(const struct hw_log *log, hw_offset_t from)
 {
     const struct hw_transaction_index *index = &log->transactions;
+    hw_offset_t last_stable = hw_log_last_stable(log);
     size_t count = 0;
 
     for (size_t i = hw_transaction_index_position(index, from); i < index->count; i++) {
-        count += index->entries[i].first_offset < hw_log_last_stable(log);
+        count += index->entries[i].first_offset < last_stable;
     }
     return count;
 }

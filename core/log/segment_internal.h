@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a segment, shared by segment.c (append, sync, remove), segment_open.c (make, open),
- * segment_read.c (find, read), segment_recover.c (walk all, recover) and segment_truncate.c.
+ * segment_read.c (find, read), segment_recover.c (walk all, recover), segment_truncate.c
+ * and segment_bytes.c.
  */
 #ifndef HW_LOG_SEGMENT_INTERNAL_H
 #define HW_LOG_SEGMENT_INTERNAL_H

@@ -2,6 +2,7 @@
 /* What ListOffsets and OffsetsForLeaderEpoch answer: offsets by name, by time and by epoch. */
 #include "core/cluster/cluster_internal.h"
 #include "core/look/reader.h"
+#include "core/look/views_internal.h"
 
 #include <inttypes.h>
 
@@ -25,9 +26,8 @@ static enum hw_status list_offsets_check_window(const struct hw_partition *parti
 static hw_offset_t list_offsets_end(const struct hw_replica *leader, bool is_read_committed)
 {
     hw_offset_t end = hw_log_high_watermark(leader->log);
-    hw_offset_t stable = hw_log_last_stable(leader->log);
 
-    return is_read_committed && stable < end ? stable : end;
+    return is_read_committed ? hw_views_last_stable(leader, end) : end;
 }
 
 /* Timestamp and epoch of the record that was found, from its batch. */

@@ -209,7 +209,6 @@ struct metrics_walk {
     struct hw_cluster *cluster;
     hw_metric_visit *visit;
     void *context;
-    int64_t brokers[HW_BROKERS_MAX]; /* In the order of the cluster's. */
 };
 
 static void metrics_say(const struct metrics_walk *walk, const struct metric *metric,
@@ -244,12 +243,12 @@ static size_t metrics_broker_index(const struct hw_cluster *cluster, hw_broker_i
 }
 
 /* The rows of replicas and topics come first: what they add up to is known then. */
-static void metrics_of_replicas(struct metrics_walk *walk, const struct metric *metric)
+static void metrics_of_replicas(const struct metrics_walk *walk, const struct metric *metric)
 {
     const struct hw_cluster *cluster = walk->cluster;
+    int64_t brokers[HW_BROKERS_MAX] = {0}; /* In the order of the cluster's. */
     int64_t whole = 0;
 
-    memset(walk->brokers, 0, sizeof walk->brokers);
     for (size_t t = 0; t < cluster->topic_count; t++) {
         const struct hw_topic *topic = cluster->topics[t];
         int64_t sum = 0;
@@ -262,7 +261,7 @@ static void metrics_of_replicas(struct metrics_walk *walk, const struct metric *
                 int64_t value = metric_of(metric, partition, replica);
 
                 metrics_add(metric, &sum, value);
-                metrics_add(metric, &walk->brokers[metrics_broker_index(cluster, replica->broker)],
+                metrics_add(metric, &brokers[metrics_broker_index(cluster, replica->broker)],
                             value);
                 metrics_say(walk, metric, "partition", replica->broker, topic->name, p, value);
             }
@@ -274,8 +273,7 @@ static void metrics_of_replicas(struct metrics_walk *walk, const struct metric *
     }
     for (size_t b = 0; b < cluster->broker_count; b++) {
         if (cluster->brokers[b]->state == HW_BROKER_RUNNING) {
-            metrics_say(walk, metric, "broker", cluster->brokers[b]->id, NULL, -1,
-                        walk->brokers[b]);
+            metrics_say(walk, metric, "broker", cluster->brokers[b]->id, NULL, -1, brokers[b]);
         }
     }
     metrics_say(walk, metric, "cluster", HW_BROKER_ID_NONE, NULL, -1, whole);
@@ -284,7 +282,7 @@ static void metrics_of_replicas(struct metrics_walk *walk, const struct metric *
 /* ----------------------------------------------------------------------------- brokers, controller
  */
 
-static void metrics_of_brokers(struct metrics_walk *walk)
+static void metrics_of_brokers(const struct metrics_walk *walk)
 {
     static const struct metric state = {
         "kafka.server:type=KafkaServer,name=BrokerState", "state",
@@ -344,7 +342,7 @@ static struct metrics_records metrics_count_records(const struct hw_cluster *clu
     return count;
 }
 
-static void metrics_of_controller(struct metrics_walk *walk)
+static void metrics_of_controller(const struct metrics_walk *walk)
 {
     const struct hw_cluster *cluster = walk->cluster;
     struct metrics_records count = metrics_count_records(cluster);

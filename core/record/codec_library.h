@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What codec.c needs of each compression library, one file a library. Only codec.c and those files
- * include this. Functions report as hw_codec_compress() and hw_codec_decompress() do, but may leave
+ * What codec.c needs of each compression library, one file a library. Only codec.c, codec_output.c
+ * and those files include this. Functions report as hw_codec_compress() and hw_codec_decompress() do, but may leave
  * some bytes behind in the buffer when they fail: codec.c takes them away.
  */
 #ifndef HW_RECORD_CODEC_LIBRARY_H

@@ -4,8 +4,6 @@
 #include "core/record/codec.h"
 #include "core/record/codec_library.h"
 
-#include <inttypes.h>
-
 /* First step of growth: most batches are smaller than that. */
 enum { OUTPUT_ROOM_MIN = 16384 };
 

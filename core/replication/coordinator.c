@@ -440,7 +440,6 @@ enum hw_status hw_coordinator_verify_partition(const struct hw_coordinator *coor
 
 /* ---------------------------------------------------------------------------------------- ends */
 
-/* Decide how the transaction ends (X3.5, X5.8). */
 /* By one, as far as there is one. */
 static void coordinator_raise_epoch(struct hw_transaction_entry *entry)
 {
@@ -449,6 +448,19 @@ static void coordinator_raise_epoch(struct hw_transaction_entry *entry)
     }
 }
 
+/* The end is decided and its markers are on their way: PrepareCommit or PrepareAbort. */
+static void coordinator_note_decision(struct hw_coordinator *coordinator,
+                                      struct hw_transaction_entry *entry, bool commits,
+                                      hw_time_ms_t now_ms)
+{
+    entry->marker_epoch = entry->epoch;
+    coordinator_set_status(coordinator, entry,
+                           commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT);
+    entry->is_pending = true;
+    entry->last_update_ms = now_ms;
+}
+
+/* Decide how the transaction ends (X3.5, X5.8). */
 static void coordinator_prepare(struct hw_coordinator *coordinator,
                                 struct hw_transaction_entry *entry, bool commits, int version,
                                 hw_time_ms_t now_ms)
@@ -467,11 +479,7 @@ static void coordinator_prepare(struct hw_coordinator *coordinator,
         entry->start_ms = now_ms;
     }
     entry->client_version = version;
-    entry->marker_epoch = entry->epoch;
-    coordinator_set_status(coordinator, entry,
-                           commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT);
-    entry->is_pending = true;
-    entry->last_update_ms = now_ms;
+    coordinator_note_decision(coordinator, entry, commits, now_ms);
     coordinator->ending++;
 }
 
@@ -585,14 +593,10 @@ void hw_coordinator_decide(struct hw_coordinator *coordinator, struct hw_transac
 {
     coordinator->ending += !hw_transaction_entry_is_ending(entry);
     entry->last_epoch = entry->epoch;
-    entry->epoch = epoch;
-    entry->marker_epoch = epoch;
-    coordinator_set_status(coordinator, entry,
-                           commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT);
-    entry->is_pending = true;
+    coordinator_become(entry, entry->producer_id, epoch);
+    coordinator_note_decision(coordinator, entry, commits, now_ms);
     entry->is_undecided = false;
     entry->start_ms = entry->start_ms == HW_TIMESTAMP_NONE ? now_ms : entry->start_ms;
-    entry->last_update_ms = now_ms;
 }
 
 bool hw_transaction_entry_is_late(const struct hw_transaction_entry *entry, hw_time_ms_t now_ms)

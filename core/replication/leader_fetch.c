@@ -203,7 +203,9 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         .high_watermark = hw_log_high_watermark(replica->log),
         .last_stable = hw_log_last_stable(replica->log),
         .log_start = hw_log_start(replica->log),
-        .aborted = hw_log_count_aborted(replica->log, request->fetch_offset),
+        .aborted = attempt == HW_FETCH_RECEIVE
+                       ? 0 /* Nobody asks. */
+                       : hw_log_count_aborted(replica->log, request->fetch_offset),
         .diverging_epoch = {.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE},
         .leader_epoch = replica->leader_epoch};
     hw_buffer_init(&response->records, replica->allocator);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a stage, shared by stage.c (adding),
- * stage_marks.c (savepoints), stage_commit.c (prepare, commit, rollback) and stage_split.c.
+ * stage_marks.c (savepoints), stage_commit.c (prepare, commit, rollback), stage_split.c
+ * and stage_transaction.c.
  *
  * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
  * stage; so are all partitions of a topic that the stage has created.

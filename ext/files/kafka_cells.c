@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/files/kafka_cells.h"
 
-SQLITE_EXTENSION_INIT3
-
 const char *kafka_place_of(const struct kafka_fill *fill)
 {
     return fill->file != NULL ? fill->file : fill->partition->path;

@@ -58,15 +58,16 @@ static enum hw_status log_ends_look(const struct kafka_log_places *places, const
     struct hw_kafka_partition near = {.partition = number};
     char path[HW_PATH_MAX];
     char name[HW_TOPIC_NAME_MAX + 16];
+    size_t size = hw_kafka_parent_size(places->beside->path);
     enum hw_status status;
 
     *end = HW_OFFSET_NONE;
     if (found != NULL) {
         return log_ends_read(places, found, end, error);
     }
-    status =
-        hw_path_format(path, error, "%.*s/%s-%d", (int)hw_kafka_parent_size(places->beside->path),
-                       places->beside->path, topic, (int)number);
+    status = hw_path_format(path, error, "%.*s%s%s-%d", (int)size, places->beside->path,
+                            size == 0 || places->beside->path[size - 1] == '/' ? "" : "/", topic,
+                            (int)number);
     if (status == HW_OK) {
         status = ext_session_check_readable(places->session, path, error);
     }

@@ -3,8 +3,6 @@
 #include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
-SQLITE_EXTENSION_INIT3
-
 /* --------------------------------------------------------------------------- kafka_transactions */
 
 /* Source: TransactionState of Kafka 4.4. */

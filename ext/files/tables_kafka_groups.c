@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 /* What a type of record is about. */
 enum group_part { GROUP_METADATA, GROUP_EPOCH, GROUP_IDENTITY, GROUP_TARGET, GROUP_CURRENT };
 

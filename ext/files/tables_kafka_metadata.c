@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 /* ------------------------------------------------------------------------------- kafka_metadata */
 
 enum { METADATA_CHUNK = 64 /* Rows that are held at once. */ };

@@ -3,8 +3,6 @@
 #include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
-SQLITE_EXTENSION_INIT3
-
 enum { OFFSETS_CHUNK = 64 /* Rows of a history that are held at once. */ };
 
 /* Columns that cost reading the log of a partition. */

@@ -150,7 +150,7 @@ static void note_remote(void *context, hw_offset_t offset, const char *fault)
     }
 }
 
-/* [{"leaderEpoch":0,"offset":0}], as the record has them. */
+/* [{"epoch":0,"start_offset":0}], as the record has them. */
 static void add_epochs(struct ext_rows *rows, struct hw_message_struct value,
                        struct hw_buffer *json)
 {

@@ -18,7 +18,7 @@
 enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH };
 
 /* Hidden columns of a table that are arguments, behind the path. */
-enum { KAFKA_ARGUMENTS_MAX = 3 };
+enum { KAFKA_ARGUMENTS_MAX = 2 };
 
 /* The item that is due. */
 struct kafka_fill {

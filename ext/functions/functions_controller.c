@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions about the network, and what the controller does: elections, shutdown, moves. */
-#include "ext/ext_error.h"
 #include "ext/ext_json.h"
-#include "ext/ext_value.h"
 #include "ext/functions/functions.h"
 
 #include <string.h>

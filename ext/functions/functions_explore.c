@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* SQL functions by which a cluster in memory goes back to what it was. */
-#include "ext/ext_error.h"
 #include "ext/functions/functions.h"
 
 SQLITE_EXTENSION_INIT3

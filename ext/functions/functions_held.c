@@ -2,7 +2,6 @@
 /* SQL functions for replication=held: which message arrives next, and what leaders and controller do of
  * themselves elsewhere. */
 #include "ext/ext_json.h"
-#include "ext/ext_value.h"
 #include "ext/functions/functions.h"
 
 SQLITE_EXTENSION_INIT3

@@ -53,9 +53,7 @@ static enum hw_status visit_link_option(void *context, const struct ext_json_mem
     if (strcmp(member->name, "bytes_per_s") == 0) {
         return time_integer(member, &times->bytes_per_s, error);
     }
-    if (strcmp(member->name, "one_way") == 0 &&
-        (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0)) {
-        times->one_way = member->type[0] == 't';
+    if (strcmp(member->name, "one_way") == 0 && ext_json_boolean(member, &times->one_way)) {
         return HW_OK;
     }
     return time_refuse_name(error, "link()", member->name,
@@ -178,9 +176,7 @@ static enum hw_status visit_load_option(void *context, const struct ext_json_mem
     if (strcmp(member->name, "start_ms") == 0) {
         return time_number(member, &options->start_ms, error);
     }
-    if (strcmp(member->name, "random") == 0 &&
-        (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0)) {
-        options->random = member->type[0] == 't';
+    if (strcmp(member->name, "random") == 0 && ext_json_boolean(member, &options->random)) {
         return HW_OK;
     }
     if (strcmp(member->name, "acks") == 0) {

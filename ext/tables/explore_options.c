@@ -20,16 +20,6 @@ static enum hw_status options_number(const struct ext_json_member *member, int64
                              member->name, (long long)least, (long long)most);
 }
 
-static enum hw_status options_flag(const struct ext_json_member *member, bool *flag,
-                                   struct hw_error *error)
-{
-    if (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0) {
-        *flag = member->type[0] == 't';
-        return HW_OK;
-    }
-    return ext_error_invalid(error, "hw_explore(): %s must be true or false", member->name);
-}
-
 static enum hw_status visit_action(void *context, const struct ext_json_member *member,
                                    struct hw_error *error)
 {
@@ -187,7 +177,9 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
         return options_acks(read, member, error);
     }
     if (strcmp(member->name, "symmetry") == 0) {
-        return options_flag(member, &read->options.symmetry, error);
+        return ext_json_boolean(member, &read->options.symmetry)
+                   ? HW_OK
+                   : ext_error_invalid(error, "hw_explore(): symmetry must be true or false");
     }
     return options_word(read, member, error);
 }

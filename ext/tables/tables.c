@@ -96,7 +96,8 @@ static const struct ext_column lost[] = {
     {"offset", "INTEGER", "the offset that the record had"},
     {"leader_epoch", "INTEGER", "the leader epoch that the record had"},
     {"acks", "INTEGER", "what its producer asked for; NULL: not known any more"},
-    {"acknowledged", "INTEGER", "1 if its producer was told that it is safe; 0: it was visible"},
+    {"acknowledged", "INTEGER",
+     "1 if its producer was told that it is safe; 0: it was visible; NULL: not known"},
     {"lost_ms", "INTEGER", "when it was lost, on the cluster's clock"},
     {"by_event", "TEXT", "election, unclean election, power loss, deposed leader or opening"},
     {"broker", "INTEGER", "the leader whose log does not have it"},
@@ -290,7 +291,7 @@ static const struct ext_column configs[] = {
 
 static const struct ext_column help[] = {
     {"name", "TEXT", "what it is about; a column's has its table before it, as in hw_help.name"},
-    {"kind", "TEXT", "function, table, module, column or config"},
+    {"kind", "TEXT", "function, table, module, column, config or promise"},
     {"signature", "TEXT", "how it is called, or what type it has"},
     {"summary", "TEXT", "one line about it"},
     {"example", "TEXT", "a statement that uses it"},
@@ -410,7 +411,7 @@ const struct ext_table ext_tables[] = {
            "SELECT verdict, broken, states, depth FROM hw_explorations;"),
      FIRST(1), fill_explorations, true},
 
-    {TABLE("hw_help", help, "every function, table, module, column and config of this extension",
+    {TABLE("hw_help", help, "every function, table, module, column, config and promise here",
            "SELECT signature, summary FROM hw_help WHERE name LIKE 'hw_replicas.%';"),
      FIRST(2), fill_help, false},
 };

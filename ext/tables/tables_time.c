@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows about what takes time: links, messages under way, loads, and
- * what is counted. */
+/* Rows about what takes time: links, messages under way, loads, and what is counted. */
 #include "ext/tables/tables.h"
 
 /* An end of a link: a broker's id, or a word. */

@@ -73,6 +73,10 @@ static int explore_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+static const char *const explore_verdicts[] = {[HW_EXPLORE_EXHAUSTED] = "exhausted",
+                                               [HW_EXPLORE_VIOLATED] = "violated",
+                                               [HW_EXPLORE_STOPPED] = "stopped"};
+
 /* {"produce":12,...,"witnesses":{"a record was acknowledged":3,...}} */
 static enum hw_status explore_count(const struct hw_exploration *exploration,
                                     struct hw_buffer *text, struct hw_error *error)
@@ -97,10 +101,7 @@ static enum hw_status explore_note(struct hw_cluster *cluster,
                                    const struct hw_exploration *exploration, const char *options,
                                    struct hw_error *error)
 {
-    static const char *const verdicts[] = {[HW_EXPLORE_EXHAUSTED] = "exhausted",
-                                           [HW_EXPLORE_VIOLATED] = "violated",
-                                           [HW_EXPLORE_STOPPED] = "stopped"};
-    struct hw_exploration_row row = {.verdict = verdicts[exploration->verdict],
+    struct hw_exploration_row row = {.verdict = explore_verdicts[exploration->verdict],
                                      .states = exploration->states,
                                      .transitions = exploration->transitions,
                                      .depth = exploration->depth,
