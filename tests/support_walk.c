@@ -426,14 +426,31 @@ static void step_protocol(struct walk *w)
     w->switches++;
 }
 
+/* Whether a follower's next fetch cuts what it has above its own high watermark, committed or not:
+ * the rule of hw-truncation, also for who was told its leader under another protocol. */
+static bool is_cut_to_high_watermark_due(const struct walk *w)
+{
+    for (int32_t i = 0; i < orders(w)->replica_count; i++) {
+        const struct hw_replica *replica = orders(w)->replicas[i];
+
+        if (replica->fetch.phase == HW_PHASE_TRUNCATING &&
+            hw_log_end(replica->log) > hw_log_high_watermark(replica->log)) {
+            return w->t->cluster->variant == &hw_variant_hw_truncation;
+        }
+    }
+    return false;
+}
+
 /* Steps by which the rules before today's, and those of the model, lose what they have promised. */
 static bool is_loss_by_rule(const struct walk *w, uint64_t choice)
 {
+    bool fetches = (choice >= 14 && choice <= 19) || choice == 27;
+
     if ((w->with & WALK_STRICT) == 0 || w->t->cluster->variant == &hw_variant_kafka) {
         return false;
     }
     return (choice >= 2 && choice <= 6) || (choice >= 11 && choice <= 13) ||
-           (choice >= 24 && choice <= 26);
+           (choice >= 24 && choice <= 26) || (fetches && is_cut_to_high_watermark_due(w));
 }
 
 static void step(struct walk *w)

@@ -67,6 +67,36 @@ static void what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk(void **
     expect_high_watermark(t, 2, 1);
 }
 
+/* A follower's log that lacks what its leader shows, as if a copy had begun inside a batch: whoever
+ * checks the promises hears of it with the next call. Case: F-13 */
+static void a_hole_below_the_high_watermark_is_seen(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_log_append_info info;
+    struct hw_buffer bytes;
+
+    test_cluster_renew(t, 2, "minikafka", NULL);
+    t->records_may_be_lost = true;
+    configure(t, "check.promises", "isr_has_committed");
+    produce_acks(t, "a", 1);
+    produce_acks(t, "b", 1);
+    expect_done(t);
+    hw_buffer_init(&bytes, &hw_allocator_libc);
+    assert_int_equal(hw_log_read(hw_partition_find(&t->cluster->topics[0]->partitions[0], 1)->log,
+                                 1, 2, 1u << 20, true, &bytes, &t->error),
+                     HW_OK);
+    assert_int_equal(
+        hw_log_append_as_follower(hw_partition_find(&t->cluster->topics[0]->partitions[0], 2)->log,
+                                  bytes.bytes, bytes.size, 0, &info, &t->error),
+        HW_OK);
+    hw_buffer_release(&bytes);
+    expect_log_end(t, 2, 2);
+    expect_values(t, 2, "b@0");
+    fetch_round(t);
+    expect_refused(t, UNKNOWN_SERVER_ERROR);
+    assert_non_null(strstr(t->error.message, "the promise isr_has_committed is broken"));
+}
+
 /* The second one. */
 static void a_follower_that_lags_leaves_and_an_old_epoch_is_fenced(void **state)
 {
@@ -545,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk),
+        TEST(a_hole_below_the_high_watermark_is_seen),
         TEST(a_follower_that_lags_leaves_and_an_old_epoch_is_fenced),
         TEST(the_variant_does_what_the_model_does),
     };
