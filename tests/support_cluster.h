@@ -27,6 +27,8 @@ struct test_cluster {
     /* Set by a story in which records below a high watermark may be lost by the rules: unclean
      * elections, power loss, the older variants. */
     bool records_may_be_lost;
+    /* Set by a walk that itself remembers what was acknowledged, and by whose rules. */
+    bool acks_are_remembered;
     /* Below it records have been deleted. A crash brings those back that were deleted since the
      * last checkpoint of the log start (R7.17), and they need not be the same: a follower compares
      * nothing below its leader's log start (R5.3). Set by a story that has both. */

@@ -695,8 +695,8 @@ static hw_offset_t mini_committed_end(const struct hw_partition *partition)
     return known > shared ? known : shared;
 }
 
-/* Where nobody leads, a replica outside the ISR may have what was never committed below the high
- * watermark of another, and the model, which has no epochs, would never find that. */
+/* Where nobody leads, a replica may have what was never committed below the log end of another, and the
+ * model, which goes by lengths and has no epochs, would take it for committed. */
 static enum hw_status mini_align_without_leader(struct hw_partition *partition,
                                                 struct hw_error *error)
 {
@@ -708,8 +708,7 @@ static enum hw_status mini_align_without_leader(struct hw_partition *partition,
         struct hw_replica *replica = partition->replicas[i];
 
         if (hw_partition_leader(partition) == NULL && replica != measure &&
-            replica->role == HW_ROLE_FOLLOWER &&
-            !hw_broker_list_contains(&partition->record.isr, replica->broker)) {
+            replica->role == HW_ROLE_FOLLOWER) {
             status = hw_variant_align_one(measure, replica, error);
         }
     }
