@@ -44,7 +44,7 @@ SELECT what, model, real FROM compared;
 
 .print -- 2. Both leaders die. What comes now waits for the next one, in both.
 SELECT crash(leader) FROM hw_partitions WHERE topic = 'model';
-SELECT tick(10000) > 0;
+SELECT tick(12000) > 0;
 .once |sh
 SELECT printf(:kill, leader) FROM live_partitions('real') WHERE topic = 'twin';
 WITH RECURSIVE n(i) AS (VALUES(100) UNION ALL SELECT i + 1 FROM n WHERE i < 149)

@@ -97,6 +97,22 @@ void node_signal(int id, int signal)
     }
 }
 
+int node_process(int id)
+{
+    return nodes[id - 1].process;
+}
+
+int node_reap(void)
+{
+    for (int i = 0; i < node_count; i++) {
+        if (nodes[i].process > 0 && waitpid(nodes[i].process, NULL, WNOHANG) > 0) {
+            nodes[i].process = 0;
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
 void nodes_await(int count)
 {
     long long start = live_now_ms();

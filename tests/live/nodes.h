@@ -22,6 +22,10 @@ void node_start(int id);
 /* SIGKILL and SIGTERM end it; SIGSTOP and SIGCONT. */
 void node_signal(int id, int signal);
 
+int node_process(int id);
+/* Which node somebody else has killed; 0: none. */
+int node_reap(void);
+
 /* Until so many brokers are there. */
 void nodes_await(int count);
 
