@@ -9,8 +9,8 @@
 #   make install  PREFIX=/usr/local, LIBDIR and DESTDIR honoured; make uninstall
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
-# readme-rewrite, asan, valgrind, tsan, fuzz, soak (1 GiB), soak-kills, mutants, bench, interop,
-# live and live-bench (a real Kafka cluster),
+# readme-rewrite, trunk, asan, valgrind, tsan, fuzz, soak (1 GiB), soak-kills, mutants, bench, explore,
+# explore-large, page, interop, live and live-bench (a real Kafka cluster), install-live,
 # bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
 #
