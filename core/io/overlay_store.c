@@ -84,7 +84,6 @@ static enum hw_status overlay_copy_up(struct overlay_store *store, const char *p
                                       struct hw_error *error)
 {
     struct hw_buffer content;
-    struct hw_file *file = NULL;
     enum hw_status status;
 
     hw_buffer_init(&content, store->allocator);
@@ -93,12 +92,8 @@ static enum hw_status overlay_copy_up(struct overlay_store *store, const char *p
         status = overlay_make_parents(store, path, error);
     }
     if (status == HW_OK) {
-        status = hw_store_open(store->upper, path, HW_OPEN_TRUNCATE, &file, error);
+        status = hw_store_replace(store->upper, path, content.bytes, content.size, error);
     }
-    if (status == HW_OK && content.size > 0) {
-        status = hw_file_write_at(file, 0, content.bytes, content.size, error);
-    }
-    hw_file_close(file);
     hw_buffer_release(&content);
     store->changes++;
     return status;

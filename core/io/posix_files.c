@@ -296,10 +296,8 @@ enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *pat
 static int lock_open_directory(struct hw_posix_files *files, const char *path)
 {
     char directory[HW_PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
 
-    (void)snprintf(directory, sizeof directory, "%.*s", length, slash == NULL ? "." : path);
+    hw_path_parent(path, directory);
     return hw_posix_files_descriptor(files, directory, O_RDONLY | O_DIRECTORY);
 }
 

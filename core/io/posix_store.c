@@ -307,16 +307,14 @@ static bool probe_is_locked(const char *path)
 enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
                                     struct hw_error *error)
 {
-    const char *slash = strrchr(path, '/');
     char directory[HW_PATH_MAX];
-    enum hw_status status =
-        hw_path_format(directory, error, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
-                       slash == NULL ? "." : path);
+    enum hw_status status;
     int descriptor;
 
     (void)store;
-    if (status != HW_OK || (!probe_is_locked(directory) && !probe_is_locked(path))) {
-        return status;
+    hw_path_parent(path, directory);
+    if (!probe_is_locked(directory) && !probe_is_locked(path)) {
+        return HW_OK;
     }
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     status = error_locked(descriptor, path, error);

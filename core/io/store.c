@@ -202,8 +202,7 @@ enum hw_status hw_store_remove_tree(struct hw_store *store, const struct hw_allo
     return remove_below(store, allocator, scratch, error);
 }
 
-/* The directory that holds `path`, which fits since it is shorter; "." if the path is one name. */
-static void path_parent(const char *path, char parent[HW_PATH_MAX])
+void hw_path_parent(const char *path, char parent[HW_PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
 
@@ -264,7 +263,7 @@ enum hw_status hw_store_write_atomically(struct hw_store *store, const char *pat
     if (status != HW_OK) {
         return status;
     }
-    path_parent(path, parent);
+    hw_path_parent(path, parent);
     return hw_store_sync_directory(store, parent, error);
 }
 

@@ -204,14 +204,16 @@ enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,
 enum hw_status hw_path_format(char path[HW_PATH_MAX], struct hw_error *error, const char *format,
                               ...) __attribute__((format(printf, 3, 4)));
 
-/* The same for "directory/name", which is not `path`. */
+/* The directory that holds `path`, which is shorter than HW_PATH_MAX; "." if the path is one name. */
+void hw_path_parent(const char *path, char parent[HW_PATH_MAX]);
+
+/* hw_path_format() for "directory/name", which is not `path`. */
 enum hw_status hw_path_join(char path[HW_PATH_MAX], const char *directory, const char *name,
                             struct hw_error *error);
 
 /*
  * What follows `directory` in `path`: "/b" for "a/b" in "a", "" for "a" in "a", NULL for "ab" in
- * "a". Slashes at the end of `directory` do not
- * matter; else compared as text.
+ * "a". Slashes at the end of `directory` do not matter; else compared as text.
  */
 const char *hw_path_below(const char *path, const char *directory);
 
