@@ -10,16 +10,24 @@
 /* Bytes of a request and of an answer, with frame and headers: W2.3. */
 enum { HEARTBEAT_BYTES = 39, HEARTBEAT_ANSWER_BYTES = 19 };
 
+static struct hw_timed_heart *heart_find(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    for (size_t i = 0; i < timed->heart_count; i++) {
+        if (timed->hearts[i].broker == broker) {
+            return &timed->hearts[i];
+        }
+    }
+    return NULL;
+}
+
 static enum hw_status heart_have(struct hw_timed *timed, hw_broker_id_t broker,
                                  struct hw_timed_heart **heart, struct hw_error *error)
 {
     enum hw_status status;
 
-    for (size_t i = 0; i < timed->heart_count; i++) {
-        if (timed->hearts[i].broker == broker) {
-            *heart = &timed->hearts[i];
-            return HW_OK;
-        }
+    *heart = heart_find(timed, broker);
+    if (*heart != NULL) {
+        return HW_OK;
     }
     status = hw_array_reserve(timed->allocator, (void **)&timed->hearts, &timed->heart_capacity,
                               timed->heart_count + 1, sizeof *timed->hearts, error);
@@ -41,12 +49,9 @@ static enum hw_status heart_rest(struct hw_timed *timed, struct hw_timed_heart *
 
 bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker)
 {
-    for (size_t i = 0; i < timed->heart_count; i++) {
-        if (timed->hearts[i].broker == broker) {
-            return timed->hearts[i].is_told;
-        }
-    }
-    return true;
+    const struct hw_timed_heart *heart = heart_find(timed, broker);
+
+    return heart == NULL || heart->is_told;
 }
 
 enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beating *brokers,
@@ -180,13 +185,4 @@ enum hw_status hw_timed_heart_event(struct hw_timed *timed, size_t place,
                ? heart_answered(timed, heart, step, error)
                : heart_rest(timed, heart, timed->now_us + timed->heartbeat_interval_ms * 1000,
                             error);
-}
-
-void hw_timed_forget_hearts(struct hw_timed *timed)
-{
-    for (size_t i = 0; i < timed->heart_count; i++) {
-        timed->hearts[i].beats = false;
-        timed->hearts[i].is_under_way = false;
-        timed->hearts[i].generation++;
-    }
 }

@@ -41,8 +41,10 @@ void hw_timed_release(struct hw_timed *timed)
 
 void hw_timed_stop(struct hw_timed *timed)
 {
+    struct hw_error unused;
+
     hw_timed_forget_partitions(timed);
-    hw_timed_forget_hearts(timed);
+    (void)hw_timed_beat(timed, NULL, 0, &unused); /* No broker beats: that needs no memory. */
     timed->partition_count = 0;
     timed->touched_count = 0;
     timed->notices.count = 0;

@@ -137,7 +137,6 @@ void hw_timed_sender_destroy(const struct hw_timed *timed, struct hw_timed_sende
 enum hw_status hw_timed_heart_event(struct hw_timed *timed, size_t place,
                                     const struct hw_step *step, enum hw_timed_kind kind,
                                     int64_t generation, struct hw_error *error);
-void hw_timed_forget_hearts(struct hw_timed *timed);
 /* A broker that has begun and is not registered yet is told nothing. */
 bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker);
 
