@@ -12,8 +12,8 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* Bytes of an argument that the journal tells. */
-enum { NOTE_ARGUMENT_MAX = 64 };
+/* Bytes of a call, and of each argument of it, that the journal tells. */
+enum { NOTE_SIZE = HW_CLUSTER_DETAIL_SIZE - 1, NOTE_ARGUMENT_MAX = 64 };
 
 /* What SQLite keeps for a registered function. */
 struct registration {
@@ -64,13 +64,13 @@ static void call_run(struct ext_call *call)
 
 /* A call as it was typed, as far as there is room. */
 struct note {
-    char text[HW_CLUSTER_DETAIL_SIZE];
+    char *text;
     size_t size;
 };
 
 static void note_bytes(struct note *note, const char *bytes, size_t size)
 {
-    size_t room = sizeof note->text - 1 - note->size;
+    size_t room = NOTE_SIZE - note->size;
 
     size = size < room ? size : room;
     memcpy(note->text + note->size, bytes, size);
@@ -131,7 +131,7 @@ static void note_argument(struct note *note, sqlite3_value *value)
 /* Before the function runs: to ask for a value's text may move what it has asked for. */
 static void note_call(struct ext_call *call)
 {
-    struct note note = {.size = 0};
+    struct note note = {.text = call->typed};
     bool is_full;
 
     note_word(&note, call->function->name);
@@ -141,12 +141,11 @@ static void note_call(struct ext_call *call)
         note_argument(&note, call->argv[i]);
     }
     note_word(&note, ")");
-    is_full = note.size == sizeof note.text - 1;
+    is_full = note.size == NOTE_SIZE;
     while (is_full && ((unsigned char)note.text[note.size - 1] & 0x80) != 0) {
         note.size--; /* Of a character that was cut. */
     }
     note.text[note.size] = '\0';
-    memcpy(call->typed, note.text, note.size + 1);
 }
 
 static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)

@@ -25,7 +25,7 @@ static void rows_know_their_offsets_before_they_are_in_a_log(void **state)
         assert_int_equal(stage_add(f, "b"), HW_OK);
         assert_int_equal(f->produced.offset, expected);
         assert_int_equal(f->produced.partition, 0);
-        assert_int_equal(f->produced.ack_id, -1);
+        assert_int_equal(f->produced.ack_id, 0);
         assert_true(f->produced.answered);
     }
     expect_orders(f, "a@0");

@@ -190,7 +190,7 @@ struct hw_produce {
 struct hw_produced {
     int32_t partition;
     hw_offset_t offset;
-    int64_t ack_id; /* Row in hw_acks; -1: none. */
+    int64_t ack_id; /* Row in hw_acks; 0: none. */
     bool answered;  /* false with acks=0: the caller is told nothing. */
 };
 
@@ -725,8 +725,8 @@ struct hw_journal_view {
     hw_offset_t offset;
     hw_offset_t end_offset;
     hw_offset_t high_watermark;
-    int64_t request; /* Of hw_requests. */
-    int64_t ack;     /* Of hw_acks. */
+    int64_t request; /* Of hw_requests; 0: none. */
+    int64_t ack;     /* Of hw_acks; 0: none. */
     int64_t producer_id;
     hw_offset_t last_stable;
     int is_unclean; /* Of an election. */

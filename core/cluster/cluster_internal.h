@@ -522,7 +522,7 @@ enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_reco
 void hw_topic_next_sticky(struct hw_topic *topic);
 
 /* A produce to the target, as far as it was found, was refused: a row of hw_acks and an event.
- * *ack_id: the row; -1: none, as where the arguments were wrong, or for want of memory. */
+ * *ack_id: the row; 0: none, as where the arguments were wrong, or for want of memory. */
 void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
                              const struct hw_error *error, int64_t *ack_id);
 

@@ -466,7 +466,7 @@ enum hw_status hw_cluster_send_delivery(struct hw_cluster *cluster,
     if (status != HW_OK && deliveries_find(cluster, produced->ack_id) != NULL &&
         delivery->is_waiting) {
         delivery_take_back(cluster, target, delivery, sequence);
-        produced->ack_id = -1;
+        produced->ack_id = 0;
     } else if (produce->partition == -1 && produce->record.key_size < 0) {
         hw_topic_next_sticky(target->topic);
     }

@@ -178,7 +178,7 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     struct hw_event event;
     struct hw_error unused;
 
-    *ack_id = -1;
+    *ack_id = 0;
     if (target->acks == HW_ACKS_DEFAULT) {
         return; /* Nobody was asked. */
     }
@@ -286,7 +286,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     }
     if (status != HW_OK) {
         hw_acks_remove_last(&cluster->acks);
-        produced->ack_id = -1;
+        produced->ack_id = 0;
         return status;
     }
     if (produce->producer != NULL) {
@@ -319,13 +319,13 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     struct hw_produce_target target;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
-    produced->ack_id = -1;
+    produced->ack_id = 0;
     if (hw_cluster_delivers(cluster, produce)) {
         status = hw_cluster_send_delivery(cluster, produce, &target, status, produced, error);
     } else if (status == HW_OK) {
         status = produce_take(cluster, produce, &target, produced, error);
     }
-    if (status == HW_REFUSED && produced->ack_id == -1) {
+    if (status == HW_REFUSED && produced->ack_id == 0) {
         hw_cluster_note_refused(cluster, &target, error, &produced->ack_id);
     }
     return status;

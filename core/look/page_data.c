@@ -79,7 +79,7 @@ static int64_t page_data_from(struct page_data *data, const struct hw_journal_vi
     size_t at;
     int64_t from;
 
-    if (view->request < 0 || data->json.status != HW_OK) {
+    if (view->request == 0 || data->json.status != HW_OK) {
         return -1;
     }
     if (data->messages == NULL) {

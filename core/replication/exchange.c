@@ -169,7 +169,7 @@ void hw_exchange_note_request(const struct hw_replica *follower,
 
     event.peer = follower->leader;
     event.offset = request->fetch_offset;
-    event.request = request->message == 0 ? -1 : request->message;
+    event.request = request->message;
     hw_journal_add_numbers(
         follower->journal, &event,
         "last fetched epoch #, log start #; max # bytes of a partition, min # bytes, max # ms",
@@ -188,7 +188,7 @@ void hw_exchange_note_response(const struct hw_replica *follower,
     event.offset = request->fetch_offset;
     event.high_watermark = response->high_watermark;
     event.last_stable = response->last_stable;
-    event.request = request->message == 0 ? -1 : request->message;
+    event.request = request->message;
     if (response->error != HW_KAFKA_NONE) {
         hw_journal_add(follower->journal, event, "%s", hw_kafka_error_name(response->error));
     } else if (response->diverging_epoch.end_offset != HW_OFFSET_NONE) {

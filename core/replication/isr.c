@@ -138,7 +138,7 @@ bool hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
                 : (remote->has_fetched_epoch ? remote->broker_epoch : HW_BROKER_EPOCH_NONE);
     }
     replica->is_proposal_unsent = false;
-    event.request = message == 0 ? -1 : message;
+    event.request = message;
     hw_journal_add(replica->journal, event, "%s, from partition epoch %" PRId32,
                    hw_broker_list_format(&request->isr, text, sizeof text),
                    request->partition_epoch);
@@ -175,7 +175,7 @@ static void isr_note_answer(const struct hw_replica *replica, int64_t message,
     const char *end = is_late ? ", too late" : "";
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
-    event.request = message == 0 ? -1 : message;
+    event.request = message;
     if (response->error != HW_KAFKA_NONE) {
         hw_journal_add(replica->journal, event, "%s%s", hw_kafka_error_name(response->error), end);
     } else {

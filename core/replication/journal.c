@@ -90,8 +90,6 @@ struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind
                              .offset = HW_OFFSET_NONE,
                              .end_offset = HW_OFFSET_NONE,
                              .high_watermark = HW_OFFSET_NONE,
-                             .request = -1,
-                             .ack = -1,
                              .producer_id = -1,
                              .last_stable = HW_OFFSET_NONE,
                              .is_unclean = -1};
@@ -116,14 +114,19 @@ static struct hw_journal_ring *ring_of(struct hw_journal *journal, enum hw_event
     return kind <= HW_EVENT_HIGH_WATERMARK ? &journal->traffic : &journal->turns;
 }
 
-/* The entry of the next event. NULL if there is no memory for it. */
+/* The entry of the next event. NULL if nobody asks for it, or there is no memory for it. */
 static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
                                                     const struct hw_event *event)
 {
-    struct hw_journal_ring *ring = ring_of(journal, event->kind);
-    int64_t seq = journal->next_seq++;
+    struct hw_journal_ring *ring;
     struct hw_journal_entry *entry;
+    int64_t seq;
 
+    if (journal == NULL || journal->is_at_rest) {
+        return NULL;
+    }
+    ring = ring_of(journal, event->kind);
+    seq = journal->next_seq++;
     if (ring->count == HW_JOURNAL_EVENTS_MAX) {
         entry = &ring->entries[ring->oldest];
         ring->oldest = (ring->oldest + 1) % HW_JOURNAL_EVENTS_MAX;
@@ -140,8 +143,7 @@ static inline struct hw_journal_entry *journal_next(struct hw_journal *journal,
 void hw_journal_add_numbers(struct hw_journal *journal, const struct hw_event *event,
                             const char *pattern, const int64_t *numbers)
 {
-    struct hw_journal_entry *entry =
-        journal == NULL || journal->is_at_rest ? NULL : journal_next(journal, event);
+    struct hw_journal_entry *entry = journal_next(journal, event);
     int count = 0;
 
     if (entry == NULL) {
@@ -162,8 +164,7 @@ void hw_journal_add_bare(struct hw_journal *journal, const struct hw_event *even
 
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)
 {
-    struct hw_journal_entry *entry =
-        journal == NULL || journal->is_at_rest ? NULL : journal_next(journal, &event);
+    struct hw_journal_entry *entry = journal_next(journal, &event);
     struct hw_journal_ring *ring;
     va_list args;
 

@@ -56,7 +56,8 @@ enum hw_event_kind {
 #undef HW_EVENT_ENUM
 };
 
-/* Fields that do not apply are -1; `topic` may be 0. The last five are rare. */
+/* Fields that do not apply are -1; `topic`, `request` and `ack`, which count from 1 on, are 0. The
+ * last five are rare. */
 struct hw_event {
     int64_t seq; /* From 1 on; set by hw_journal_add(). */
     hw_time_ms_t time_ms;

@@ -63,7 +63,7 @@ static void append_note(struct hw_replica *replica, const struct hw_append_reque
     is_transactional = (batch.attributes & HW_BATCH_TRANSACTIONAL) != 0;
     event.offset = info->first_offset;
     event.end_offset = info->last_offset + 1;
-    event.ack = request->ack_id == 0 ? -1 : request->ack_id;
+    event.ack = request->ack_id;
     event.producer_id = batch.producer_id;
     hw_journal_add_numbers(replica->journal, &event,
                            texts[is_transactional ? 1 : 0][request->acks + 1], NULL);

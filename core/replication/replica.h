@@ -350,7 +350,7 @@ enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *
                                                        hw_epoch_t current_leader_epoch,
                                                        hw_epoch_t epoch, struct hw_epoch_end *end);
 
-/* ------------------------------------------------------------ follower.c, truncation.c */
+/* -------------------------------------------------------- follower.c, truncation.c, replica.c */
 
 /* The most that one answer has, whatever the request asks for: a broker's fetch.max.bytes. */
 enum { HW_FETCH_MAX_BYTES = 57671680 };

@@ -269,7 +269,6 @@ static void stage_count_row(struct hw_stage_partition *partition, const struct h
 
     *produced = (struct hw_produced){.partition = partition->index,
                                      .offset = partition->base + tally->row_count,
-                                     .ack_id = -1,
                                      .answered = acks != 0};
     tally->row_count++;
     tally->keyless_count += !has_key;

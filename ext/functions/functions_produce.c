@@ -170,13 +170,13 @@ static void read_record(struct ext_call *call, struct produce_options *options)
 /* Send it, and answer its offset. */
 static void send_produce(struct ext_call *call, const struct produce_options *options)
 {
-    struct hw_produced produced = {.ack_id = -1};
+    struct hw_produced produced = {.ack_id = 0};
     struct hw_cluster *cluster = ext_call_lock(call);
 
     if (cluster != NULL) {
         call->status = hw_cluster_produce(cluster, options->produce, &produced, &call->error);
     }
-    if (call->status == HW_REFUSED && options->is_null_if_refused && produced.ack_id >= 0) {
+    if (call->status == HW_REFUSED && options->is_null_if_refused && produced.ack_id != 0) {
         call->status = HW_OK;
     } else if (call->status == HW_OK && produced.answered) {
         sqlite3_result_int64(call->context, produced.offset);

@@ -223,8 +223,8 @@ void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer_unless(rows, view.end_offset, HW_OFFSET_NONE);
             ext_rows_integer_unless(rows, view.high_watermark, HW_OFFSET_NONE);
             ext_rows_text(rows, view.detail);
-            ext_rows_integer_unless(rows, view.request, -1);
-            ext_rows_integer_unless(rows, view.ack, -1);
+            ext_rows_integer_unless(rows, view.request, 0);
+            ext_rows_integer_unless(rows, view.ack, 0);
             ext_rows_integer_unless(rows, view.producer_id, -1);
             ext_rows_integer_unless(rows, view.last_stable, HW_OFFSET_NONE);
             ext_rows_integer_unless(rows, view.is_unclean, -1);
