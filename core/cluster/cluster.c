@@ -56,7 +56,7 @@ static void cluster_resolve_promises(struct hw_cluster *cluster)
     }
     cluster->promises.checked = checked;
     cluster->promises.acks_from =
-        hw_config_text(&cluster->configs, NULL, "check.promises.acks")[0] == '1' ? 1 : HW_ACKS_ALL;
+        hw_config_is(&cluster->configs, "check.promises.acks", "1") ? 1 : HW_ACKS_ALL;
 }
 
 void hw_cluster_resolve(struct hw_cluster *cluster)
@@ -79,10 +79,10 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
         .session_timeout_ms = hw_config_int64(configs, NULL, "broker.session.timeout.ms"),
         .heartbeat_interval_ms = hw_config_int64(configs, NULL, "broker.heartbeat.interval.ms"),
-        .has_wall_clock = hw_config_text(configs, NULL, "clock")[0] == 'w',
-        .replicates_at_once = hw_config_text(configs, NULL, "replication")[0] == 'a',
-        .is_timed = hw_config_text(configs, NULL, "replication")[0] == 't',
-        .is_held = hw_config_text(configs, NULL, "replication")[0] == 'h',
+        .has_wall_clock = hw_config_is(configs, "clock", "wall"),
+        .replicates_at_once = hw_config_is(configs, "replication", "auto"),
+        .is_timed = hw_config_is(configs, "replication", "timed"),
+        .is_held = hw_config_is(configs, "replication", "held"),
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
     cluster_resolve_promises(cluster);
 }

@@ -205,7 +205,7 @@ const char *hw_config_default(const struct hw_config_values *cluster, size_t ind
                    ? variant->default_replica_lag_time_max_ms
                    : entry->default_value;
     }
-    if (entry->wall_default != NULL && hw_config_text(cluster, NULL, "clock")[0] == 'w') {
+    if (entry->wall_default != NULL && hw_config_is(cluster, "clock", "wall")) {
         return entry->wall_default;
     }
     return entry->default_value;
@@ -230,6 +230,11 @@ const char *hw_config_text(const struct hw_config_values *cluster,
 
     HW_ASSERT(found);
     return hw_config_value(cluster, topic, index);
+}
+
+bool hw_config_is(const struct hw_config_values *cluster, const char *name, const char *word)
+{
+    return strcmp(hw_config_text(cluster, NULL, name), word) == 0;
 }
 
 int64_t hw_config_int64(const struct hw_config_values *cluster,
@@ -267,7 +272,7 @@ struct hw_settings hw_config_settings(const struct hw_config_values *cluster,
         .replica_fetch_min_bytes =
             (int32_t)hw_config_int64(cluster, topic, "replica.fetch.min.bytes"),
         .min_insync_replicas = (int32_t)hw_config_int64(cluster, topic, "min.insync.replicas"),
-        .is_isr_proposed_by_hand = hw_config_text(cluster, NULL, "replication")[0] == 'h',
+        .is_isr_proposed_by_hand = hw_config_is(cluster, "replication", "held"),
         .high_watermark_ignores_min_isr = hw_variant_find(hw_config_text(cluster, NULL, "protocol"))
                                               ->high_watermark_ignores_min_isr,
         .unclean_leader_election_enable =

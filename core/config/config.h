@@ -100,6 +100,9 @@ bool hw_config_bool(const struct hw_config_values *cluster, const struct hw_conf
 const char *hw_config_text(const struct hw_config_values *cluster,
                            const struct hw_config_values *topic, const char *name);
 
+/* Whether the cluster's choice of that name is that word. */
+bool hw_config_is(const struct hw_config_values *cluster, const char *name, const char *word);
+
 /* The values that the layers below need, resolved. */
 struct hw_settings hw_config_settings(const struct hw_config_values *cluster,
                                       const struct hw_config_values *topic);
