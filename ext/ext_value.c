@@ -118,6 +118,22 @@ bool ext_bytes_type_read(const char *word, enum ext_bytes_type *type)
     return false;
 }
 
+static const char *const isolation_words[] = {
+    [HW_READ_UNCOMMITTED] = "read_uncommitted", [HW_READ_COMMITTED] = "read_committed"};
+
+bool ext_isolation_read(const char *word, enum hw_read_mode *mode)
+{
+    bool is_committed = strcmp(word, isolation_words[HW_READ_COMMITTED]) == 0;
+
+    *mode = is_committed ? HW_READ_COMMITTED : HW_READ_UNCOMMITTED;
+    return is_committed || strcmp(word, isolation_words[HW_READ_UNCOMMITTED]) == 0;
+}
+
+const char *ext_isolation_word(enum hw_read_mode mode)
+{
+    return isolation_words[mode];
+}
+
 /* Key or value of a record. `headers` are behind both of them, so that there is a byte after the
  * last one; NULL: perhaps there is none. */
 static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size,

@@ -40,6 +40,10 @@ enum ext_bytes_type {
 /* From the word auto, text or blob. */
 bool ext_bytes_type_read(const char *word, enum ext_bytes_type *type);
 
+/* From and to Kafka's words read_uncommitted and read_committed; HW_READ_LOG has none. */
+bool ext_isolation_read(const char *word, enum hw_read_mode *mode);
+const char *ext_isolation_word(enum hw_read_mode mode);
+
 /* The result of a column: key or value of a record. Copied. */
 void ext_result_key(sqlite3_context *context, const struct hw_record *record,
                     enum ext_bytes_type type);

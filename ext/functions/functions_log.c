@@ -98,8 +98,10 @@ static enum hw_status visit_client_option(void *context, const struct ext_json_m
                                  member->name,
                                  options->is_read_committed != NULL ? ", isolation" : "");
     }
-    *options->is_read_committed = ext_value_is_word(member->atom, "read_committed");
-    return *options->is_read_committed || ext_value_is_word(member->atom, "read_uncommitted")
+    *options->is_read_committed =
+        ext_value_is_word(member->atom, ext_isolation_word(HW_READ_COMMITTED));
+    return *options->is_read_committed ||
+                   ext_value_is_word(member->atom, ext_isolation_word(HW_READ_UNCOMMITTED))
                ? HW_OK
                : ext_error_invalid(error,
                                    "isolation must be \"read_uncommitted\" or \"read_committed\"");

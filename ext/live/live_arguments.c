@@ -50,10 +50,7 @@ static enum hw_status read_type(enum ext_bytes_type *type, const char *name, con
 static enum hw_status read_isolation(struct live_arguments *arguments, const char *value,
                                      struct hw_error *error)
 {
-    arguments->mode =
-        strcmp(value, "read_committed") == 0 ? HW_READ_COMMITTED : HW_READ_UNCOMMITTED;
-    arguments->has_mode =
-        arguments->mode == HW_READ_COMMITTED || strcmp(value, "read_uncommitted") == 0;
+    arguments->has_mode = ext_isolation_read(value, &arguments->mode);
     return arguments->has_mode
                ? HW_OK
                : ext_error_invalid(error, "isolation must be read_uncommitted or read_committed");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ext/live/live_properties.h"
 
+#include "ext/ext_value.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,12 +114,10 @@ static enum hw_status check_own(struct live_cluster *cluster, const char *name, 
                                      "%d",
                                      TIMEOUT_MS_MAX);
     }
-    cluster->mode = strcmp(value, "read_committed") == 0 ? HW_READ_COMMITTED : HW_READ_UNCOMMITTED;
-    if (cluster->mode == HW_READ_UNCOMMITTED && strcmp(value, "read_uncommitted") != 0) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
-                               "isolation.level must be read_uncommitted or read_committed");
-    }
-    return HW_OK;
+    return ext_isolation_read(value, &cluster->mode)
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                                 "isolation.level must be read_uncommitted or read_committed");
 }
 
 enum hw_status live_properties_check(struct live_cluster *cluster, struct hw_error *error)
@@ -201,9 +201,7 @@ static void set_consumer(rd_kafka_conf_t *conf, const struct ext_config_list *gi
         (void)rd_kafka_conf_set(conf, of_every_scan[i].name, of_every_scan[i].value, text,
                                 sizeof text);
     }
-    (void)rd_kafka_conf_set(conf, "isolation.level",
-                            mode == HW_READ_COMMITTED ? "read_committed" : "read_uncommitted", text,
-                            sizeof text);
+    (void)rd_kafka_conf_set(conf, "isolation.level", ext_isolation_word(mode), text, sizeof text);
 }
 
 /* Properties that only the other kind of handle has. */

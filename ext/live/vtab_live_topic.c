@@ -356,9 +356,7 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     case TOPIC_CLIENT_EPOCH:
         break;
     case TOPIC_ISOLATION:
-        sqlite3_result_text(
-            context, cursor->plan.mode == HW_READ_COMMITTED ? "read_committed" : "read_uncommitted",
-            -1, SQLITE_STATIC);
+        sqlite3_result_text(context, ext_isolation_word(cursor->plan.mode), -1, SQLITE_STATIC);
         break;
     }
     return SQLITE_OK;

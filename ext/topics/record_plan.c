@@ -4,6 +4,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
+#include "ext/ext_value.h"
 #include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
@@ -379,11 +380,7 @@ static enum hw_status read_isolation(struct record_scan *scan, sqlite3_value *va
     if (text == NULL) {
         return hw_error_no_memory(error, "an isolation level");
     }
-    if (strcmp(text, "read_committed") == 0) {
-        mode = HW_READ_COMMITTED;
-    } else if (strcmp(text, "read_uncommitted") == 0) {
-        mode = HW_READ_UNCOMMITTED;
-    } else {
+    if (!ext_isolation_read(text, &mode)) {
         return hw_error_refuse(
             error, HW_KAFKA_INVALID_REQUEST,
             "isolation must be 'read_uncommitted' or 'read_committed', not '%.40s'", text);

@@ -491,9 +491,7 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         }
         break;
     case TOPIC_ISOLATION:
-        sqlite3_result_text(
-            context, cursor->scan.mode == HW_READ_COMMITTED ? "read_committed" : "read_uncommitted",
-            -1, SQLITE_STATIC);
+        sqlite3_result_text(context, ext_isolation_word(cursor->scan.mode), -1, SQLITE_STATIC);
         break;
     case TOPIC_CLIENT_EPOCH:
         if (cursor->scan.has_client_epoch) {
