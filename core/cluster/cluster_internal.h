@@ -514,6 +514,11 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error);
 
+/* What is said of a broker that runs without a replica that it should have: of what, and its id for
+ * restart(). */
+#define HW_COULD_NOT_OPEN(of)                                                                      \
+    "could not open its log" of ", hw_journal says why: put that right, then restart(%" PRId32 ")"
+
 /* produce.c: the record as a batch, in cluster->scratch. Errors: HW_NO_MEMORY. */
 enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_record *record,
                                 const struct hw_batch_options *options, struct hw_error *error);

@@ -262,9 +262,8 @@ enum hw_status hw_cluster_find_replica(const struct hw_cluster *cluster,
     }
     if (*replica == NULL && found->state == HW_BROKER_RUNNING) {
         return hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
-                               "broker %" PRId32 " could not open its log of %s, hw_journal says"
-                               " why: put that right, then restart(%" PRId32 ")",
-                               found->id, partition->name, found->id);
+                               "broker %" PRId32 " " HW_COULD_NOT_OPEN(" of %s"), found->id,
+                               partition->name, found->id);
     }
     if (*replica == NULL) {
         return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
@@ -355,9 +354,7 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
     broker = hw_cluster_broker(cluster, partition->record.leader);
     if (broker != NULL && broker->state == HW_BROKER_RUNNING) {
         return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-                               "the leader of %s, broker %" PRId32
-                               ", could not open its log, hw_journal says why: put that right, then"
-                               " restart(%" PRId32 ")%s",
+                               "the leader of %s, broker %" PRId32 ", " HW_COULD_NOT_OPEN("") "%s",
                                partition->name, broker->id, broker->id, successors);
     }
     return hw_error_refuse(

@@ -21,10 +21,7 @@ bool hw_views_failure(const struct hw_cluster *cluster, const struct hw_partitio
     }
     if (replica == NULL && broker != NULL && broker->state == HW_BROKER_RUNNING &&
         hw_broker_list_contains(&partition->record.replicas, id)) {
-        (void)snprintf(text, HW_VIEWS_FAILURE_SIZE,
-                       "could not open its log, hw_journal says why: put that right, then"
-                       " restart(%" PRId32 ")",
-                       id);
+        (void)snprintf(text, HW_VIEWS_FAILURE_SIZE, HW_COULD_NOT_OPEN(""), id);
         return true;
     }
     return false;
