@@ -60,6 +60,8 @@ static void who_does_not_listen_is_an_error_within_the_time_out(void **state)
                  "NETWORK_EXCEPTION: ");
     expect_error(db, "PRAGMA query_only = 1; SELECT live_create_topic('nobody', 'x')", SQLITE_ERROR,
                  "INVALID_REQUEST: PRAGMA query_only is on: nothing may have an effect");
+    expect_error(db, "SELECT live_init_producer('nobody')", SQLITE_ERROR,
+                 "INVALID_REQUEST: PRAGMA query_only is on: nothing may have an effect");
     expect_sql(db,
                "PRAGMA query_only = 0; SELECT count(*) FROM one; SELECT live_disconnect('nobody')",
                "0\nnobody");

@@ -100,10 +100,11 @@ static const struct live_function *function_at(size_t number)
     return number < live_doing_count ? &live_doing[number] : NULL;
 }
 
-/* Whether it changes the cluster. */
-static bool is_doing(const struct live_function *function)
+/* Whether it changes the cluster: one that begins as a transactional producer fences another. */
+static bool has_effect(const struct live_function *function)
 {
-    return function >= live_doing && function < live_doing + live_doing_count;
+    return function->run == function_init_producer ||
+           (function >= live_doing && function < live_doing + live_doing_count);
 }
 
 struct registration {
@@ -133,7 +134,7 @@ static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
     if (argc < function->arguments_min || argc > function->arguments_max) {
         call.status =
             ext_error_invalid(&call.error, "wrong number of arguments: %s", function->signature);
-    } else if (is_doing(function)) {
+    } else if (has_effect(function)) {
         call.status = ext_query_only_check(call.session->db, &call.error);
     }
     if (call.status == HW_OK) {
