@@ -153,6 +153,16 @@ static void broker_note_recovery(struct hw_cluster *cluster, const struct hw_rep
     }
 }
 
+void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log)
+{
+    if (!cluster->variant->has_timeouts) {
+        return;
+    }
+    (void)hw_log_expire_producers(
+        log, cluster->now_ms,
+        hw_config_int64(&cluster->configs, NULL, "producer.id.expiration.ms"));
+}
+
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_topic *topic, struct hw_partition *partition,
                                       struct hw_broker_checkpoints *checkpoints,
@@ -328,14 +338,6 @@ void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broke
 }
 
 /* ------------------------------------------------------------------------------------- stopping */
-
-hw_broker_epoch_t hw_broker_epoch_at_stop(const struct hw_cluster *cluster,
-                                          const struct hw_broker *broker)
-{
-    const struct hw_registration *own = hw_metadata_find(&cluster->controller.metadata, broker->id);
-
-    return own == NULL || broker->is_unregistered ? broker->previous_epoch : own->epoch;
-}
 
 enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker *broker,
                                     struct hw_error *error)

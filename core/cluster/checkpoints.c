@@ -108,6 +108,14 @@ static enum hw_status checkpoint_read_marker(struct hw_cluster *cluster, const c
     return status == HW_CORRUPT ? HW_OK : status;
 }
 
+hw_broker_epoch_t hw_broker_epoch_at_stop(const struct hw_cluster *cluster,
+                                          const struct hw_broker *broker)
+{
+    const struct hw_registration *own = hw_metadata_find(&cluster->controller.metadata, broker->id);
+
+    return own == NULL || broker->is_unregistered ? broker->previous_epoch : own->epoch;
+}
+
 enum hw_status hw_broker_write_clean_marker(struct hw_cluster *cluster,
                                             const struct hw_broker *broker, struct hw_error *error)
 {

@@ -3,7 +3,7 @@
  * What the files of this folder share. Each thing has one owner:
  *
  *     cluster -> brokers (process state, checkpoints)      cluster.c, broker.c
- *             -> topics -> partitions -> replicas          topic.c; a replica lives while its
+ *             -> topics -> partitions -> replicas          topic_object.c; a replica lives while its
  *                                                          broker runs
  *             -> acks, configuration, controller, links
  */
@@ -171,10 +171,6 @@ struct hw_cluster {
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */
 void hw_cluster_resolve(struct hw_cluster *cluster);
 
-/* link_times.c: the name of the partition's topic; NULL where that is gone. */
-const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
-                                const struct hw_partition *partition);
-
 /* timed_clock.c: begin or end that messages travel, as the configuration says. */
 void hw_cluster_resolve_timed(struct hw_cluster *cluster);
 
@@ -202,6 +198,10 @@ struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *
 /* Hidden ones too. NULL: there is none. */
 struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
                                         const struct hw_uuid *topic_id);
+
+/* The name of the partition's topic; NULL where that is gone. */
+const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
+                                const struct hw_partition *partition);
 
 /* Where the topic of this name stands among topics, hidden ones too; topic_count if nowhere. */
 size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name);
@@ -261,6 +261,10 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
  */
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error);
 
+/* Two of its steps, for a cluster that is on disk already. */
+enum hw_status hw_cluster_lock(struct hw_cluster *cluster, struct hw_error *error);
+enum hw_status hw_cluster_open_shown(struct hw_cluster *cluster, struct hw_error *error);
+
 /*
  * Write cluster.state if it is dirty, and take a transaction's note back that is done: an earlier
  * step could not. Before a leader takes records both must have been: opened again, the cluster
@@ -270,8 +274,8 @@ enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_err
 enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error);
 
 /*
- * The end of each step, also of one that failed half-way: followers go on if nobody else moves
- * them, and cluster.state is written if it is dirty.
+ * step.c: the end of each step, also of one that failed half-way: followers go on if nobody else
+ * moves them, and cluster.state is written if it is dirty.
  * `first` is what the step has returned so far; it is returned again if it is an error, else what
  * fails here.
  */
@@ -295,7 +299,7 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
                              struct hw_partition *partition);
 
 /*
- * After anything was done, or half done, to a partition: collect its acks, note whether its record
+ * step_partition.c: after anything was done, or half done, to a partition: collect its acks, note whether its record
  * has to be written, open and close replicas as the record says, and take back in the shown file
  * what a truncation took. `first` as above. hw_cluster_end_step() does both.
  */
@@ -306,7 +310,7 @@ enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *
                                    struct hw_partition *partition, enum hw_status first,
                                    struct hw_error *error);
 
-/* With replication=auto: rounds of all partitions that have news, until nothing moves any more. A
+/* follow.c: with replication=auto, rounds of all partitions that have news, until nothing moves any more. A
  * follower that cannot go on has failed; that is no failure of the step. */
 void hw_cluster_follow(struct hw_cluster *cluster);
 
@@ -361,6 +365,14 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error);
 
+/* elections.c: a controlled shutdown begins, and what the broker leads goes to others. */
+enum hw_status hw_cluster_hand_over(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                    struct hw_error *error);
+
+/* HW_MISUSE in a variant that has no elections. */
+enum hw_status hw_cluster_require_controller(const struct hw_cluster *cluster,
+                                             struct hw_error *error);
+
 /* elections.c: a new incarnation of a broker may have lost what it had: with the ELR it leaves ISRs
  * and ELRs before it is answered (R6.12). */
 enum hw_status hw_cluster_restarted_uncleanly(struct hw_cluster *cluster, struct hw_broker *broker,
@@ -379,6 +391,9 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
                                          struct hw_partition *partition, struct hw_error *error);
 
 /* ------------------------------------------------------------------------------------ broker.c */
+
+/* Whoever has not written for longer than producer.id.expiration.ms is forgotten by the log. */
+void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log);
 
 /* Have the broker's directory with its meta.properties, which is written once and never changed
  * (broker_directory.c). Errors: HW_IO, HW_NO_MEMORY; of a directory elsewhere HW_NOT_FOUND where
@@ -487,6 +502,11 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
 /* Take a topic out and release it, with its replicas; the files stay. */
 void hw_cluster_remove_topic(struct hw_cluster *cluster, struct hw_topic *topic);
 
+/* The same in two; one that was taken out can be put back, there is room. */
+void hw_topic_unlink(struct hw_cluster *cluster, const struct hw_topic *topic);
+void hw_topic_link(struct hw_cluster *cluster, struct hw_topic *topic);
+void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic);
+
 /* Resolve settings and log config anew, after a configuration change, and hand them to the logs. */
 void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *topic);
 
@@ -559,11 +579,9 @@ enum hw_status hw_cluster_admit_batch(struct hw_cluster *cluster,
 void hw_cluster_note_sent(const struct hw_cluster *cluster, const struct hw_produce_target *target,
                           const struct hw_produce_producer *producer, int32_t sequence);
 
-/* transactions.c: when the clock is to look at transactions and producers next; what it does then;
- * and for one log. */
+/* transactions.c: when the clock is to look at transactions and producers next; what it does then. */
 hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster);
 enum hw_status hw_cluster_run_transaction_clock(struct hw_cluster *cluster, struct hw_error *error);
-void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log);
 
 /*
  * database_producers.c: a producer of the database's that may begin a transaction; a new one if none

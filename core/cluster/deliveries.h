@@ -44,38 +44,54 @@ struct hw_deliveries {
     size_t capacity;
 };
 
+struct hw_batch_options;
 struct hw_cluster;
-struct hw_produce;
-struct hw_produced;
 struct hw_produce_target;
+
+/* ------------------------------------------------------------------------ deliveries.c: the list */
 
 void hw_deliveries_release(struct hw_cluster *cluster);
 
-/* Whether this produce is delivered: its producer says by itself who it is, it is to be answered,
- * and `retries` is set. */
-bool hw_cluster_delivers(const struct hw_cluster *cluster, const struct hw_produce *produce);
+/* Put the batch in cluster->scratch behind all. Errors: HW_NO_MEMORY. */
+enum hw_status hw_deliveries_add(struct hw_cluster *cluster, const struct hw_produce_target *target,
+                                 const struct hw_batch_options *options,
+                                 struct hw_delivery **entered, struct hw_error *error);
+void hw_deliveries_remove(struct hw_cluster *cluster, const struct hw_delivery *delivery);
 
-/*
- * hw_cluster_produce() for these, behind hw_cluster_resolve_produce(), which has returned
- * `resolved`. produced->answered is false where the record is not in a log yet: its row in hw_acks
- * is pending. Errors: as there, but for those that pass; HW_NO_MEMORY.
- */
-enum hw_status hw_cluster_send_delivery(struct hw_cluster *cluster,
-                                        const struct hw_produce *produce,
-                                        struct hw_produce_target *target, enum hw_status resolved,
-                                        struct hw_produced *produced, struct hw_error *error);
+/* NULL: there is none of this row of hw_acks. */
+struct hw_delivery *hw_deliveries_find(const struct hw_cluster *cluster, int64_t ack_id);
+
+/* Whether it may be sent now: nothing before it waits, and few are under way, of its own epoch. */
+bool hw_deliveries_allow(const struct hw_deliveries *list, const struct hw_delivery *delivery);
+
+/* Whether the client sends again what is refused so. */
+bool hw_delivery_may_pass(enum hw_kafka_error refused);
+
+/* Where it goes; NULL: the topic was deleted. */
+struct hw_topic *hw_delivery_topic(const struct hw_cluster *cluster,
+                                   const struct hw_delivery *delivery);
+
+/* It fails for good, and with it what is behind it. */
+void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *failed,
+                      enum hw_kafka_error failure);
 
 /* A produce was answered: whether that is not the end of it, since it will be sent again. */
 bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
                                  enum hw_kafka_error answer);
-
-/* Send what waits, and fail what is late. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_cluster_send_again(struct hw_cluster *cluster, struct hw_error *error);
 
 /* How many of the producer's batches are not in a log yet, as far as their client knows. */
 size_t hw_cluster_undelivered(const struct hw_cluster *cluster, int64_t producer_id);
 
 /* The producer aborts: what it has not delivered is not sent any more. */
 void hw_cluster_cancel_deliveries(struct hw_cluster *cluster, int64_t producer_id);
+
+/* ---------------------------------------------------------------------------- retries.c: sending */
+
+/* Send it, once; *offset where it is then. It may be done, and gone, when this returns HW_OK. */
+enum hw_status hw_cluster_send(struct hw_cluster *cluster, struct hw_delivery *delivery,
+                               hw_offset_t *offset, struct hw_error *error);
+
+/* Send what waits, and fail what is late. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_cluster_send_again(struct hw_cluster *cluster, struct hw_error *error);
 
 #endif /* HW_CLUSTER_DELIVERIES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Brokers are fenced, unfenced and shut down, and leaders are elected: what the controller does. */
+/* Brokers are fenced and unfenced, and leaders are elected: what the controller does. */
 #include "core/base/broker_list.h"
 #include "core/cluster/cluster_internal.h"
 
@@ -56,8 +56,15 @@ enum hw_status hw_cluster_restarted_uncleanly(struct hw_cluster *cluster, struct
     return elections_apply(cluster, broker->id, hw_controller_broker_restarted_uncleanly, error);
 }
 
-static enum hw_status elections_require_controller(const struct hw_cluster *cluster,
-                                                   struct hw_error *error)
+enum hw_status hw_cluster_hand_over(struct hw_cluster *cluster, const struct hw_broker *broker,
+                                    struct hw_error *error)
+{
+    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, true);
+    return elections_apply(cluster, broker->id, hw_controller_broker_shutting_down, error);
+}
+
+enum hw_status hw_cluster_require_controller(const struct hw_cluster *cluster,
+                                             struct hw_error *error)
 {
     if (cluster->variant->has_controller) {
         return HW_OK;
@@ -126,7 +133,7 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
 
     *changed = 0;
     if (status == HW_OK) {
-        status = elections_require_controller(cluster, error);
+        status = hw_cluster_require_controller(cluster, error);
     }
     if (status == HW_OK) {
         status = elections_notice_dead(cluster, error);
@@ -144,48 +151,5 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
         }
         status = hw_cluster_settle(cluster, t, p, status, error);
     }
-    return hw_cluster_finish_step(cluster, status, error);
-}
-
-enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
-                                          const char **state, struct hw_error *error)
-{
-    struct hw_broker *found;
-    struct hw_error later;
-    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
-
-    if (status == HW_OK) {
-        status = elections_require_controller(cluster, error);
-    }
-    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
-        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
-                               "broker %" PRId32 " does not run", found->id);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_check_writers(cluster, found, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, true);
-    status = elections_apply(cluster, found->id, hw_controller_broker_shutting_down, error);
-    if (status == HW_OK && cluster->is_on_disk) {
-        status = hw_broker_clean_stop(cluster, found, error);
-    }
-    if (status != HW_OK) {
-        /* It runs on without what it has handed over, and may lead again. */
-        hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, false);
-        (void)hw_cluster_unfence(cluster, found, &later);
-        return hw_cluster_finish_step(cluster, status, error);
-    }
-    hw_cluster_break_connections(cluster, found);
-    hw_broker_drop_replicas(cluster, found);
-    hw_broker_note(cluster, found, "shut down");
-    found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);
-    hw_held_lose(&cluster->held, found->id);
-    found->state = HW_BROKER_SHUTDOWN;
-    found->down_since_ms = HW_TIME_NEVER;
-    status = hw_cluster_fence(cluster, found, error);
-    *state = "shutdown";
     return hw_cluster_finish_step(cluster, status, error);
 }

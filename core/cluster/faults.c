@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Brokers that die and come back. */
+/* Brokers that die, or are shut down, and come back. */
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 
@@ -110,6 +110,48 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     cluster->is_state_dirty = true;
     *state = state_crashed;
     return hw_cluster_finish_step(cluster, lost, error);
+}
+
+enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
+                                          const char **state, struct hw_error *error)
+{
+    struct hw_broker *found;
+    struct hw_error later;
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_require_controller(cluster, error);
+    }
+    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run", found->id);
+    }
+    if (status == HW_OK) {
+        status = hw_cluster_check_writers(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_cluster_hand_over(cluster, found, error);
+    if (status == HW_OK && cluster->is_on_disk) {
+        status = hw_broker_clean_stop(cluster, found, error);
+    }
+    if (status != HW_OK) {
+        /* It runs on without what it has handed over, and may lead again. */
+        hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, false);
+        (void)hw_cluster_unfence(cluster, found, &later);
+        return hw_cluster_finish_step(cluster, status, error);
+    }
+    hw_cluster_break_connections(cluster, found);
+    hw_broker_drop_replicas(cluster, found);
+    hw_broker_note(cluster, found, "shut down");
+    found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);
+    hw_held_lose(&cluster->held, found->id);
+    found->state = HW_BROKER_SHUTDOWN;
+    found->down_since_ms = HW_TIME_NEVER;
+    status = hw_cluster_fence(cluster, found, error);
+    *state = "shutdown";
+    return hw_cluster_finish_step(cluster, status, error);
 }
 
 /* Who is to lead where the record names this replica: the replica, unless its files were lost while

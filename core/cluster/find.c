@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From a name that a caller gave to the thing: topics, partitions, brokers, replicas, leaders. Who
- * asks for what is not there is told what there is.
+ * asks for what is not there is told what there is. And what every step is given: the state of the
+ * controller and the links, and whether the caller has asked to stop.
  */
 #include "core/base/broker_list.h"
 #include "core/base/edit_distance.h"
@@ -18,6 +19,20 @@ struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
     for (size_t i = 0; i < cluster->topic_count; i++) {
         if (hw_uuid_equal(&cluster->topics[i]->id, topic_id)) {
             return cluster->topics[i];
+        }
+    }
+    return NULL;
+}
+
+const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
+                                const struct hw_partition *partition)
+{
+    for (size_t i = 0; i < cluster->topic_count; i++) {
+        const struct hw_topic *topic = cluster->topics[i];
+
+        if (partition >= topic->partitions &&
+            partition < topic->partitions + topic->partition_count) {
+            return topic->name;
         }
     }
     return NULL;
@@ -398,4 +413,34 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
         client->leader_epoch, (*replica)->broker, partition->name, (*replica)->leader_epoch,
         refused == HW_KAFKA_FENCED_LEADER_EPOCH ? ": look it up in hw_partitions and ask again"
                                                 : " and has heard of no later one");
+}
+
+/* -------------------------------------------------------------------------- what a step is given */
+
+struct hw_step hw_cluster_step(struct hw_cluster *cluster)
+{
+    return (struct hw_step){.now_ms = cluster->now_ms,
+                            .controller = &cluster->controller,
+                            .links = &cluster->links,
+                            .notices = cluster->is_timed           ? &cluster->timed.notices
+                                       : cluster->settings.is_held ? &cluster->held.notices
+                                                                   : NULL};
+}
+
+/* Asking costs about a microsecond. */
+enum { FIND_INTERRUPT_EVERY = 16 };
+
+void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interrupt *interrupt)
+{
+    cluster->interrupt = interrupt == NULL ? (struct hw_interrupt){.is_asked = NULL} : *interrupt;
+}
+
+enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error)
+{
+    if (cluster->interrupt.is_asked == NULL ||
+        ++cluster->interrupt_count % FIND_INTERRUPT_EVERY != 0 ||
+        !cluster->interrupt.is_asked(cluster->interrupt.context)) {
+        return HW_OK;
+    }
+    return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
 }

@@ -20,14 +20,14 @@ void hw_held_release(struct hw_held *held)
     hw_held_init(held, held->notices.allocator);
 }
 
-static void held_take_proposal(struct hw_held *held, size_t index)
+void hw_held_take_proposal(struct hw_held *held, size_t index)
 {
     held->count--;
     memmove(&held->proposals[index], &held->proposals[index + 1],
             (held->count - index) * sizeof *held->proposals);
 }
 
-static void held_take_notice(struct hw_held *held, size_t index)
+void hw_held_take_notice(struct hw_held *held, size_t index)
 {
     struct hw_notice unused;
 
@@ -38,12 +38,12 @@ void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic)
 {
     for (size_t i = held->count; i-- > 0;) {
         if (hw_uuid_equal(&held->proposals[i].partition->topic_id, &topic->id)) {
-            held_take_proposal(held, i);
+            hw_held_take_proposal(held, i);
         }
     }
     for (size_t i = held->notices.count; i-- > 0;) {
         if (hw_uuid_equal(&held->notices.notices[i].topic_id, &topic->id)) {
-            held_take_notice(held, i);
+            hw_held_take_notice(held, i);
         }
     }
 }
@@ -52,12 +52,12 @@ void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
 {
     for (size_t i = held->count; i-- > 0;) {
         if (held->proposals[i].is_answered && held->proposals[i].request.sender == broker) {
-            held_take_proposal(held, i);
+            hw_held_take_proposal(held, i);
         }
     }
     for (size_t i = held->notices.count; i-- > 0;) {
         if (held->notices.notices[i].broker == broker) {
-            held_take_notice(held, i);
+            hw_held_take_notice(held, i);
         }
     }
 }
@@ -73,7 +73,7 @@ enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition
             notice->partition == partition ? hw_partition_find(partition, notice->broker) : NULL;
 
         if (replica != NULL && replica->partition_epoch >= notice->record.partition_epoch) {
-            held_take_notice(held, i);
+            hw_held_take_notice(held, i);
         }
     }
     for (int32_t i = 0; i < partition->replica_count && status == HW_OK; i++) {
@@ -88,381 +88,6 @@ enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition
     }
     return status;
 }
-
-/* The broker reads on to where the controller's metadata log ends. */
-static void held_tell_registrations(struct hw_cluster *cluster, struct hw_broker *broker)
-{
-    broker->metadata = cluster->controller.metadata;
-}
-
-enum hw_status hw_held_change_over(struct hw_cluster *cluster, struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    enum hw_status status = HW_OK;
-
-    hw_held_release(&cluster->held);
-    hw_cluster_publish_metadata(cluster);
-    while (hw_selection_next(&all, &topic, &partition)) {
-        for (int32_t i = 0; i < partition->replica_count; i++) {
-            struct hw_replica *replica = partition->replicas[i];
-
-            replica->is_proposal_unsent |=
-                replica->role == HW_ROLE_LEADER && replica->isr_change != HW_ISR_COMMITTED;
-        }
-        status = status == HW_OK ? hw_exchange_tell_late(partition, &step, error) : status;
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
-    }
-    return status;
-}
-
-enum hw_status hw_held_catch_up(struct hw_cluster *cluster, struct hw_broker *broker,
-                                struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    enum hw_status status = HW_OK;
-
-    held_tell_registrations(cluster, broker);
-    hw_held_lose(&cluster->held, broker->id);
-    while (hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL && status == HW_OK) {
-            status = hw_exchange_deliver(partition, &step, replica, &partition->record, error);
-        }
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
-    }
-    return status;
-}
-
-/* -------------------------------------------------------------------------------- finding one */
-
-static enum hw_status held_check_mode(const struct hw_cluster *cluster, const char *verb,
-                                      struct hw_error *error)
-{
-    return cluster->settings.is_held
-               ? HW_OK
-               : hw_error_set(error, HW_MISUSE,
-                              "%s: messages wait for it with configure('replication', 'held') only",
-                              verb);
-}
-
-static enum hw_status held_refuse(const struct hw_held_message *message, struct hw_error *error)
-{
-    return hw_error_set(error, HW_MISUSE,
-                        "no such message is under way: %.20s, number %" PRId64
-                        " of its way; hw_requests lists them",
-                        message->kind, message->nth);
-}
-
-/* held->notices.count where there is none. */
-static size_t held_find_notice(const struct hw_held *held, const struct hw_held_message *message,
-                               const struct hw_partition *partition)
-{
-    int64_t left = message->nth;
-    size_t i;
-
-    for (i = 0; i < held->notices.count; i++) {
-        const struct hw_notice *notice = &held->notices.notices[i];
-
-        if (notice->partition == partition && notice->broker == message->to && --left == 0) {
-            break;
-        }
-    }
-    return i;
-}
-
-/* held->count where there is none. */
-static size_t held_find_proposal(const struct hw_held *held, const struct hw_held_message *message,
-                                 const struct hw_partition *partition)
-{
-    bool is_answered = message->from == HW_CLUSTER_CONTROLLER;
-    int64_t sender = is_answered ? message->to : message->from;
-    int64_t left = message->nth;
-    size_t i;
-
-    for (i = 0; i < held->count; i++) {
-        const struct hw_held_proposal *proposal = &held->proposals[i];
-
-        if (proposal->partition == partition && proposal->is_answered == is_answered &&
-            proposal->request.sender == sender && --left == 0) {
-            break;
-        }
-    }
-    return i;
-}
-
-static enum hw_status held_check_link(const struct hw_cluster *cluster, int64_t broker,
-                                      struct hw_error *error)
-{
-    return hw_links_connected(&cluster->links, HW_CONTROLLER, (hw_broker_id_t)broker)
-               ? HW_OK
-               : hw_error_refuse(error, HW_KAFKA_NETWORK_EXCEPTION,
-                                 "the link between the controller and broker %" PRId64
-                                 " is cut: heal() it first",
-                                 broker);
-}
-
-/* ------------------------------------------------------------------------------- delivering */
-
-static enum hw_status held_deliver_notice(struct hw_cluster *cluster,
-                                          const struct hw_held_message *message,
-                                          struct hw_topic *topic, struct hw_partition *partition,
-                                          struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    size_t index = held_find_notice(&cluster->held, message, partition);
-    struct hw_replica *replica;
-    struct hw_partition_record record;
-    enum hw_status status = HW_OK;
-
-    if (index == cluster->held.notices.count) {
-        return held_refuse(message, error);
-    }
-    record = cluster->held.notices.notices[index].record;
-    for (size_t i = cluster->held.notices.count; i-- > 0;) {
-        const struct hw_notice *notice = &cluster->held.notices.notices[i];
-
-        if (notice->partition == partition && notice->broker == message->to &&
-            notice->record.partition_epoch <= record.partition_epoch) {
-            held_take_notice(&cluster->held, i);
-        }
-    }
-    held_tell_registrations(cluster, hw_cluster_broker(cluster, message->to));
-    replica = hw_partition_find(partition, (hw_broker_id_t)message->to);
-    if (replica != NULL) {
-        status = hw_exchange_deliver(partition, &step, replica, &record, error);
-    }
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
-}
-
-/* The controller decides; its answer is under way then, and so is what it tells the brokers. */
-static enum hw_status held_decide(struct hw_cluster *cluster, struct hw_held_proposal *proposal,
-                                  struct hw_topic *topic, struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    struct hw_partition *partition = proposal->partition;
-    const struct hw_broker *sender = hw_cluster_broker(cluster, proposal->request.sender);
-    enum hw_status status = HW_OK;
-
-    if (hw_controller_alter_partition(&cluster->controller, partition->settings, &proposal->request,
-                                      &partition->record, &proposal->response)) {
-        partition->is_record_dirty = true;
-        status = hw_exchange_tell_all(partition, &step, error);
-    }
-    proposal->is_answered = true;
-    if (sender == NULL || sender->state != HW_BROKER_RUNNING) {
-        held_take_proposal(&cluster->held, (size_t)(proposal - cluster->held.proposals));
-    }
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
-}
-
-static enum hw_status held_answer(struct hw_cluster *cluster, size_t index, struct hw_topic *topic,
-                                  struct hw_error *error)
-{
-    struct hw_held_proposal proposal = cluster->held.proposals[index];
-    struct hw_replica *leader = hw_partition_find(proposal.partition, proposal.request.sender);
-
-    held_take_proposal(&cluster->held, index);
-    if (leader != NULL) {
-        (void)hw_replica_apply_proposal_answer(leader, cluster->now_ms,
-                                               proposal.partition->settings, &proposal.request,
-                                               &proposal.response);
-        if (leader->role == HW_ROLE_LEADER) {
-            hw_waiting_check(leader, cluster->now_ms, proposal.partition->settings);
-        }
-    }
-    return hw_cluster_end_step(cluster, topic, proposal.partition, HW_OK, error);
-}
-
-/* The kind, the two ends, and what it is about. *broker: the end that is one. */
-static enum hw_status held_read(struct hw_cluster *cluster, const struct hw_held_message *message,
-                                bool *is_notice, struct hw_topic **topic,
-                                struct hw_partition **partition, struct hw_error *error)
-{
-    int64_t broker = message->from == HW_CLUSTER_CONTROLLER ? message->to : message->from;
-    struct hw_broker *found;
-    enum hw_status status = held_check_mode(cluster, "deliver(), drop()", error);
-
-    *is_notice = strcmp(message->kind, "notice") == 0;
-    if (status == HW_OK && !*is_notice && strcmp(message->kind, "alter_partition") != 0) {
-        status = hw_error_set(error, HW_MISUSE,
-                              "no message is of the kind '%.20s'; there are notice and "
-                              "alter_partition",
-                              message->kind);
-    }
-    if (status == HW_OK &&
-        ((message->from == HW_CLUSTER_CONTROLLER) == (message->to == HW_CLUSTER_CONTROLLER) ||
-         (*is_notice && message->from != HW_CLUSTER_CONTROLLER))) {
-        status = hw_error_set(error, HW_MISUSE,
-                              "such a message goes between the controller and a broker%s",
-                              *is_notice ? ", from 'controller'" : "");
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_find_broker(cluster, broker, &found, error);
-    }
-    if (status == HW_OK) {
-        status = held_check_link(cluster, broker, error);
-    }
-    if (status == HW_OK && message->topic != NULL) {
-        status = hw_cluster_find_partition(cluster, message->topic, message->partition, topic,
-                                           partition, error);
-    } else if (status == HW_OK && !*is_notice) {
-        status = hw_error_set(error, HW_MISUSE, "alter_partition needs a topic and a partition");
-    }
-    return status;
-}
-
-enum hw_status hw_cluster_deliver(struct hw_cluster *cluster, const struct hw_held_message *message,
-                                  struct hw_error *error)
-{
-    bool is_notice;
-    struct hw_topic *topic = NULL;
-    struct hw_partition *partition = NULL;
-    size_t index;
-    enum hw_status status = held_read(cluster, message, &is_notice, &topic, &partition, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    if (is_notice && topic == NULL) {
-        held_tell_registrations(cluster, hw_cluster_broker(cluster, message->to));
-        return hw_cluster_finish_step(cluster, HW_OK, error);
-    }
-    if (is_notice) {
-        return held_deliver_notice(cluster, message, topic, partition, error);
-    }
-    index = held_find_proposal(&cluster->held, message, partition);
-    if (index == cluster->held.count) {
-        return held_refuse(message, error);
-    }
-    return cluster->held.proposals[index].is_answered
-               ? held_answer(cluster, index, topic, error)
-               : held_decide(cluster, &cluster->held.proposals[index], topic, error);
-}
-
-enum hw_status hw_cluster_drop(struct hw_cluster *cluster, const struct hw_held_message *message,
-                               struct hw_error *error)
-{
-    static const struct hw_alter_partition_response lost = {.error = HW_KAFKA_NETWORK_EXCEPTION};
-    bool is_notice;
-    struct hw_topic *topic = NULL;
-    struct hw_partition *partition = NULL;
-    struct hw_replica *leader;
-    size_t index;
-    enum hw_status status = held_read(cluster, message, &is_notice, &topic, &partition, error);
-
-    if (status == HW_OK && is_notice) {
-        status = hw_error_set(error, HW_MISUSE,
-                              "a notice is never lost: a broker reads the controller's log until "
-                              "it has it");
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    index = held_find_proposal(&cluster->held, message, partition);
-    if (index == cluster->held.count) {
-        return held_refuse(message, error);
-    }
-    leader = hw_partition_find(partition, cluster->held.proposals[index].request.sender);
-    if (leader != NULL) {
-        (void)hw_replica_apply_proposal_answer(leader, cluster->now_ms, partition->settings,
-                                               &cluster->held.proposals[index].request, &lost);
-    }
-    held_take_proposal(&cluster->held, index);
-    return hw_cluster_end_step(cluster, topic, partition, HW_OK, error);
-}
-
-/* --------------------------------------------------------------------- what is done by hand */
-
-enum hw_status hw_cluster_propose_isr(struct hw_cluster *cluster, const char *topic,
-                                      int64_t partition, const struct hw_broker_list *isr,
-                                      int64_t broker, struct hw_error *error)
-{
-    struct hw_topic *t;
-    struct hw_partition *p;
-    struct hw_replica *leader;
-    char now[HW_BROKER_LIST_TEXT_SIZE];
-    enum hw_status status = held_check_mode(cluster, "propose_isr()", error);
-
-    if (status == HW_OK) {
-        status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
-    }
-    if (status == HW_OK) {
-        status = broker < 0 ? hw_cluster_find_leader(cluster, p, &leader, error)
-                            : hw_cluster_find_replica(cluster, p, broker, &leader, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    if (leader->role != HW_ROLE_LEADER) {
-        return hw_error_refuse(error, HW_KAFKA_NOT_LEADER_OR_FOLLOWER,
-                               "broker %" PRId32 " does not lead %s, as far as it knows",
-                               leader->broker, p->name);
-    }
-    if (leader->isr_change != HW_ISR_COMMITTED) {
-        return hw_error_refuse(error, HW_KAFKA_OPERATION_NOT_ATTEMPTED,
-                               "%s: a change of the ISR is under way already", p->name);
-    }
-    if (!hw_replica_propose_isr(leader, isr)) {
-        return hw_error_refuse(
-            error, HW_KAFKA_INELIGIBLE_REPLICA,
-            "%s: from the ISR %s one step is to add one follower that has caught up, or to take "
-            "out followers that are behind",
-            p->name, hw_broker_list_format(&leader->isr, now, sizeof now));
-    }
-    return hw_cluster_end_step(cluster, t, p, HW_OK, error);
-}
-
-enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t broker, bool is_fenced,
-                                        int64_t leader, struct hw_error *error)
-{
-    struct hw_broker *found;
-    const struct hw_registration *registration;
-    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
-
-    if (status == HW_OK && !cluster->variant->has_controller) {
-        status =
-            hw_error_set(error, HW_MISUSE, "the variant %s fences nobody", cluster->variant->name);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    registration = hw_metadata_find(&cluster->controller.metadata, found->id);
-    if (registration == NULL || registration->fenced == is_fenced ||
-        (!is_fenced && found->state != HW_BROKER_RUNNING)) {
-        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " %s", found->id,
-                            registration != NULL && registration->fenced == is_fenced
-                                ? (is_fenced ? "is fenced already" : "is not fenced")
-                                : "does not run: restart() it");
-    }
-    cluster->controller.candidate =
-        leader < 0 || leader > INT32_MAX ? HW_BROKER_ID_NONE : (hw_broker_id_t)leader;
-    status = is_fenced ? hw_cluster_fence(cluster, found, error)
-                       : hw_cluster_unfence(cluster, found, error);
-    cluster->controller.candidate = HW_BROKER_ID_NONE;
-    return hw_cluster_finish_step(cluster, status, error);
-}
-
-enum hw_status hw_cluster_checkpoint(struct hw_cluster *cluster, int64_t broker,
-                                     struct hw_error *error)
-{
-    struct hw_broker *found;
-    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
-
-    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
-        status = hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
-                                 "broker %" PRId32 " does not run", found->id);
-    }
-    return status == HW_OK ? hw_broker_checkpoint_high_watermarks(cluster, found, error) : status;
-}
-
-/* ---------------------------------------------------------------------------------- looking */
 
 bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *position,
                           struct hw_request_view *view)

@@ -52,9 +52,24 @@ void hw_held_init(struct hw_held *held, const struct hw_allocator *allocator);
 /* Nothing is under way any more. */
 void hw_held_release(struct hw_held *held);
 
+/* One is not under way any more; those behind it move up. */
+void hw_held_take_proposal(struct hw_held *held, size_t index);
+void hw_held_take_notice(struct hw_held *held, size_t index);
+
 /* Messages about a topic that goes, and those to a broker that has stopped, are lost. */
 void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic);
 void hw_held_lose(struct hw_held *held, hw_broker_id_t broker);
+
+/* After a step of the partition: what its leaders have proposed is under way from now on, and notices
+ * that tell a broker what it knows are gone. Errors: HW_NO_MEMORY. */
+enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition,
+                            struct hw_error *error);
+
+/* What is under way, for hw_requests; false behind the last. */
+bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *position,
+                          struct hw_request_view *view);
+
+/* ---------------------------------------------------------------------------------- by_hand.c */
 
 /* replication=held begins or ends: whoever is late is told, and proposals are sent again, in the way
  * that is in force now. Errors: those of a step. */
@@ -63,11 +78,6 @@ enum hw_status hw_held_change_over(struct hw_cluster *cluster, struct hw_error *
 /* A broker that has restarted reads the controller's log before it does anything. */
 enum hw_status hw_held_catch_up(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error);
-
-/* After a step of the partition: what its leaders have proposed is under way from now on, and notices
- * that tell a broker what it knows are gone. Errors: HW_NO_MEMORY. */
-enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition,
-                            struct hw_error *error);
 
 /*
  * Deliver one message. A notice overtakes the older ones to that broker about that partition, which
@@ -101,9 +111,5 @@ enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t brok
  * HW_REFUSED with BROKER_NOT_AVAILABLE; HW_IO. */
 enum hw_status hw_cluster_checkpoint(struct hw_cluster *cluster, int64_t broker,
                                      struct hw_error *error);
-
-/* What is under way, for hw_requests; false behind the last. */
-bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *position,
-                          struct hw_request_view *view);
 
 #endif /* HW_CLUSTER_HELD_H */

@@ -181,21 +181,6 @@ static hw_time_ms_t link_ms(int64_t us)
     return us == INT64_MAX ? HW_TIME_NEVER : us / 1000;
 }
 
-/* The topic of a partition, which is one of the cluster's. */
-const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
-                                const struct hw_partition *partition)
-{
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        const struct hw_topic *topic = cluster->topics[i];
-
-        if (partition >= topic->partitions &&
-            partition < topic->partitions + topic->partition_count) {
-            return topic->name;
-        }
-    }
-    return NULL;
-}
-
 static const char *link_waits_for(const struct hw_timed_request *request)
 {
     if (strcmp(request->state, "waiting") == 0) {

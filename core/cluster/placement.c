@@ -176,33 +176,3 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
     placement_remove_closed(cluster, topic, partition, &removed);
     return placement_open(cluster, topic, partition, &old, before.count == 0, error);
 }
-
-enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                   const struct hw_broker_list *target,
-                                   struct hw_broker_list *replicas, struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    struct hw_topic *t;
-    struct hw_partition *p;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
-
-    if (status == HW_OK && !cluster->variant->has_controller) {
-        return hw_error_set(error, HW_MISUSE, "the variant %s moves no replicas",
-                            cluster->variant->name);
-    }
-    if (status == HW_OK && t->writers[partition] != NULL) {
-        return hw_cluster_refuse_written(cluster, t, p, error);
-    }
-    if (status == HW_OK) {
-        status =
-            hw_controller_reassign(&cluster->controller, p->settings, target, &p->record, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    p->is_record_dirty = true;
-    status = hw_exchange_tell_all(p, &step, error);
-    status = hw_cluster_end_step(cluster, t, p, status, error);
-    *replicas = p->record.replicas;
-    return status;
-}

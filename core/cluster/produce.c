@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One record or batch, at once: from the caller's arguments to the leader's log and the row in
- * hw_acks. */
+/* One record or batch, at once or as its producer's client delivers it: from the caller's arguments to
+ * the leader's log and the row in hw_acks. */
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/partitioner.h"
 
@@ -148,13 +148,6 @@ static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw
     request.size_bytes = cluster->scratch.size;
     return hw_replica_append(target->leader, cluster->now_ms, target->partition->settings, &request,
                              info, error);
-}
-
-hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster)
-{
-    int64_t timeout_ms = cluster->settings.request_timeout_ms;
-
-    return timeout_ms > INT64_MAX - cluster->now_ms ? INT64_MAX : cluster->now_ms + timeout_ms;
 }
 
 /* M16: errors that Kafka does not take for the client's, or for passing. */
@@ -313,6 +306,116 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     return hw_cluster_finish_step(cluster, status, error);
 }
 
+/* --------------------------------------------------------------------------- until it is there */
+
+/* Whether this produce is delivered: its producer says by itself who it is, it is to be answered, and
+ * `retries` is set. */
+static bool produce_is_delivered(const struct hw_cluster *cluster, const struct hw_produce *produce)
+{
+    return produce->producer != NULL && produce->producer->epoch < 0 &&
+           produce->producer->sequence < 0 && produce->producer->transactional < 0 &&
+           !produce->has_broker && produce->leader_epoch < 0 && produce->acks != 0 &&
+           (produce->acks != HW_ACKS_DEFAULT || cluster->settings.acks != 0) &&
+           cluster->variant->has_transactions &&
+           hw_config_int64(&cluster->configs, NULL, "retries") > 0;
+}
+
+/* The record as a batch of its producer, with a row in hw_acks, in the list. */
+static enum hw_status produce_make_delivery(struct hw_cluster *cluster,
+                                            const struct hw_produce *produce,
+                                            const struct hw_produce_target *target,
+                                            struct hw_delivery **made, int32_t *sequence,
+                                            struct hw_error *error)
+{
+    struct hw_ack ack = {.time_ms = cluster->now_ms,
+                         .partition = target->partition->number,
+                         .base_offset = HW_OFFSET_NONE,
+                         .last_offset = HW_OFFSET_NONE,
+                         .leader_epoch = HW_EPOCH_NONE,
+                         .acks = target->acks};
+    struct hw_batch_options options = hw_batch_options_plain();
+    enum hw_status status =
+        hw_cluster_identify_own(cluster, target, produce->producer, &options, error);
+
+    cluster->scratch.size = 0;
+    if (status == HW_OK) {
+        status = hw_cluster_build(cluster, &produce->record, &options, error);
+    }
+    if (status == HW_OK) {
+        status = hw_deliveries_add(cluster, target, &options, made, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_acks_add(&cluster->acks, &ack, target->topic->name, &(*made)->ack_id, error);
+    if (status != HW_OK) {
+        hw_deliveries_remove(cluster, *made);
+        return status;
+    }
+    *sequence = options.base_sequence;
+    hw_cluster_note_sent(cluster, target, produce->producer, options.base_sequence);
+    return HW_OK;
+}
+
+/* It was refused for good at once, or failed, and nothing was written: as if it had never been. */
+static void produce_take_back_delivery(struct hw_cluster *cluster,
+                                       const struct hw_produce_target *target,
+                                       const struct hw_delivery *delivery, int32_t sequence)
+{
+    struct hw_client *client = hw_clients_find(&cluster->clients, delivery->producer_id);
+
+    if (client != NULL) {
+        hw_client_set_next_sequence(client, &target->topic->id, target->partition->number,
+                                    sequence);
+    }
+    hw_acks_remove(&cluster->acks, delivery->ack_id);
+    hw_deliveries_remove(cluster, delivery);
+}
+
+/* hw_cluster_resolve_produce() has returned `resolved`. */
+static enum hw_status produce_by_delivery(struct hw_cluster *cluster,
+                                          const struct hw_produce *produce,
+                                          struct hw_produce_target *target, enum hw_status resolved,
+                                          struct hw_produced *produced, struct hw_error *error)
+{
+    struct hw_delivery *delivery = NULL;
+    int32_t sequence = 0;
+    enum hw_status status = resolved;
+
+    if (status == HW_REFUSED && target->acks != HW_ACKS_DEFAULT &&
+        hw_delivery_may_pass(error->kafka_error)) {
+        target->leader = NULL;
+        status = HW_OK;
+    }
+    if (status == HW_OK) {
+        status = produce_make_delivery(cluster, produce, target, &delivery, &sequence, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    produced->ack_id = delivery->ack_id;
+    produced->partition = target->partition->number;
+    produced->answered = false;
+    delivery->is_waiting = true;
+    if (hw_deliveries_allow(&cluster->deliveries, delivery)) {
+        status = hw_cluster_send(cluster, delivery, &produced->offset, error);
+        produced->answered = status == HW_OK;
+        if (status == HW_REFUSED && hw_delivery_may_pass(error->kafka_error)) {
+            status = HW_OK;
+        }
+    }
+    if (status != HW_OK && hw_deliveries_find(cluster, produced->ack_id) != NULL &&
+        delivery->is_waiting) {
+        produce_take_back_delivery(cluster, target, delivery, sequence);
+        produced->ack_id = 0;
+    } else if (produce->partition == -1 && produce->record.key_size < 0) {
+        hw_topic_next_sticky(target->topic);
+    }
+    return hw_cluster_finish_step(cluster, status, error);
+}
+
+/* ---------------------------------------------------------------------------------- both ways */
+
 enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_produce *produce,
                                   struct hw_produced *produced, struct hw_error *error)
 {
@@ -320,8 +423,8 @@ enum hw_status hw_cluster_produce(struct hw_cluster *cluster, const struct hw_pr
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
 
     produced->ack_id = 0;
-    if (hw_cluster_delivers(cluster, produce)) {
-        status = hw_cluster_send_delivery(cluster, produce, &target, status, produced, error);
+    if (produce_is_delivered(cluster, produce)) {
+        status = produce_by_delivery(cluster, produce, &target, status, produced, error);
     } else if (status == HW_OK) {
         status = produce_take(cluster, produce, &target, produced, error);
     }

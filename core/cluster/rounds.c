@@ -2,80 +2,9 @@
 /* What users order: rounds, single fetches, ISR, leaders. One function a verb. */
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
+#include "core/cluster/follow.h"
 
 #include <inttypes.h>
-
-/* No exchange needs more rounds to come to rest; a rule that keeps moving is a bug, not a loop. */
-enum { ROUNDS_MAX = 1000000 };
-
-/* The partitions of a selection, side by side: a request is about all of them. */
-struct gathered {
-    const struct hw_allocator *allocator;
-    struct hw_partition **partitions;
-    size_t count;
-    size_t capacity;
-};
-
-static void gathered_release(struct gathered *gathered)
-{
-    hw_free(gathered->allocator, gathered->partitions,
-            gathered->capacity * sizeof *gathered->partitions);
-}
-
-static enum hw_status gathered_add(struct gathered *gathered, struct hw_partition *partition,
-                                   struct hw_error *error)
-{
-    enum hw_status status =
-        hw_array_reserve(gathered->allocator, (void **)&gathered->partitions, &gathered->capacity,
-                         gathered->count + 1, sizeof *gathered->partitions, error);
-
-    if (status == HW_OK) {
-        gathered->partitions[gathered->count++] = partition;
-    }
-    return status;
-}
-
-/* Between the preparation of a stage and its commit the leader's log has rows that may still be
- * taken back: nobody may copy or count them. */
-static bool rounds_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
-{
-    const struct hw_writer *writer = topic->writers[partition->number];
-
-    return writer != NULL && writer->is_prepared;
-}
-
-/* Nothing to release after an error. */
-static enum hw_status rounds_gather(struct hw_cluster *cluster, const char *topic,
-                                    int64_t partition, struct gathered *gathered,
-                                    struct hw_error *error)
-{
-    struct hw_selection selection;
-    struct hw_topic *t;
-    struct hw_partition *p;
-    enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
-
-    *gathered = (struct gathered){.allocator = cluster->allocator};
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        if (rounds_is_prepared(t, p)) {
-            continue;
-        }
-        status = gathered_add(gathered, p, error);
-    }
-    if (status != HW_OK) {
-        gathered_release(gathered);
-    }
-    return status;
-}
-
-static uint64_t gathered_changes(const struct gathered *gathered)
-{
-    uint64_t changes = 0;
-
-    for (size_t i = 0; i < gathered->count; i++) {
-        changes += hw_partition_changes(gathered->partitions[i]);
-    }
-    return changes;
-}
 
 /* Also where rounds failed: what has moved before is settled all the same. */
 static enum hw_status rounds_settle(struct hw_cluster *cluster, const char *topic,
@@ -98,7 +27,7 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
                                       int64_t partition, int64_t *records, struct hw_error *error)
 {
     struct hw_step step = hw_cluster_step(cluster);
-    struct gathered gathered;
+    struct hw_gathered gathered;
     enum hw_status status = hw_cluster_refuse_timed(cluster, "fetch_round()", error);
 
     *records = 0;
@@ -106,14 +35,14 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
         status = hw_cluster_send_again(cluster, error);
     }
     if (status == HW_OK) {
-        status = rounds_gather(cluster, topic, partition, &gathered, error);
+        status = hw_gathered_select(cluster, topic, partition, &gathered, error);
     }
     if (status != HW_OK) {
         return status;
     }
     status =
         cluster->variant->fetch_round(gathered.partitions, gathered.count, &step, records, error);
-    gathered_release(&gathered);
+    hw_gathered_release(&gathered);
     return rounds_settle(cluster, topic, partition, status, error);
 }
 
@@ -178,7 +107,7 @@ static enum hw_status rounds_find_follower(struct hw_cluster *cluster, const cha
     if (status == HW_OK && (*follower)->role == HW_ROLE_LEADER) {
         return rounds_refuse_leader(*p, *follower, error);
     }
-    if (status == HW_OK && rounds_is_prepared(*t, *p)) {
+    if (status == HW_OK && hw_cluster_is_prepared(*t, *p)) {
         return hw_cluster_refuse_written(cluster, *t, *p, error);
     }
     return status == HW_OK ? rounds_check_leader(cluster, *p, *follower, error) : status;
@@ -202,77 +131,10 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     return hw_cluster_end_step(cluster, t, p, status, error);
 }
 
-/* Whose replica has moved since its changes were noted in `before`; the leader by the record where
- * none has. */
-static hw_broker_id_t rounds_who_moved(const struct hw_partition *partition,
-                                       const uint64_t before[HW_REPLICAS_MAX])
-{
-    for (int32_t i = 0; i < partition->replica_count; i++) {
-        if (partition->replicas[i]->changes != before[i]) {
-            return partition->brokers[i];
-        }
-    }
-    return partition->record.leader;
-}
-
-/* So many rounds, and it does not come to rest: say which partition it is, and who moves. */
-static enum hw_status rounds_give_up(struct hw_cluster *cluster, const struct gathered *gathered,
-                                     struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-
-    for (size_t i = 0; i < gathered->count; i++) {
-        struct hw_partition *partition = gathered->partitions[i];
-        uint64_t all = hw_partition_changes(partition);
-        uint64_t before[HW_REPLICAS_MAX];
-        hw_broker_id_t broker;
-        int64_t records;
-        enum hw_status status;
-
-        for (int32_t r = 0; r < partition->replica_count; r++) {
-            before[r] = partition->replicas[r]->changes;
-        }
-        status = cluster->variant->fetch_round(&partition, 1, &step, &records, error);
-        if (status != HW_OK) {
-            return status;
-        }
-        if (hw_partition_changes(partition) != all) {
-            broker = rounds_who_moved(partition, before);
-            return hw_error_refuse(error, HW_KAFKA_UNKNOWN_SERVER_ERROR,
-                                   "%s does not come to rest in %d rounds, broker %" PRId32
-                                   " moves on and on: hw_journal shows what it does, crash(%" PRId32
-                                   ") stops it",
-                                   partition->name, (int)ROUNDS_MAX, broker, broker);
-        }
-    }
-    return HW_OK;
-}
-
-/* Rounds until nothing moves; the last, idle one is not counted. */
-static enum hw_status rounds_run(struct hw_cluster *cluster, const struct gathered *gathered,
-                                 int64_t *rounds, struct hw_error *error)
-{
-    struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status = HW_OK;
-
-    for (*rounds = 0; status == HW_OK && *rounds < ROUNDS_MAX; (*rounds)++) {
-        uint64_t before = gathered_changes(gathered);
-        int64_t records;
-
-        status = cluster->variant->fetch_round(gathered->partitions, gathered->count, &step,
-                                               &records, error);
-        if (status == HW_OK && gathered_changes(gathered) == before) {
-            return HW_OK;
-        }
-        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
-    }
-    return status == HW_OK ? rounds_give_up(cluster, gathered, error) : status;
-}
-
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
                                     int64_t partition, int64_t *rounds, struct hw_error *error)
 {
-    struct gathered gathered;
+    struct hw_gathered gathered;
     enum hw_status status = hw_cluster_refuse_timed(cluster, "replicate()", error);
 
     *rounds = 0;
@@ -280,61 +142,14 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
         status = hw_cluster_send_again(cluster, error);
     }
     if (status == HW_OK) {
-        status = rounds_gather(cluster, topic, partition, &gathered, error);
+        status = hw_gathered_select(cluster, topic, partition, &gathered, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    status = rounds_run(cluster, &gathered, rounds, error);
-    gathered_release(&gathered);
+    status = hw_gathered_run(cluster, &gathered, rounds, error);
+    hw_gathered_release(&gathered);
     return rounds_settle(cluster, topic, partition, status, error);
-}
-
-void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partition)
-{
-    cluster->news_count += partition->has_news ? 0 : 1;
-    partition->has_news = true;
-}
-
-void hw_cluster_all_have_news(struct hw_cluster *cluster)
-{
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-
-    while (hw_selection_next(&all, &topic, &partition)) {
-        hw_cluster_has_news(cluster, partition);
-    }
-}
-
-void hw_cluster_follow(struct hw_cluster *cluster)
-{
-    struct gathered gathered = {.allocator = cluster->allocator};
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    struct hw_error unused;
-    int64_t rounds;
-
-    if (!cluster->settings.replicates_at_once || cluster->news_count == 0) {
-        return;
-    }
-    while (gathered.count < cluster->news_count && hw_selection_next(&all, &topic, &partition)) {
-        if (partition->has_news && !rounds_is_prepared(topic, partition)) {
-            (void)gathered_add(&gathered, partition, &unused);
-        }
-    }
-    (void)rounds_run(cluster, &gathered, &rounds, &unused);
-    all = hw_cluster_all(cluster);
-    for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
-        if (partition == gathered.partitions[i]) {
-            (void)hw_cluster_settle(cluster, topic, partition, HW_OK, &unused);
-            partition->has_news = false;
-            cluster->news_count--;
-            i++;
-        }
-    }
-    gathered_release(&gathered);
 }
 
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
@@ -350,7 +165,7 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
         struct hw_broker_list before = p->record.isr;
 
-        if (rounds_is_prepared(t, p)) {
+        if (hw_cluster_is_prepared(t, p)) {
             continue; /* A shrink would let the high watermark pass the rows. */
         }
         status = cluster->variant->refresh_isr(p, &step, error);
@@ -430,6 +245,36 @@ enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, 
     status = cluster->variant->rejoin(p, &step, follower, error);
     *log_end = hw_log_end(follower->log);
     return hw_cluster_end_step(cluster, t, p, status, error);
+}
+
+enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                   const struct hw_broker_list *target,
+                                   struct hw_broker_list *replicas, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_topic *t;
+    struct hw_partition *p;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+
+    if (status == HW_OK && !cluster->variant->has_controller) {
+        return hw_error_set(error, HW_MISUSE, "the variant %s moves no replicas",
+                            cluster->variant->name);
+    }
+    if (status == HW_OK && t->writers[partition] != NULL) {
+        return hw_cluster_refuse_written(cluster, t, p, error);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_controller_reassign(&cluster->controller, p->settings, target, &p->record, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    p->is_record_dirty = true;
+    status = hw_exchange_tell_all(p, &step, error);
+    status = hw_cluster_end_step(cluster, t, p, status, error);
+    *replicas = p->record.replicas;
+    return status;
 }
 
 enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, int64_t *partitions,

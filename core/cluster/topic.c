@@ -9,150 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------- objects */
-
-static void topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
-{
-    size_t count = (size_t)topic->partition_count;
-
-    for (int32_t p = 0; topic->partitions != NULL && p < topic->partition_count; p++) {
-        for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
-            hw_replica_destroy(topic->partitions[p].replicas[r]);
-        }
-        cluster->news_count -= topic->partitions[p].has_news ? 1 : 0;
-        hw_variant_release(cluster->variant, &topic->partitions[p]);
-    }
-    for (int32_t p = 0; topic->led != NULL && p < topic->partition_count; p++) {
-        hw_led_log_release(&topic->led[p]);
-    }
-    hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
-    hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
-    hw_free(cluster->allocator, topic->led, count * sizeof *topic->led);
-    hw_free(cluster->allocator, topic->slots, count * HW_REPLICAS_MAX * sizeof *topic->slots);
-    hw_config_values_release(&topic->configs);
-    hw_free(cluster->allocator, topic, sizeof *topic);
-}
-
-static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *name,
-                                       const struct hw_uuid *id, int32_t partition_count,
-                                       int32_t replication_factor)
-{
-    size_t count = (size_t)partition_count;
-    struct hw_topic *made = hw_alloc_zeroed(cluster->allocator, sizeof *made);
-
-    if (made == NULL) {
-        return NULL;
-    }
-    hw_config_values_init(&made->configs, cluster->allocator);
-    made->partition_count = partition_count;
-    made->replication_factor = replication_factor;
-    made->id = *id;
-    (void)snprintf(made->name, sizeof made->name, "%s", name);
-    made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
-    made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
-    made->led = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->led);
-    for (size_t p = 0; made->led != NULL && p < count; p++) {
-        hw_led_log_init(&made->led[p], cluster->allocator, cluster->acks.next_id);
-    }
-    made->slots =
-        hw_alloc_zeroed(cluster->allocator, count * HW_REPLICAS_MAX * sizeof *made->slots);
-    if (made->partitions == NULL || made->writers == NULL || made->led == NULL ||
-        made->slots == NULL) {
-        topic_destroy(cluster, made);
-        return NULL;
-    }
-    return made;
-}
-
-static void topic_unlink(struct hw_cluster *cluster, const struct hw_topic *topic)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        if (cluster->topics[i] != topic) {
-            cluster->topics[kept++] = cluster->topics[i];
-        }
-    }
-    HW_ASSERT(kept + 1 == cluster->topic_count);
-    cluster->topic_count = kept;
-}
-
-/* There is room: for a new topic it was reserved, an unlinked one has left it. */
-static void topic_link(struct hw_cluster *cluster, struct hw_topic *topic)
-{
-    size_t at = cluster->topic_count;
-
-    HW_ASSERT(at < cluster->topic_capacity);
-    while (at > 0 && strcmp(cluster->topics[at - 1]->name, topic->name) > 0) {
-        cluster->topics[at] = cluster->topics[at - 1];
-        at--;
-    }
-    cluster->topics[at] = topic;
-    cluster->topic_count++;
-}
-
-enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *name,
-                                       const struct hw_uuid *id, int32_t partition_count,
-                                       int32_t replication_factor, struct hw_config_values *configs,
-                                       struct hw_topic **topic, struct hw_error *error)
-{
-    struct hw_topic *made;
-    uint32_t journal_topic;
-    enum hw_status status =
-        hw_array_reserve(cluster->allocator, (void **)&cluster->topics, &cluster->topic_capacity,
-                         cluster->topic_count + 1, sizeof *cluster->topics, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    made = topic_allocate(cluster, name, id, partition_count, replication_factor);
-    if (made == NULL) {
-        return hw_error_no_memory(error, "topic");
-    }
-    made->configs = *configs;
-    hw_config_values_init(configs, cluster->allocator);
-    journal_topic = hw_journal_topic(&cluster->journal, name);
-    for (int32_t p = 0; p < partition_count; p++) {
-        struct hw_partition *partition = &made->partitions[p];
-
-        (void)snprintf(partition->name, sizeof partition->name, "%s-%" PRId32, name, p);
-        partition->number = p;
-        partition->noted.leader = HW_BROKER_ID_NONE;
-        partition->noted.leader_epoch = HW_EPOCH_NONE;
-        partition->topic_id = *id;
-        partition->journal = &cluster->journal;
-        partition->journal_topic = journal_topic;
-        partition->settings = &made->settings;
-    }
-    hw_cluster_resolve_settings(cluster, made);
-    topic_link(cluster, made);
-    *topic = made;
-    return HW_OK;
-}
-
-void hw_cluster_remove_topic(struct hw_cluster *cluster, struct hw_topic *topic)
-{
-    topic_unlink(cluster, topic);
-    topic_destroy(cluster, topic);
-}
-
-void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *topic)
-{
-    topic->settings = hw_config_settings(&cluster->configs, &topic->configs);
-    topic->log_config = hw_config_log(&cluster->configs, &topic->configs);
-    topic->log_config.takes_any_sequence = cluster->variant->check_producer != NULL;
-    for (int32_t p = 0; p < topic->partition_count; p++) {
-        struct hw_partition *partition = &topic->partitions[p];
-
-        partition->variant = cluster->variant;
-        hw_cluster_has_news(cluster, partition);
-        for (int32_t r = 0; r < partition->replica_count; r++) {
-            hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
-        }
-    }
-    hw_cluster_mark_all_throttled(cluster, topic);
-}
-
 /* ----------------------------------------------------------------------------------- creating */
 
 /* Source: Topic.hasCollision. */
@@ -430,11 +286,11 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
 {
     enum hw_status status;
 
-    topic_unlink(cluster, topic);
+    hw_topic_unlink(cluster, topic);
     cluster->is_state_dirty = true;
     status = hw_cluster_finish_step(cluster, HW_OK, error);
     if (status != HW_OK) {
-        topic_link(cluster, topic);
+        hw_topic_link(cluster, topic);
         return status;
     }
     for (int32_t p = 0; p < topic->partition_count; p++) {
@@ -448,7 +304,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
     hw_held_forget_topic(&cluster->held, topic);
     topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);
-    topic_destroy(cluster, topic);
+    hw_topic_destroy(cluster, topic);
     return HW_OK;
 }
 

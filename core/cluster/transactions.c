@@ -311,6 +311,57 @@ enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t prod
     return status;
 }
 
+enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *topic_name,
+                                        int64_t partition_number, hw_offset_t start_offset,
+                                        hw_offset_t *offset, struct hw_error *error)
+{
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    struct hw_replica *leader;
+    const struct hw_producer *producer;
+    struct hw_log_append_info info;
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_marker marker;
+    enum hw_status status =
+        hw_cluster_find_partition(cluster, topic_name, partition_number, &topic, &partition, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_leader(cluster, partition, &leader, error);
+    }
+    if (status == HW_OK && topic->writers[partition->number] != NULL) {
+        status = hw_cluster_refuse_written(cluster, topic, partition, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    producer = hw_producer_state_find_open(hw_log_producers(leader->log), start_offset);
+    if (producer == NULL) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                               "no transaction is open in %s from offset %" PRId64
+                               " on: see txn_start_offset in hw_producers",
+                               partition->name, start_offset);
+    }
+    marker = (struct hw_marker){
+        .producer_id = producer->producer_id,
+        .producer_epoch = producer->epoch,
+        .coordinator_epoch = producer->coordinator_epoch < 0 ? 0 : producer->coordinator_epoch,
+        .type = HW_CONTROL_ABORT,
+        .timestamp = cluster->now_ms};
+    status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker, 0,
+                                      &info, error);
+    if (status == HW_OK) {
+        struct hw_transaction_entry *entry =
+            hw_coordinator_find_producer(&cluster->coordinator, marker.producer_id);
+
+        *offset = info.first_offset;
+        if (entry != NULL) {
+            entry->is_scripted = true; /* The coordinator is not told. */
+        }
+        cluster->variant->appended(partition, &step, leader);
+    }
+    return hw_cluster_end_step(cluster, topic, partition, status, error);
+}
+
 /* --------------------------------------------------------------------------------------- clock */
 
 /* Kafka's own intervals, which nobody sets. */
@@ -389,15 +440,6 @@ hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
         }
     }
     return next;
-}
-
-void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log)
-{
-    if (!cluster->variant->has_timeouts) {
-        return;
-    }
-    (void)hw_log_expire_producers(log, cluster->now_ms,
-                                  transactions_setting(cluster, "producer.id.expiration.ms"));
 }
 
 static void transactions_expire_all(const struct hw_cluster *cluster)
