@@ -364,11 +364,13 @@ enum hw_status hw_cluster_tick(struct hw_cluster *cluster, int64_t ms, hw_time_m
 
 enum hw_status hw_cluster_catch_up(struct hw_cluster *cluster, struct hw_error *error)
 {
-    hw_time_ms_t wall = clock_wall(cluster);
+    hw_time_ms_t wall;
 
-    return cluster->settings.has_wall_clock && wall > cluster->now_ms
-               ? clock_run_until(cluster, wall, error)
-               : HW_OK;
+    if (!cluster->settings.has_wall_clock) {
+        return HW_OK; /* Each INSERT asks: the machine's time takes longer than the rest of it. */
+    }
+    wall = clock_wall(cluster);
+    return wall > cluster->now_ms ? clock_run_until(cluster, wall, error) : HW_OK;
 }
 
 void hw_cluster_begin_wall_clock(struct hw_cluster *cluster)
