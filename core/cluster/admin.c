@@ -43,7 +43,8 @@ static void admin_release_variant(struct hw_cluster *cluster, const struct hw_va
     }
 }
 
-/* All partitions have what they need to go by this protocol, or none has. */
+/* All partitions have what they need to go by this protocol, or none has. Where there is no controller
+ * the leader's log is what everything goes by: nobody else knows what was committed. */
 static enum hw_status admin_prepare_variant(struct hw_cluster *cluster,
                                             const struct hw_variant *variant,
                                             struct hw_error *error)
@@ -52,8 +53,17 @@ static enum hw_status admin_prepare_variant(struct hw_cluster *cluster,
 
     for (size_t t = 0; status == HW_OK && t < cluster->topic_count; t++) {
         for (int32_t p = 0; status == HW_OK && p < cluster->topics[t]->partition_count; p++) {
-            status = hw_variant_prepare(variant, &cluster->topics[t]->partitions[p],
-                                        cluster->allocator, error);
+            struct hw_partition *partition = &cluster->topics[t]->partitions[p];
+
+            if (!variant->has_controller && hw_partition_leader(partition) == NULL) {
+                status =
+                    hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                                    "protocol %s begins with what the leader has, and %s has no"
+                                    " leader that runs: restart() it, or promote() another one",
+                                    variant->name, partition->name);
+            } else {
+                status = hw_variant_prepare(variant, partition, cluster->allocator, error);
+            }
         }
     }
     if (status != HW_OK) {
@@ -194,7 +204,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     }
     if (status == HW_OK && hw_config_entry_at(index)->type == HW_CONFIG_VARIANT) {
         next = hw_config_variant(value == NULL ? hw_config_entry_at(index)->default_value : value);
-        status = admin_prepare_variant(cluster, next, error);
+        status = next == before ? HW_OK : admin_prepare_variant(cluster, next, error);
     }
     if (status == HW_OK) {
         status =

@@ -655,64 +655,23 @@ static bool mini_waits_for(const struct hw_partition *partition, const struct hw
 
 /* ---------------------------------------------------------------- coming from another protocol */
 
-/* The leader, or where none runs the member of the ISR, or any replica, with the latest epoch and the
- * longest log. */
-static struct hw_replica *mini_measure(const struct hw_partition *partition, bool in_isr)
-{
-    struct hw_replica *leader = hw_partition_leader(partition);
-    struct hw_replica *best = NULL;
-    hw_epoch_t best_epoch = HW_EPOCH_NONE;
-
-    for (int32_t i = 0; leader == NULL && i < partition->replica_count; i++) {
-        struct hw_replica *replica = partition->replicas[i];
-        hw_epoch_t epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log));
-
-        if ((!in_isr || hw_broker_list_contains(&partition->record.isr, replica->broker)) &&
-            (best == NULL || epoch > best_epoch ||
-             (epoch == best_epoch && hw_log_end(replica->log) > hw_log_end(best->log)))) {
-            best = replica;
-            best_epoch = epoch;
-        }
-    }
-    return leader != NULL ? leader : best;
-}
-
-/* All that may have been acknowledged or seen: what the running members of the ISR share. */
+/* All that may have been acknowledged or seen: what the leader and the running members of the ISR
+ * share. */
 static hw_offset_t mini_committed_end(const struct hw_partition *partition)
 {
-    const struct hw_replica *measure = mini_measure(partition, true);
-    hw_offset_t known = mini_largest_known(partition, measure != NULL);
-    hw_offset_t shared = measure == NULL ? 0 : hw_log_end(measure->log);
+    const struct hw_replica *leader = hw_partition_leader(partition);
+    hw_offset_t known = mini_largest_known(partition, true);
+    hw_offset_t shared = hw_log_end(leader->log);
 
-    for (int32_t i = 0; measure != NULL && i < partition->replica_count; i++) {
+    for (int32_t i = 0; i < partition->replica_count; i++) {
         const struct hw_replica *replica = partition->replicas[i];
         hw_offset_t end = hw_broker_list_contains(&partition->record.isr, replica->broker)
-                              ? hw_variant_common_end(measure, replica)
+                              ? hw_variant_common_end(leader, replica)
                               : shared;
 
         shared = end < shared ? end : shared;
     }
     return known > shared ? known : shared;
-}
-
-/* Where nobody leads, a replica may have what was never committed below the log end of another, and the
- * model, which goes by lengths and has no epochs, would take it for committed. */
-static enum hw_status mini_align_without_leader(struct hw_partition *partition,
-                                                struct hw_error *error)
-{
-    struct hw_replica *member = mini_measure(partition, true);
-    struct hw_replica *measure = member != NULL ? member : mini_measure(partition, false);
-    enum hw_status status = HW_OK;
-
-    for (int32_t i = 0; i < partition->replica_count && status == HW_OK; i++) {
-        struct hw_replica *replica = partition->replicas[i];
-
-        if (hw_partition_leader(partition) == NULL && replica != measure &&
-            replica->role == HW_ROLE_FOLLOWER) {
-            status = hw_variant_align_one(measure, replica, error);
-        }
-    }
-    return status;
 }
 
 /*
@@ -731,9 +690,6 @@ static enum hw_status mini_entered(struct hw_partition *partition, const struct 
     mini_of(partition)->high_watermark = mini_largest_known(partition, false);
     told = mini_tell(partition, step, error);
     status = hw_variant_align(partition, told == HW_OK ? error : &later);
-    if (status == HW_OK) {
-        status = mini_align_without_leader(partition, told == HW_OK ? error : &later);
-    }
     mini_begin(partition, step, mini_committed_end(partition));
     for (int32_t i = 0; i < partition->record.isr.count; i++) {
         hw_broker_id_t id = partition->record.isr.ids[i];

