@@ -10,7 +10,7 @@
 #
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, trunk, asan, valgrind, tsan, fuzz, soak (1 GiB), soak-kills, mutants, bench, explore,
-# explore-large, page, interop, live and live-bench (a real Kafka cluster), install-live,
+# explore-large, page, interop, live, live-newest and live-bench (a real Kafka cluster), install-live,
 # bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
 # tests/README.md says more.
 #
@@ -81,7 +81,7 @@ SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
 C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all live-library live live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
+.PHONY: all live-library live live-newest live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak soak-kills mutants bench interop page bindings layers trunk symbols documented traceability tidy \
         format format-check install install-live uninstall clean force
@@ -341,6 +341,8 @@ interop: all
 # highwater_live.so on Apache Kafka itself: needs librdkafka, Java and Maven. make live-bench: how fast it is.
 live: all $(LIVE_PROGRAMS)
 	$(Q)tests/live.sh --build $(BUILD)
+live-newest: all $(LIVE_PROGRAMS) $(LIVE_TESTS)
+	$(Q)tests/live.sh --build $(BUILD) --newest
 live-bench: all $(BUILD)/live_bench
 	$(Q)tests/live.sh --build $(BUILD) --bench
 

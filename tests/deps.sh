@@ -14,6 +14,7 @@
 #   dev    clang and its tools, valgrind, python3: for `make check`
 #   bare   debootstrap: for `make bare`
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
+#   pip    a Python that makes environments: for `make live-newest`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
 #   amalgamation  python3 and ctags: for `make amalgamation`
 #   packages      a Python that makes environments and loads extensions, emulators, debhelper: for `make packages`
@@ -80,8 +81,11 @@ missing_of() {
     npm)
         has_command npm || echo npm
         ;;
-    packages)
+    pip)
         /usr/bin/python3 -c 'import venv, ensurepip, sqlite3' 2>/dev/null || echo python3 python3-venv
+        ;;
+    packages)
+        missing_of pip
         has_command qemu-aarch64-static || echo qemu-user-static
         has_command musl-gcc || echo musl-tools
         [ -d /usr/aarch64-linux-gnu/lib ] || echo libc6-arm64-cross
@@ -90,7 +94,7 @@ missing_of() {
         has_command lintian || echo lintian
         has_command debootstrap || echo debootstrap
         ;;
-            live)
+    live)
         has_command pkg-config || echo pkg-config
         pkg-config --exists 'rdkafka >= 2.0.2' 2>/dev/null || echo librdkafka-dev
         ;;
@@ -104,7 +108,7 @@ missing_of() {
         has_command npm || echo npm
         ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test, live, page, dev, bare, ports, npm, amalgamation and packages" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, live, page, dev, bare, ports, pip, npm, amalgamation and packages" >&2
         exit 2
         ;;
     esac
