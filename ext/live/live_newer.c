@@ -4,6 +4,10 @@
 #define WEAK __attribute__((weak))
 
 /* As in rdkafka.h of the version that has them; numbers of enums are ints. */
+#if RD_KAFKA_VERSION < 0x020100ff
+WEAK int32_t rd_kafka_message_leader_epoch(const rd_kafka_message_t *rkmessage);
+#endif
+
 #if RD_KAFKA_VERSION < 0x020200ff
 typedef rd_kafka_event_t rd_kafka_IncrementalAlterConfigs_result_t;
 typedef int rd_kafka_AlterConfigOpType_t;
@@ -43,6 +47,11 @@ rd_kafka_topic_partition_result_error(const rd_kafka_topic_partition_result_t *p
 #endif
 
 enum { ALTER_SET = 0, ELECT_PREFERRED = 0, ELECT_UNCLEAN = 1 };
+
+int32_t live_newer_leader_epoch(const rd_kafka_message_t *message)
+{
+    return rd_kafka_message_leader_epoch == NULL ? -1 : rd_kafka_message_leader_epoch(message);
+}
 
 bool live_newer_has_alter_configs(void)
 {

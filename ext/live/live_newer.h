@@ -9,6 +9,10 @@
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Since 2.1.0: the leader epoch of a record; -1 before, and where there is none. */
+int32_t live_newer_leader_epoch(const rd_kafka_message_t *message);
 
 /* Since 2.2.0: configs one by one. Call the others only where there are. */
 bool live_newer_has_alter_configs(void);

@@ -14,6 +14,7 @@
 #include "ext/ext_memory.h"
 #include "ext/ext_value.h"
 #include "ext/live/live_bounds.h"
+#include "ext/live/live_newer.h"
 #include "ext/live/live_topic.h"
 #include "ext/live/live_write.h"
 #include "ext/topics/topic_row.h"
@@ -347,9 +348,7 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         result_headers(cursor, context);
         break;
     case TOPIC_LEADER_EPOCH:
-#if RD_KAFKA_VERSION >= 0x020100ff
-        ext_result_integer_unless(context, rd_kafka_message_leader_epoch(message), -1);
-#endif
+        ext_result_integer_unless(context, live_newer_leader_epoch(message), -1);
         break;
     case TOPIC_PRODUCER_ID:
     case TOPIC_REPLICA:

@@ -261,6 +261,15 @@ static void the_brokers_time_is_shown_where_it_counts(void **state)
                "1");
 }
 
+/* In the librdkafka that is there, whichever one this was built with. */
+static void the_epoch_of_a_record_is_told_by_whoever_knows_it(void **state)
+{
+    (void)state;
+    make("epochal", 1, "");
+    expect_sql(db, "INSERT INTO epochal(value) VALUES ('a'); SELECT leader_epoch FROM epochal",
+               rd_kafka_version() < 0x020100ff ? "NULL" : "0");
+}
+
 /* Case: L-04, L-37 */
 static void a_scan_ends_where_the_log_ended_when_it_began(void **state)
 {
@@ -718,6 +727,7 @@ int main(int argc, char **argv)
         TEST(a_topic_that_is_not_there_stays_so),
         TEST(times_choose_where_to_begin_and_nothing_is_missed),
         TEST(the_brokers_time_is_shown_where_it_counts),
+        TEST(the_epoch_of_a_record_is_told_by_whoever_knows_it),
         TEST(a_scan_ends_where_the_log_ended_when_it_began),
         TEST(a_log_start_that_moves_is_not_a_silent_gap),
         TEST(a_topic_that_is_made_anew_has_its_new_rows_only),
