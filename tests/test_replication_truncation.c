@@ -16,8 +16,9 @@
 static bool cut(struct test_replicas *t, hw_epoch_t epoch, hw_offset_t end, hw_offset_t fallback)
 {
     bool is_complete;
-    hw_offset_t offset = hw_truncation_offset(log_of(t, 2), (struct hw_epoch_end){epoch, end},
-                                              fallback, &is_complete);
+    hw_offset_t offset =
+        hw_truncation_offset(hw_log_epochs(log_of(t, 2)), hw_log_end(log_of(t, 2)),
+                             (struct hw_epoch_end){epoch, end}, fallback, &is_complete);
 
     assert_int_equal(hw_replica_truncate_follower(replica_of(t, 2), offset, is_complete, &t->error),
                      HW_OK);

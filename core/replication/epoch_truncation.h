@@ -15,19 +15,25 @@
 
 #include "core/replication/variant.h"
 
+/* What a leader of an older variant, whose log has these epochs, makes of today's answer about
+ * `epoch`. NULL: it is the same. */
+typedef void hw_epoch_answer(const struct hw_epoch_cache *epochs, hw_epoch_t epoch,
+                             struct hw_epoch_end *end);
+
 /*
- * Reconcile `follower`, which is in phase Truncating and has a leader. `answer` is what a leader of
- * this variant makes of the question; hw_replica_offset_for_leader_epoch() is one. The question
+ * Reconcile `follower`, which is in phase Truncating and has a leader. The question
  * names no current leader epoch: that came with KIP-320. A log without epochs is cut to where the
  * follower starts, its high watermark, without asking (R5.12). A question that gets lost, or is
  * refused, leaves the follower as it is, delayed.
  *
  * Errors: HW_NO_MEMORY, HW_IO: as hw_replica_truncate_follower().
  */
-enum hw_status hw_epoch_truncation(
-    struct hw_partition *partition, const struct hw_step *step, struct hw_replica *follower,
-    enum hw_kafka_error (*answer)(const struct hw_replica *leader, hw_epoch_t current_leader_epoch,
-                                  hw_epoch_t epoch, struct hw_epoch_end *end),
-    struct hw_error *error);
+enum hw_status hw_epoch_truncation(struct hw_partition *partition, const struct hw_step *step,
+                                   struct hw_replica *follower, hw_epoch_answer *answer,
+                                   struct hw_error *error);
+
+/* For hw_variant.cut: where all those questions lead. */
+hw_offset_t hw_epoch_truncation_cut(const struct hw_log_outline *follower,
+                                    const struct hw_log_outline *leader, hw_epoch_answer *answer);
 
 #endif /* HW_REPLICATION_EPOCH_TRUNCATION_H */

@@ -223,8 +223,9 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
     fetch->delay_until_ms = HW_TIME_NEVER;
     if (response->diverging_epoch.end_offset != HW_OFFSET_NONE) {
         bool is_complete;
-        hw_offset_t offset = hw_truncation_offset(replica->log, response->diverging_epoch,
-                                                  fetch->fetch_offset, &is_complete);
+        hw_offset_t offset =
+            hw_truncation_offset(hw_log_epochs(replica->log), hw_log_end(replica->log),
+                                 response->diverging_epoch, fetch->fetch_offset, &is_complete);
 
         if (follower_goes_round(replica, offset, error)) {
             return HW_OK;
@@ -250,16 +251,18 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
                                              hw_offset_t leader_log_start, struct hw_error *error)
 {
     struct hw_fetch_state *fetch = &replica->fetch;
+    hw_offset_t offset =
+        hw_out_of_range_offset(hw_log_end(replica->log), leader_log_start, leader_log_end);
     enum hw_status status = HW_OK;
 
     if (refused != HW_KAFKA_NONE) {
         follower_refused(replica, now_ms, settings, refused, leader_epoch);
         return HW_OK;
     }
-    if (leader_log_end < hw_log_end(replica->log)) {
-        status = hw_replica_truncate_follower(replica, leader_log_end, true, error);
-    } else if (leader_log_start > hw_log_end(replica->log)) {
-        status = hw_replica_restart_log(replica, leader_log_start, error);
+    if (offset < hw_log_end(replica->log)) {
+        status = hw_replica_truncate_follower(replica, offset, true, error);
+    } else if (offset > hw_log_end(replica->log)) {
+        status = hw_replica_restart_log(replica, offset, error);
     }
     if (status != HW_OK) {
         return status;
@@ -289,6 +292,7 @@ enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms
         return HW_OK;
     }
     fetch->delay_until_ms = HW_TIME_NEVER;
-    offset = hw_truncation_offset(replica->log, end, fetch->fetch_offset, &is_complete);
+    offset = hw_truncation_offset(hw_log_epochs(replica->log), hw_log_end(replica->log), end,
+                                  fetch->fetch_offset, &is_complete);
     return hw_replica_truncate_follower(replica, offset, is_complete, error);
 }

@@ -27,24 +27,34 @@ static enum hw_kafka_error fetch_gate(const struct hw_replica *replica,
     return HW_KAFKA_NONE;
 }
 
-/* R2.5. Returns the error to answer; *diverging is set where the follower has to cut. */
-static enum hw_kafka_error fetch_compare_epochs(const struct hw_replica *replica,
-                                                const struct hw_fetch_request *request,
-                                                struct hw_epoch_end *diverging)
+/* R2.5 */
+enum hw_kafka_error hw_fetch_compare_epochs(const struct hw_epoch_cache *epochs, hw_offset_t start,
+                                            hw_offset_t end, hw_offset_t fetch_offset,
+                                            hw_epoch_t last_fetched_epoch,
+                                            struct hw_epoch_end *diverging)
 {
     struct hw_epoch_end known;
 
-    if (request->last_fetched_epoch == HW_EPOCH_NONE) {
+    if (last_fetched_epoch == HW_EPOCH_NONE) {
         return HW_KAFKA_NONE;
     }
-    known = hw_log_end_offset_for_epoch(replica->log, request->last_fetched_epoch);
-    if (known.end_offset == HW_OFFSET_NONE || request->fetch_offset < hw_log_start(replica->log)) {
+    known = hw_epoch_cache_end_offset_for(epochs, last_fetched_epoch, end);
+    if (known.end_offset == HW_OFFSET_NONE || fetch_offset < start) {
         return HW_KAFKA_OFFSET_OUT_OF_RANGE;
     }
-    if (known.epoch < request->last_fetched_epoch || known.end_offset < request->fetch_offset) {
+    if (known.epoch < last_fetched_epoch || known.end_offset < fetch_offset) {
         *diverging = known;
     }
     return HW_KAFKA_NONE;
+}
+
+static enum hw_kafka_error fetch_compare(const struct hw_replica *replica,
+                                         const struct hw_fetch_request *request,
+                                         struct hw_epoch_end *diverging)
+{
+    return hw_fetch_compare_epochs(hw_log_epochs(replica->log), hw_log_start(replica->log),
+                                   hw_log_end(replica->log), request->fetch_offset,
+                                   request->last_fetched_epoch, diverging);
 }
 
 /* R8.4: a follower that is not in sync gets no records while this leader sends too fast. Who is in
@@ -213,7 +223,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     replica->counters.fetch_requests += attempt == HW_FETCH_ANSWER ? 0 : 1;
     refused = fetch_gate(replica, request);
     if (refused == HW_KAFKA_NONE) {
-        refused = fetch_compare_epochs(replica, request, &response->diverging_epoch);
+        refused = fetch_compare(replica, request, &response->diverging_epoch);
     }
     if (refused == HW_KAFKA_NONE && response->diverging_epoch.end_offset == HW_OFFSET_NONE) {
         enum hw_status status = fetch_read(replica, now_ms, request, attempt, response, error);
@@ -247,7 +257,7 @@ bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
 
     *bytes = 0;
     if (fetch_gate(replica, request) != HW_KAFKA_NONE ||
-        fetch_compare_epochs(replica, request, &diverging) != HW_KAFKA_NONE ||
+        fetch_compare(replica, request, &diverging) != HW_KAFKA_NONE ||
         diverging.end_offset != HW_OFFSET_NONE || request->fetch_offset > log_end) {
         return true;
     }

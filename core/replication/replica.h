@@ -345,6 +345,16 @@ void hw_fetch_response_release(struct hw_fetch_response *response);
 bool hw_replica_is_fetch_ready(struct hw_replica *replica, hw_time_ms_t now_ms,
                                const struct hw_fetch_request *request, int64_t *bytes);
 
+/*
+ * Has the leader of a log with these epochs, start and end the records of a follower that fetches at
+ * an offset, behind a record of that epoch (R2.5)? Returns the error to answer; where the follower
+ * has to cut, *diverging is set.
+ */
+enum hw_kafka_error hw_fetch_compare_epochs(const struct hw_epoch_cache *epochs, hw_offset_t start,
+                                            hw_offset_t end, hw_offset_t fetch_offset,
+                                            hw_epoch_t last_fetched_epoch,
+                                            struct hw_epoch_end *diverging);
+
 /* OffsetsForLeaderEpoch (R5.6): NONE with the answer in *end, or an error and (-1, -1). */
 enum hw_kafka_error hw_replica_offset_for_leader_epoch(const struct hw_replica *replica,
                                                        hw_epoch_t current_leader_epoch,
@@ -410,11 +420,17 @@ void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
                              const struct hw_settings *settings);
 
 /*
- * Where to cut for the leader's answer (E, X), and whether that completes it (R5.14). `fallback` is
- * used where the leader does not know.
+ * Where to cut a log with these epochs and this end for the leader's answer (E, X), and whether that
+ * completes it (R5.14). `fallback` is used where the leader does not know.
  */
-hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end leader_end,
-                                 hw_offset_t fallback, bool *is_complete);
+hw_offset_t hw_truncation_offset(const struct hw_epoch_cache *epochs, hw_offset_t log_end,
+                                 struct hw_epoch_end leader_end, hw_offset_t fallback,
+                                 bool *is_complete);
+
+/* Where a log that ends outside of its leader's goes on (R2.30): below its end where it is cut to,
+ * above it where it begins anew. */
+hw_offset_t hw_out_of_range_offset(hw_offset_t log_end, hw_offset_t leader_start,
+                                   hw_offset_t leader_end);
 
 /* Drop the whole log and begin anew at `offset`, the leader's log start (R2.30). Errors: as
  * hw_log_truncate_fully_and_start_at(). */

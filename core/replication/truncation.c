@@ -10,10 +10,10 @@ static hw_offset_t smaller(hw_offset_t a, hw_offset_t b)
     return a < b ? a : b;
 }
 
-hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end leader_end,
-                                 hw_offset_t fallback, bool *is_complete)
+hw_offset_t hw_truncation_offset(const struct hw_epoch_cache *epochs, hw_offset_t log_end,
+                                 struct hw_epoch_end leader_end, hw_offset_t fallback,
+                                 bool *is_complete)
 {
-    hw_offset_t log_end = hw_log_end(log);
     struct hw_epoch_end own;
 
     *is_complete = true;
@@ -23,7 +23,7 @@ hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end l
     if (leader_end.epoch == HW_EPOCH_NONE) {
         return smaller(leader_end.end_offset, log_end);
     }
-    own = hw_log_end_offset_for_epoch(log, leader_end.epoch);
+    own = hw_epoch_cache_end_offset_for(epochs, leader_end.epoch, log_end);
     if (own.end_offset == HW_OFFSET_NONE) {
         return smaller(leader_end.end_offset, log_end);
     }
@@ -34,6 +34,15 @@ hw_offset_t hw_truncation_offset(const struct hw_log *log, struct hw_epoch_end l
         return smaller(own.end_offset, log_end);
     }
     return smaller(smaller(own.end_offset, leader_end.end_offset), log_end);
+}
+
+hw_offset_t hw_out_of_range_offset(hw_offset_t log_end, hw_offset_t leader_start,
+                                   hw_offset_t leader_end)
+{
+    if (leader_end < log_end) {
+        return leader_end;
+    }
+    return leader_start > log_end ? leader_start : log_end;
 }
 
 enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,

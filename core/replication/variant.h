@@ -14,6 +14,14 @@
 
 #include "core/replication/partition.h"
 
+/* What a rule about cutting looks at of a log; it may be one that lies on a disk. */
+struct hw_log_outline {
+    struct hw_epoch_cache epochs; /* Of a leader with the one in which it leads. */
+    hw_offset_t start;
+    hw_offset_t end;
+    hw_offset_t high_watermark; /* Within the two. */
+};
+
 struct hw_variant {
     const char *name;
 
@@ -78,6 +86,13 @@ struct hw_variant {
     enum hw_status (*truncate)(struct hw_partition *partition, const struct hw_step *step,
                                struct hw_replica *follower, struct hw_error *error);
 
+    /*
+     * Where a log ends once it has become a follower's of that leader's, by the decisions that truncate()
+     * and fetches make one after the other: its own end where nothing is cut; the leader's start,
+     * above its own end, where all of it goes (R2.30). NULL: files do not tell.
+     */
+    hw_offset_t (*cut)(const struct hw_log_outline *follower, const struct hw_log_outline *leader);
+
     /* Who is in the ISR now? Sets partition->is_record_dirty where that changed. */
     enum hw_status (*refresh_isr)(struct hw_partition *partition, const struct hw_step *step,
                                   struct hw_error *error);
@@ -125,6 +140,10 @@ void hw_variant_release(const struct hw_variant *variant, struct hw_partition *p
  * on. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT; all that could be done is done. */
 enum hw_status hw_variant_switch(struct hw_partition *partition, const struct hw_step *step,
                                  const struct hw_variant *before, struct hw_error *error);
+
+/* Where a follower whose log ends there fetches on, once it knows whether its leader has that
+ * offset (R2.6, R2.30). */
+hw_offset_t hw_variant_fetch_offset(hw_offset_t log_end, const struct hw_log_outline *leader);
 
 /* Up to where two replicas have the same records. */
 hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_replica *b);

@@ -15,6 +15,12 @@ static enum hw_status hw_truncation_truncate(struct hw_partition *partition,
                                         error);
 }
 
+static hw_offset_t hw_truncation_cut(const struct hw_log_outline *follower,
+                                     const struct hw_log_outline *leader)
+{
+    return hw_variant_fetch_offset(follower->high_watermark, leader);
+}
+
 const struct hw_variant hw_variant_hw_truncation = {
     .name = "hw-truncation",
     .sends_epochs = false,
@@ -22,5 +28,6 @@ const struct hw_variant hw_variant_hw_truncation = {
     .truncates_when_told = true,
     .high_watermark_ignores_min_isr = true,
     .truncate = hw_truncation_truncate,
+    .cut = hw_truncation_cut,
     HW_KAFKA_DECISIONS,
 };

@@ -49,6 +49,30 @@ static enum hw_status kafka_truncate(struct hw_partition *partition, const struc
     return hw_replica_truncate_follower(follower, follower->fetch.fetch_offset, true, error);
 }
 
+/* The follower fetches behind its last record, and cuts as often as the leader says that their logs
+ * diverge (R5.10). */
+static hw_offset_t kafka_cut(const struct hw_log_outline *follower,
+                             const struct hw_log_outline *leader)
+{
+    struct hw_epoch_cache epochs = follower->epochs; /* Of its entries only the count is changed. */
+    hw_offset_t log_end = epochs.count == 0 ? follower->high_watermark : follower->end;
+
+    while (epochs.count > 0) {
+        struct hw_epoch_end diverging = {.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE};
+        bool is_complete;
+
+        if (hw_fetch_compare_epochs(&leader->epochs, leader->start, leader->end, log_end,
+                                    hw_epoch_cache_latest_epoch(&epochs),
+                                    &diverging) != HW_KAFKA_NONE ||
+            diverging.end_offset == HW_OFFSET_NONE) {
+            break;
+        }
+        log_end = hw_truncation_offset(&epochs, log_end, diverging, log_end, &is_complete);
+        (void)hw_epoch_cache_truncate_from_end(&epochs, log_end);
+    }
+    return hw_variant_fetch_offset(log_end, leader);
+}
+
 hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,
                                     const struct hw_replica *replica)
 {
@@ -70,5 +94,6 @@ const struct hw_variant hw_variant_kafka = {
     .high_watermark_ignores_min_isr = false,
     .has_elr = true,
     .truncate = kafka_truncate,
+    .cut = kafka_cut,
     HW_KAFKA_DECISIONS,
 };

@@ -11,25 +11,25 @@
 /* The log end for the leader's latest epoch, else where the first larger one starts; nothing for
  * an epoch above all or below all that it knows. Source: LeaderEpochFileCache.endOffsetFor of 0.11.
  */
-static enum hw_kafka_error kip_101_answer(const struct hw_replica *leader,
-                                          hw_epoch_t current_leader_epoch, hw_epoch_t epoch,
-                                          struct hw_epoch_end *end)
+static void kip_101_answer(const struct hw_epoch_cache *epochs, hw_epoch_t epoch,
+                           struct hw_epoch_end *end)
 {
-    const struct hw_epoch_cache *epochs = hw_log_epochs(leader->log);
-    enum hw_kafka_error refused =
-        hw_replica_offset_for_leader_epoch(leader, current_leader_epoch, epoch, end);
-
     end->epoch = HW_EPOCH_NONE;
     if (epochs->count > 0 && epoch < epochs->entries[0].epoch) {
         end->end_offset = HW_OFFSET_NONE;
     }
-    return refused;
 }
 
 static enum hw_status kip_101_truncate(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_replica *follower, struct hw_error *error)
 {
     return hw_epoch_truncation(partition, step, follower, kip_101_answer, error);
+}
+
+static hw_offset_t kip_101_cut(const struct hw_log_outline *follower,
+                               const struct hw_log_outline *leader)
+{
+    return hw_epoch_truncation_cut(follower, leader, kip_101_answer);
 }
 
 const struct hw_variant hw_variant_kip_101 = {
@@ -39,5 +39,6 @@ const struct hw_variant hw_variant_kip_101 = {
     .truncates_when_told = false,
     .high_watermark_ignores_min_isr = true,
     .truncate = kip_101_truncate,
+    .cut = kip_101_cut,
     HW_KAFKA_DECISIONS,
 };

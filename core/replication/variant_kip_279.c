@@ -14,8 +14,13 @@
 static enum hw_status kip_279_truncate(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_replica *follower, struct hw_error *error)
 {
-    return hw_epoch_truncation(partition, step, follower, hw_replica_offset_for_leader_epoch,
-                               error);
+    return hw_epoch_truncation(partition, step, follower, NULL, error);
+}
+
+static hw_offset_t kip_279_cut(const struct hw_log_outline *follower,
+                               const struct hw_log_outline *leader)
+{
+    return hw_epoch_truncation_cut(follower, leader, NULL);
 }
 
 const struct hw_variant hw_variant_kip_279 = {
@@ -25,5 +30,6 @@ const struct hw_variant hw_variant_kip_279 = {
     .truncates_when_told = false,
     .high_watermark_ignores_min_isr = true,
     .truncate = kip_279_truncate,
+    .cut = kip_279_cut,
     HW_KAFKA_DECISIONS,
 };
