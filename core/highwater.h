@@ -56,6 +56,7 @@
 #include "core/io/store_copy.h"
 #include "core/look/metrics.h"
 #include "core/look/page.h"
+#include "core/look/partition_copy.h"
 #include "core/look/reader.h"
 #include "core/record/batch.h"
 #include "core/record/codec.h"

@@ -16,7 +16,8 @@
 #include <cmocka.h>
 
 /* Where the examples look for a broker's files. */
-#define LOG_DIRECTORY "/data/kafka-logs"
+#define LOG_DIRECTORY  "/data/kafka-logs"
+#define COPY_DIRECTORY "/copy/kafka-logs"
 
 /* A topic with three replicas: a record that is committed, and one that only the leader has. */
 static const char orders[] = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);"
@@ -157,9 +158,11 @@ static void every_example_runs(void **state)
     sqlite3_free(path);
     expect_sql(db, orders, "1");
     for_each(db, "SELECT example FROM hw_help WHERE kind IN ('function', 'module')", run_fresh, 30);
-    question = sqlite3_mprintf("SELECT replace(example, '" LOG_DIRECTORY "', '%q/x.db-highwater/"
-                               "broker-1') FROM hw_help WHERE kind NOT IN ('function', 'module')",
-                               directory);
+    question = sqlite3_mprintf("SELECT replace(replace(example, '" LOG_DIRECTORY
+                               "', '%q/x.db-highwater/broker-1'),"
+                               " '" COPY_DIRECTORY "', '%q/x.db-highwater/broker-2')"
+                               " FROM hw_help WHERE kind NOT IN ('function', 'module')",
+                               directory, directory);
     for_each(db, question, run_here, 300);
     sqlite3_free(question);
     test_sql_close(db);

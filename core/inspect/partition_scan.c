@@ -2,6 +2,7 @@
 #include "core/inspect/partition_scan.h"
 
 #include "core/base/assert.h"
+#include "core/inspect/segment_file_internal.h"
 #include "core/inspect/segment_list.h"
 
 #include <inttypes.h>
@@ -448,6 +449,38 @@ enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct 
     *found =
         status == HW_OK && hw_segment_records_next(&scan->records, record) == HW_SEGMENT_RECORD;
     return status;
+}
+
+enum hw_status hw_partition_scan_open_batch(struct hw_partition_scan *scan, bool *is_good,
+                                            struct hw_error *error)
+{
+    const struct hw_segment_entry *entry = &scan->row.entry;
+    enum hw_status status = HW_OK;
+
+    HW_ASSERT(!scan->options.wants_records);
+
+    *is_good = scan->row.crc_ok;
+    if (*is_good && scan->options.range.trusts_headers) {
+        uint32_t crc;
+
+        status = hw_segment_file_checksum(hw_segment_scan_file(scan->segment), entry->position,
+                                          &entry->batch, &crc, is_good, error);
+    }
+    if (status == HW_OK && *is_good) {
+        status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment), entry,
+                                         false, error);
+    }
+    *is_good = *is_good && status == HW_OK;
+    return status;
+}
+
+bool hw_partition_scan_next_record(struct hw_partition_scan *scan, struct hw_record *record,
+                                   const char **fault)
+{
+    enum hw_segment_record_kind kind = hw_segment_records_next(&scan->records, record);
+
+    *fault = kind == HW_SEGMENT_RECORD_FAULT ? scan->records.fault.message : NULL;
+    return kind == HW_SEGMENT_RECORD;
 }
 
 enum hw_status hw_partition_scan_bytes(struct hw_partition_scan *scan, const uint8_t **bytes,

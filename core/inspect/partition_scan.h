@@ -72,6 +72,19 @@ const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_s
 enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct hw_record *record,
                                          bool *found, struct hw_error *error);
 
+/*
+ * Begin with the records of the present row, a batch; *is_good is false where its checksum, which is
+ * computed where it was not, is wrong, or the row is about something else. Not where records are
+ * wanted. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_partition_scan_open_batch(struct hw_partition_scan *scan, bool *is_good,
+                                            struct hw_error *error);
+
+/* The next of these records, borrowed until the next call on the scan; false at the end, or where the
+ * rest cannot be read: *fault then says why, and is NULL otherwise. */
+bool hw_partition_scan_next_record(struct hw_partition_scan *scan, struct hw_record *record,
+                                   const char **fault);
+
 /* The bytes of the present row's batch, as far as the file has them, borrowed until the next call;
  * none where the row is about bytes that are no batch. Not where records are wanted. Errors:
  * HW_NO_MEMORY, HW_IO. */

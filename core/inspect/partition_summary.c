@@ -76,6 +76,7 @@ enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,
         (struct hw_partition_summary){.log_start = HW_OFFSET_NONE, .log_end = HW_OFFSET_NONE};
     if (status == HW_OK) {
         summary->segments = (int64_t)list.count;
+        summary->last_base = list.count > 0 ? list.items[list.count - 1].base_offset : 0;
         status = read_segments(summary, allocator, store, partition->path, &list, wants_end, error);
     }
     if (status == HW_OK) {

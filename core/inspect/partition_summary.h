@@ -10,7 +10,8 @@ struct hw_partition_summary {
     int64_t size_bytes; /* Of all .log files. */
     hw_offset_t
         log_start; /* As the log directory's checkpoint or the first segment says; -1: none. */
-    hw_offset_t log_end; /* -1: there is no segment, or it was not asked for. */
+    hw_offset_t last_base; /* The base offset of the last segment; 0: there is none. */
+    hw_offset_t log_end;   /* -1: there is no segment, or it was not asked for. */
     bool has_topic_id;
     struct hw_uuid topic_id;
     char error[512]; /* About a damaged partition.metadata; empty if there is none. */

@@ -50,5 +50,5 @@ hw_offset_t hw_epoch_truncation_cut(const struct hw_log_outline *follower,
         (void)hw_epoch_cache_truncate_from_end(&epochs, log_end);
         is_complete = is_complete || epochs.count == 0;
     }
-    return hw_variant_fetch_offset(log_end, leader);
+    return hw_out_of_range_offset(log_end, leader->start, leader->end);
 }

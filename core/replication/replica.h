@@ -427,8 +427,8 @@ hw_offset_t hw_truncation_offset(const struct hw_epoch_cache *epochs, hw_offset_
                                  struct hw_epoch_end leader_end, hw_offset_t fallback,
                                  bool *is_complete);
 
-/* Where a log that ends outside of its leader's goes on (R2.30): below its end where it is cut to,
- * above it where it begins anew. */
+/* Where a log goes on that may end outside of its leader's (R2.30): below its end where it is cut
+ * to, above it where it begins anew. */
 hw_offset_t hw_out_of_range_offset(hw_offset_t log_end, hw_offset_t leader_start,
                                    hw_offset_t leader_end);
 

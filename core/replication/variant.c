@@ -8,13 +8,6 @@ static const struct hw_variant *const variants[] = {
     &hw_variant_kip_279, &hw_variant_minikafka,
 };
 
-hw_offset_t hw_variant_fetch_offset(hw_offset_t log_end, const struct hw_log_outline *leader)
-{
-    return log_end < leader->start || log_end > leader->end
-               ? hw_out_of_range_offset(log_end, leader->start, leader->end)
-               : log_end;
-}
-
 const struct hw_variant *hw_variant_at(size_t index)
 {
     return index < sizeof variants / sizeof variants[0] ? variants[index] : NULL;

@@ -141,10 +141,6 @@ void hw_variant_release(const struct hw_variant *variant, struct hw_partition *p
 enum hw_status hw_variant_switch(struct hw_partition *partition, const struct hw_step *step,
                                  const struct hw_variant *before, struct hw_error *error);
 
-/* Where a follower whose log ends there fetches on, once it knows whether its leader has that
- * offset (R2.6, R2.30). */
-hw_offset_t hw_variant_fetch_offset(hw_offset_t log_end, const struct hw_log_outline *leader);
-
 /* Up to where two replicas have the same records. */
 hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_replica *b);
 

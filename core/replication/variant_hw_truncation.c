@@ -18,7 +18,7 @@ static enum hw_status hw_truncation_truncate(struct hw_partition *partition,
 static hw_offset_t hw_truncation_cut(const struct hw_log_outline *follower,
                                      const struct hw_log_outline *leader)
 {
-    return hw_variant_fetch_offset(follower->high_watermark, leader);
+    return hw_out_of_range_offset(follower->high_watermark, leader->start, leader->end);
 }
 
 const struct hw_variant hw_variant_hw_truncation = {

@@ -70,7 +70,7 @@ static hw_offset_t kafka_cut(const struct hw_log_outline *follower,
         log_end = hw_truncation_offset(&epochs, log_end, diverging, log_end, &is_complete);
         (void)hw_epoch_cache_truncate_from_end(&epochs, log_end);
     }
-    return hw_variant_fetch_offset(log_end, leader);
+    return hw_out_of_range_offset(log_end, leader->start, leader->end);
 }
 
 hw_offset_t hw_kafka_high_watermark(const struct hw_partition *partition,

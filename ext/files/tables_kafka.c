@@ -132,6 +132,46 @@ static const struct ext_column dirs[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
+static const struct ext_column diff[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"verdict", "TEXT",
+     "same; start, longer, gaps, diverged: how they differ; only_a, only_b; other_topic"},
+    {"ahead", "TEXT", "a or b: has the later last epoch, or of that the longer log; NULL: neither"},
+    {"first_offset", "INTEGER", "where they first differ, above both log starts; NULL: nowhere"},
+    {"epoch_a", "INTEGER", "the leader epoch of what a has there; NULL: nothing"},
+    {"file_a", "TEXT", "the .log file in which that is"},
+    {"position_a", "INTEGER", "the byte at which its batch begins"},
+    {"epoch_b", "INTEGER", "the same of b"},
+    {"file_b", "TEXT", "the same of b"},
+    {"position_b", "INTEGER", "the same of b"},
+    {"only_a", "TEXT", "offsets of what a has and b lacks, a JSON array of [first,last]"},
+    {"only_a_records", "INTEGER", "how many records that are"},
+    {"only_a_bytes", "INTEGER", "how many bytes they have"},
+    {"only_b", "TEXT", "offsets of what b has and a lacks"},
+    {"only_b_records", "INTEGER", "how many records that are"},
+    {"only_b_bytes", "INTEGER", "how many bytes they have"},
+    {"log_start_a", "INTEGER", "the first offset of a's log"},
+    {"log_end_a", "INTEGER", "the log end of a"},
+    {"log_start_b", "INTEGER", "the first offset of b's log"},
+    {"log_end_b", "INTEGER", "the log end of b"},
+    {"epochs_end", "INTEGER", "up to where both have the same leader epochs"},
+    {"cut_a", "TEXT",
+     "where a's log is cut if b leads, a JSON object by protocol; null: it stays as it is"},
+    {"cut_b", "TEXT", "where b's log is cut if a leads"},
+    {"topic_id_a", "TEXT", "the topic's id in a's partition.metadata"},
+    {"topic_id_b", "TEXT", "the topic's id in b's"},
+    {"dir_a", "TEXT", "a's directory of the partition, or file"},
+    {"dir_b", "TEXT", "the same of b"},
+    {"damaged_a", "INTEGER", "damaged stretches of a's log"},
+    {"damaged_b", "INTEGER", "damaged stretches of b's log"},
+    KAFKA_COLUMN_ERROR,
+    {"path_a", "HIDDEN", "the first argument"},
+    {"path_b", "HIDDEN", "the second argument"},
+    KAFKA_COLUMN_ROW_NUMBER,
+    {"bytes_read", "INTEGER HIDDEN", "what was read of logs and indexes for the row"},
+};
+
 #define TABLE(table, array, path, line, columns)                                                   \
     {                                                                                              \
         .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
@@ -181,6 +221,22 @@ const struct kafka_table kafka_tables[] = {
                      "dir, state, leo, hw"),
      .item = KAFKA_EACH_PATH,
      .fill = fill_kafka_dirs},
+    {.schema = {.name = "kafka_diff",
+                .driver = &vtab_kafka_table_driver,
+                .signature = "kafka_diff(path_a, path_b)",
+                .use = "kafka_diff('/data/kafka-logs', '/copy/kafka-logs')",
+                .summary = "two copies of partitions: where they differ, what one lacks, what a "
+                           "leader would cut",
+                .example = "SELECT topic, \"partition\", verdict, first_offset FROM "
+                           "kafka_diff('/data/kafka-logs', '/copy/kafka-logs') WHERE verdict "
+                           "<> 'same';",
+                EXT_COLUMNS(diff),
+                .key = "path_a, path_b, row_number"},
+     .item = KAFKA_ALL_PATHS,
+     .wants_segments = true,
+     .fill = fill_kafka_diff,
+     .argument_count = 1,
+     .has_bytes_read = true},
 };
 
 const size_t kafka_table_count = sizeof kafka_tables / sizeof kafka_tables[0];

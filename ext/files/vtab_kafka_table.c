@@ -38,12 +38,31 @@ static int path_column(const sqlite3_vtab *vtab)
     const struct kafka_table *table =
         (const struct kafka_table *)((const struct ext_vtab *)vtab)->schema;
 
-    return table->schema.column_count - KAFKA_TABLE_HIDDEN_COUNT - table->argument_count;
+    return table->schema.column_count - KAFKA_TABLE_HIDDEN_COUNT - table->argument_count -
+           table->has_bytes_read;
 }
 
 bool kafka_fill_wants(const struct kafka_fill *fill, int column)
 {
     return (fill->columns & (UINT32_C(1) << column)) != 0;
+}
+
+enum hw_status kafka_fill_open(const struct kafka_fill *fill, sqlite3_value *path,
+                               struct hw_kafka_directory *directory, bool *is_list,
+                               struct hw_error *error)
+{
+    struct hw_kafka_directory_options options = fill->options;
+    struct kafka_paths paths;
+    enum hw_status status = kafka_paths_open(&paths, fill->session, fill->store, path, error);
+
+    *directory = (struct hw_kafka_directory){.allocator = &ext_allocator};
+    *is_list = options.is_list = paths.is_list;
+    if (status == HW_OK) {
+        status = hw_kafka_directory_open(directory, &ext_allocator, fill->store, &paths.names,
+                                         &options, error);
+    }
+    kafka_paths_release(&paths);
+    return status;
 }
 
 enum hw_status kafka_fill_integer(const struct kafka_fill *fill, int argument, const char *name,
@@ -184,6 +203,9 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
     case KAFKA_EACH_PATH:
         next_path(cursor);
         break;
+    case KAFKA_ALL_PATHS:
+        cursor->has_item = !cursor->has_item;
+        break;
     }
     return HW_OK;
 }
@@ -217,6 +239,7 @@ static void add_unreadable(struct cursor *cursor, const char *reason)
 static bool is_of_one_item(const struct cursor *cursor, enum hw_status status)
 {
     return (status == HW_IO || status == HW_CORRUPT) && cursor->has_item &&
+           definition_of(cursor)->item != KAFKA_ALL_PATHS &&
            (cursor->fill.file == NULL || cursor->is_list) &&
            (definition_of(cursor)->item != KAFKA_EACH_PATH || cursor->is_list);
 }
@@ -226,7 +249,7 @@ static const char *item_fault(const struct cursor *cursor)
 {
     const struct kafka_fill *fill = &cursor->fill;
 
-    if (!cursor->has_item) {
+    if (!cursor->has_item || definition_of(cursor)->item == KAFKA_ALL_PATHS) {
         return NULL;
     }
     return definition_of(cursor)->item == KAFKA_EACH_PATH
@@ -345,6 +368,9 @@ static void reset(struct cursor *cursor)
     if (cursor->fill.has_transactions) {
         hw_transaction_state_release(&cursor->fill.transactions);
     }
+    if (cursor->fill.close_state != NULL) {
+        cursor->fill.close_state(cursor->fill.state);
+    }
     if (cursor->fill.has_log_ends) {
         kafka_log_ends_release(&cursor->fill.log_ends);
     }
@@ -384,9 +410,6 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
     const struct kafka_table *definition = definition_of(cursor);
     struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
     struct kafka_fill *fill = &cursor->fill;
-    struct kafka_paths paths = {.names = {.allocator = &ext_allocator}};
-    struct hw_kafka_directory_options options = {.only_live = definition->item != KAFKA_EACH_PATH,
-                                                 .wants_segments = definition->wants_segments};
     enum hw_status status;
 
     cursor->path = sqlite3_value_dup(path);
@@ -395,19 +418,16 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
     }
     fill->columns = (uint32_t)columns;
     fill->session = session;
+    fill->options =
+        (struct hw_kafka_directory_options){.only_live = definition->item != KAFKA_EACH_PATH,
+                                            .wants_segments = definition->wants_segments};
     status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &fill->store, error);
     if (status != HW_OK) {
         return status;
     }
-    status = kafka_paths_open(&paths, session, fill->store, cursor->path, error);
-    if (status == HW_OK) {
-        fill->segments.allocator = &ext_allocator;
-        cursor->is_open = true;
-        cursor->is_list = options.is_list = paths.is_list;
-        status = hw_kafka_directory_open(&fill->directory, &ext_allocator, fill->store,
-                                         &paths.names, &options, error);
-    }
-    kafka_paths_release(&paths);
+    fill->segments.allocator = &ext_allocator;
+    cursor->is_open = true;
+    status = kafka_fill_open(fill, cursor->path, &fill->directory, &cursor->is_list, error);
     return status == HW_OK ? fill_rows(cursor, error) : status;
 }
 
@@ -493,6 +513,9 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         if (cursor->fill.arguments[column - path - 1] != NULL) {
             sqlite3_result_value(context, cursor->fill.arguments[column - path - 1]);
         }
+    } else if (column > path && definition_of(cursor)->has_bytes_read &&
+               column == definition_of(cursor)->schema.column_count - 1) {
+        sqlite3_result_int64(context, cursor->fill.bytes_read);
     } else if (column > path) {
         sqlite3_result_int64(context, cursor->rows_before + (sqlite3_int64)cursor->at);
     } else {

@@ -15,7 +15,7 @@
 #include "core/highwater.h"
 
 /* What one call fills in the rows of. */
-enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH };
+enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
 
 /* Hidden columns of a table that are arguments, behind the path. */
 enum { KAFKA_ARGUMENTS_MAX = 2 };
@@ -23,6 +23,7 @@ enum { KAFKA_ARGUMENTS_MAX = 2 };
 /* The item that is due. */
 struct kafka_fill {
     struct hw_store *store;
+    struct hw_kafka_directory_options options; /* By which directories are opened. */
     struct hw_kafka_directory directory;
     size_t number; /* Of the partition, or of the path, in the directory. */
     const struct hw_kafka_partition *partition;
@@ -33,7 +34,7 @@ struct kafka_fill {
     size_t segment;
     struct hw_segment_paths paths;
     uint32_t columns; /* Bits of the columns that are wanted. */
-    const struct ext_session *session;
+    struct ext_session *session;
     sqlite3_value *arguments[KAFKA_ARGUMENTS_MAX]; /* NULL: not given. */
     /* Set by a filler that is to be called again for the same item, and its state. */
     bool again;
@@ -47,7 +48,10 @@ struct kafka_fill {
     struct hw_transaction_state transactions;
     bool has_log_ends;
     struct kafka_log_ends log_ends;
-    bool is_gone; /* Set by a filler: the segment is not there any more. */
+    void *state; /* What a filler keeps, and what gives it back at the end. */
+    void (*close_state)(void *state);
+    int64_t bytes_read; /* For the column of that name. */
+    bool is_gone;       /* Set by a filler: the segment is not there any more. */
 };
 
 struct kafka_table {
@@ -58,7 +62,8 @@ struct kafka_table {
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
     const char
         *topic; /* Only partitions of it are items, whose rows do not begin with both; NULL. */
-    int argument_count; /* Of the hidden columns behind the path. */
+    int argument_count;  /* Of the hidden columns behind the path. */
+    bool has_bytes_read; /* One more hidden column, the last one. */
 };
 
 extern const struct kafka_table kafka_tables[];
@@ -76,6 +81,13 @@ enum { KAFKA_TABLE_HIDDEN_COUNT = 2 };
 
 /* Whether a column is wanted. */
 bool kafka_fill_wants(const struct kafka_fill *fill, int column);
+
+/* Find out what a path, or a list of them, is, as was done for the first argument; *is_list says which.
+ * Release the directory in any case. Errors: those of kafka_paths_open() and
+ * hw_kafka_directory_open(). */
+enum hw_status kafka_fill_open(const struct kafka_fill *fill, sqlite3_value *path,
+                               struct hw_kafka_directory *directory, bool *is_list,
+                               struct hw_error *error);
 
 /* An argument, by its number and its column's name: a whole number, or `missing` where it is not
  * given or NULL. Errors: HW_REFUSED with INVALID_REQUEST. */
@@ -109,6 +121,10 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
 enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *rows,
                                      struct hw_error *error);
 enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
+                               struct hw_error *error);
+
+/* tables_kafka_diff.c */
+enum hw_status fill_kafka_diff(struct kafka_fill *fill, struct ext_rows *rows,
                                struct hw_error *error);
 
 /* tables_kafka_metadata.c */
