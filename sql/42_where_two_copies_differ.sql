@@ -36,6 +36,10 @@ SELECT 1 AS broker, epoch, start_offset, end_offset FROM kafka_epochs('exp.db-hi
 UNION ALL
 SELECT 2, epoch, start_offset, end_offset FROM kafka_epochs('exp.db-highwater/broker-2/t-0');
 
+.print -- kafka_diff() has all of it in one row, and where broker 1 would have to cut its log
+SELECT verdict, first_offset, position_a, epoch_a, epoch_b, only_a, only_b, cut_a ->> '$.kafka'
+  FROM kafka_diff('exp.db-highwater/broker-1', 'exp.db-highwater/broker-2');
+
 .print -- when broker 1 is back it cuts its log there
 SELECT restart(1), replicate('t') > 0;
 SELECT count(*) || ' batches differ'

@@ -49,3 +49,8 @@ SELECT * FROM open_transactions;
 
 .print -- 13. Who was in the middle of something?
 SELECT transactional_id, producer_id, state, partitions FROM unfinished;
+
+.print -- 14. What does another copy lack? Of another broker here, from before its last start.
+.param set :dir "'tests/data/kafka/killed/logs'"
+.param set :copy "'tests/data/kafka/stopped/logs'"
+SELECT topic, "partition", verdict, ahead, first_offset, only_here, only_there, cut_here FROM copies;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What does a broker's disk know? Thirteen questions as views, over one setting:
+-- What does a broker's disk know? Fourteen questions as views, over one setting:
 --
 --     .param set :dir "'/data/kafka-logs'"       a log directory; or a list: '["/disk1/logs","/disk2/logs"]'
 --     .read sql/forensics.sql
@@ -108,3 +108,11 @@ SELECT o.topic, o."partition", o.producer_id, o.first_offset, o.records, t.trans
 CREATE TEMP VIEW unfinished AS
 SELECT t.transactional_id, t.producer_id, t.state, t.partitions, datetime(t.start_timestamp / 1000, 'unixepoch') AS since
   FROM setting, kafka_transactions(setting.dir) t WHERE t.state NOT IN ('Empty', 'CompleteCommit', 'CompleteAbort');
+
+-- 14. Where does another copy differ, another broker's or one from before? `.param set :copy` says where it lies. And what would be
+-- cut of either, if the other one led? (Kafka 0.11 to 1.1: '$.kip-101'.)
+CREATE TEMP VIEW copies AS
+SELECT d.topic, d."partition", d.verdict, d.ahead, d.first_offset, d.only_a_records AS only_here, d.only_b_records AS only_there,
+       d.cut_a ->> '$.kafka' AS cut_here, d.cut_b ->> '$.kafka' AS cut_there, d.error
+  FROM setting, temp.sqlite_parameters c, kafka_diff(setting.dir, c.value) d
+ WHERE c.key = ':copy' AND (d.verdict IS NOT 'same' OR d.error IS NOT NULL);

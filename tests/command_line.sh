@@ -39,12 +39,14 @@ claim 0 1 run "$scratch/script.sql" "$db"
 claim 0 'log|0|1|0|7|k2|only the leader has it|{}|above_hw|' dump "$one"
 claim 0 '' check "$one"
 claim 0 '' diff "$one" "$one"
-claim 1 'first|log|0|1|0|7|k2|only the leader has it|{}|' diff "$one" "$two"
-claim 1 'second|log|0|1|0|7|k2|only the leader has it|{}|' diff "$two" "$one"
+claim 1 'log|0|longer|a|1|[[1,1]]|1|[]|0|1||' diff "$one" "$two"
+claim 1 'log|0|longer|b|1|[]|0|[[1,1]]|1||1|' diff "$two" "$one"
 
 cp -r "$one" "$scratch/damaged"
 printf X | dd of="$scratch/damaged/log-0/00000000000000000000.log" bs=1 seek=65 conv=notrunc status=none
 claim 1 "batch|log|0|$scratch/damaged/log-0/00000000000000000000.log|0|the batch at byte 0 has the checksum 0xda2ed429, but its bytes make 0x941be83b" check "$scratch/damaged"
+claim 1 'log|0|same|||[]|0|[]|0|||b: 00000000000000000000.log: the batch at byte 0 has the checksum 0xda2ed429, but its bytes make 0x941be83b' diff "$one" "$scratch/damaged"
+claim 2 "highwater: there is no $scratch/nothing" diff "$one" "$scratch/nothing"
 
 echo 'SELECT 1; SELECT 2 AS two;' >"$scratch/input"
 claim 0 '[{"two":2}]' --json run -
