@@ -107,6 +107,24 @@ static void an_unclean_election_leaves_two_histories(void **state)
            "kafka|7\nhw-truncation|5\nkip-101|NULL\nkip-279|7");
 }
 
+/* Two brokers that took turns: tests/data/kafka/README.md says where Kafka 4.4 then cut b. The rule of
+ * KIP-101 would have left it as it was, with other records at 72 to 81. Semantics: R5.19 */
+static void real_brokers_cut_where_it_says(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    expect(f,
+           "SELECT \"partition\", verdict, ahead, first_offset, epoch_a, epoch_b, only_a, only_b, "
+           "cut_b"
+           " FROM kafka_diff('tests/data/kafka/diverged/a', 'tests/data/kafka/diverged/b');"
+           "SELECT count(*) FROM kafka_diff('tests/data/kafka/diverged/a',"
+           " 'tests/data/kafka/diverged/b') WHERE error IS NOT NULL",
+           "0|longer|a|48|0|NULL|[[48,97]]|[]|"
+           "{\"kafka\":null,\"hw-truncation\":null,\"kip-101\":null,\"kip-279\":null}\n"
+           "1|diverged|b|72|4|2|[[72,101]]|[[72,91]]|"
+           "{\"kafka\":72,\"hw-truncation\":82,\"kip-101\":null,\"kip-279\":72}\n0");
+}
+
 /* Sizes, offsets and epochs are the same, and one record is not. */
 static void one_byte_of_a_record_is_enough(void **state)
 {
@@ -431,6 +449,7 @@ int main(void)
         kafka_test(copies_that_are_the_same_say_so),
         kafka_test(the_longer_copy_is_ahead),
         kafka_test(an_unclean_election_leaves_two_histories),
+        kafka_test(real_brokers_cut_where_it_says),
         kafka_test(one_byte_of_a_record_is_enough),
         kafka_test(a_partition_may_be_on_one_side_only),
         kafka_test(a_log_start_that_moved_is_no_difference_above_it),
