@@ -297,6 +297,13 @@ static void what_cannot_be_read_is_a_row(void **state)
            "FROM " DIFF,
            "0|same|[]|10|0|NULL\n1|longer|[[0,1]]|0|1|1");
     expect(
+        f,
+        "SELECT \"partition\", verdict, dir_a IS NULL, dir_b, substr(error, 1, 14)"
+        " FROM kafka_diff('$D/a', '[\"$D/nothing\",\"$D/b/t-0\"]') ORDER BY 1",
+        with_directory(
+            f,
+            "NULL|NULL|1|$D/nothing|b: cannot open\n0|same|0|$D/b/t-0|NULL\n1|only_a|0|NULL|NULL"));
+    expect(
         f, "SELECT verdict, error FROM kafka_diff('$D/a/t-0', '$D/nothing')",
         with_directory(
             f, "error: KAFKA_STORAGE_ERROR: cannot open '$D/nothing': No such file or directory"));

@@ -18,8 +18,7 @@ enum { DIFF_ASK_AFTER = 1024 };
 
 struct kafka_diff {
     struct hw_kafka_directory b; /* Beside that of the statement's first path. */
-    bool is_list;
-    size_t next_a; /* Partitions whose rows are to come. */
+    size_t next_a;               /* Partitions whose rows are to come. */
     size_t next_b;
     struct ext_probe probe;
 };
@@ -277,6 +276,7 @@ static enum hw_status add_pair(struct kafka_fill *fill,
 static enum hw_status open_diff(struct kafka_fill *fill, struct hw_error *error)
 {
     struct kafka_diff *diff = hw_alloc_zeroed(&ext_allocator, sizeof *diff);
+    bool is_list;
 
     if (diff == NULL) {
         return hw_error_no_memory(error, "a comparison");
@@ -285,7 +285,7 @@ static enum hw_status open_diff(struct kafka_fill *fill, struct hw_error *error)
     diff->probe.db = fill->session->db;
     fill->state = diff;
     fill->close_state = close_diff;
-    return kafka_fill_open(fill, fill->arguments[0], &diff->b, &diff->is_list, error);
+    return kafka_fill_open(fill, fill->arguments[0], &diff->b, &is_list, error);
 }
 
 /* Whether each path is one partition, or a file of one: these are compared whatever their names. */

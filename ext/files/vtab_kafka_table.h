@@ -14,7 +14,8 @@
 
 #include "core/highwater.h"
 
-/* What one call fills in the rows of. */
+/* What one call fills in the rows of. All paths are one item, of a filler that asks to be called
+ * again until it is at their end. */
 enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
 
 /* Hidden columns of a table that are arguments, behind the path. */
