@@ -135,7 +135,7 @@ static enum hw_status copy_add_range(const struct hw_allocator *allocator,
     return status;
 }
 
-static int64_t size_of(int32_t size)
+static int64_t copy_size_of(int32_t size)
 {
     return size > 0 ? size : 0;
 }
@@ -148,8 +148,8 @@ static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw
 
     if (copy->is_open) {
         copy->records++;
-        copy->bytes +=
-            size_of(record->key_size) + size_of(record->value_size) + size_of(record->headers_size);
+        copy->bytes += copy_size_of(record->key_size) + copy_size_of(record->value_size) +
+                       copy_size_of(record->headers_size);
     } else {
         copy->records += copy->row->record_count > 0 ? copy->row->record_count : 0;
         copy->bytes += copy->row->entry.size_bytes;
@@ -160,7 +160,8 @@ static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw
 
 /* --------------------------------------------------------------------------------------- the two */
 
-static void note(struct hw_partition_diff *diff, enum hw_diff_verdict verdict, hw_offset_t offset)
+static void diff_note(struct hw_partition_diff *diff, enum hw_diff_verdict verdict,
+                      hw_offset_t offset)
 {
     if (verdict > diff->verdict) {
         diff->verdict = verdict;
@@ -183,7 +184,8 @@ static void note(struct hw_partition_diff *diff, enum hw_diff_verdict verdict, h
 }
 
 /* One copy has what the other one does not: above its start, from where on? */
-static enum hw_status take_only(struct hw_partition_diff *diff, int number, struct hw_error *error)
+static enum hw_status diff_take_only(struct hw_partition_diff *diff, int number,
+                                     struct hw_error *error)
 {
     struct hw_diff_copy *copy = &diff->copies[number];
     const struct hw_diff_copy *other = &diff->copies[1 - number];
@@ -191,21 +193,21 @@ static enum hw_status take_only(struct hw_partition_diff *diff, int number, stru
     hw_offset_t from = range.first > other->start ? range.first : other->start;
 
     if (other->partition == NULL || range.last < other->start) {
-        note(diff, HW_DIFF_START, from);
+        diff_note(diff, HW_DIFF_START, from);
     } else {
-        note(diff, from < other->end ? HW_DIFF_GAPS : HW_DIFF_LONGER, from);
+        diff_note(diff, from < other->end ? HW_DIFF_GAPS : HW_DIFF_LONGER, from);
     }
     return copy_count(diff->allocator, copy, error);
 }
 
 /* Both have something there, and not the same: what ends first is behind them then. */
-static enum hw_status take_different(struct hw_partition_diff *diff, struct hw_error *error)
+static enum hw_status diff_take_different(struct hw_partition_diff *diff, struct hw_error *error)
 {
     struct hw_offset_range a = copy_offsets(&diff->copies[0]);
     struct hw_offset_range b = copy_offsets(&diff->copies[1]);
     enum hw_status status = HW_OK;
 
-    note(diff, HW_DIFF_DIVERGED, a.first < b.first ? a.first : b.first);
+    diff_note(diff, HW_DIFF_DIVERGED, a.first < b.first ? a.first : b.first);
     if (a.last <= b.last) {
         status = copy_count(diff->allocator, &diff->copies[0], error);
     }
@@ -215,7 +217,7 @@ static enum hw_status take_different(struct hw_partition_diff *diff, struct hw_e
     return status;
 }
 
-static bool is_same_header(const struct hw_batch *a, const struct hw_batch *b)
+static bool diff_is_same_header(const struct hw_batch *a, const struct hw_batch *b)
 {
     return a->base_offset == b->base_offset && a->batch_length == b->batch_length &&
            a->leader_epoch == b->leader_epoch && a->magic == b->magic && a->crc == b->crc &&
@@ -225,13 +227,13 @@ static bool is_same_header(const struct hw_batch *a, const struct hw_batch *b)
            a->base_sequence == b->base_sequence && a->record_count == b->record_count;
 }
 
-static bool is_same_text(const uint8_t *a, int32_t a_size, const uint8_t *b, int32_t b_size)
+static bool diff_is_same_text(const uint8_t *a, int32_t a_size, const uint8_t *b, int32_t b_size)
 {
     return a_size == b_size && (a_size <= 0 || memcmp(a, b, (size_t)a_size) == 0);
 }
 
 /* Whether records at the same offset are the same, and from the same producer. */
-static bool is_same_record(const struct hw_diff_copy *a, const struct hw_diff_copy *b)
+static bool diff_is_same_record(const struct hw_diff_copy *a, const struct hw_diff_copy *b)
 {
     enum { KIND = HW_BATCH_CONTROL | HW_BATCH_TRANSACTIONAL };
     const struct hw_batch *a_batch = &a->row->entry.batch;
@@ -242,29 +244,30 @@ static bool is_same_record(const struct hw_diff_copy *a, const struct hw_diff_co
            a_batch->producer_id == b_batch->producer_id &&
            a_batch->producer_epoch == b_batch->producer_epoch &&
            a->record.timestamp == b->record.timestamp &&
-           is_same_text(a->record.key, a->record.key_size, b->record.key, b->record.key_size) &&
-           is_same_text(a->record.value, a->record.value_size, b->record.value,
-                        b->record.value_size) &&
-           is_same_text(a->record.headers, a->record.headers_size, b->record.headers,
-                        b->record.headers_size);
+           diff_is_same_text(a->record.key, a->record.key_size, b->record.key,
+                             b->record.key_size) &&
+           diff_is_same_text(a->record.value, a->record.value_size, b->record.value,
+                             b->record.value_size) &&
+           diff_is_same_text(a->record.headers, a->record.headers_size, b->record.headers,
+                             b->record.headers_size);
 }
 
 /* Both stand at a batch or record, and these overlap. */
-static enum hw_status compare(struct hw_partition_diff *diff, struct hw_error *error)
+static enum hw_status diff_compare(struct hw_partition_diff *diff, struct hw_error *error)
 {
     struct hw_diff_copy *a = &diff->copies[0];
     struct hw_diff_copy *b = &diff->copies[1];
     bool is_whole = !a->is_open && !b->is_open;
     enum hw_status status = HW_OK;
 
-    if (is_whole ? is_same_header(&a->row->entry.batch, &b->row->entry.batch)
-                 : a->is_open && b->is_open && is_same_record(a, b)) {
+    if (is_whole ? diff_is_same_header(&a->row->entry.batch, &b->row->entry.batch)
+                 : a->is_open && b->is_open && diff_is_same_record(a, b)) {
         a->is_due = b->is_due = true;
         return HW_OK;
     }
     if ((a->is_open && b->is_open) ||
         (is_whole && a->row->entry.batch.leader_epoch != b->row->entry.batch.leader_epoch)) {
-        return take_different(diff, error);
+        return diff_take_different(diff, error);
     }
     if (!a->is_open) {
         status = copy_open(a, error);
@@ -296,10 +299,10 @@ enum hw_status hw_partition_diff_next(struct hw_partition_diff *diff, bool *more
         return HW_OK;
     }
     if (b->row == NULL || (a->row != NULL && copy_offsets(a).last < copy_offsets(b).first)) {
-        return take_only(diff, 0, error);
+        return diff_take_only(diff, 0, error);
     }
     if (a->row == NULL || copy_offsets(b).last < copy_offsets(a).first) {
-        return take_only(diff, 1, error);
+        return diff_take_only(diff, 1, error);
     }
-    return compare(diff, error);
+    return diff_compare(diff, error);
 }

@@ -204,7 +204,8 @@ static enum hw_status read_copies(struct kafka_fill *fill,
     return HW_OK;
 }
 
-static enum hw_status walk(struct kafka_fill *fill, struct diff_row *row, struct hw_error *error)
+static enum hw_status walk_pair(struct kafka_fill *fill, struct diff_row *row,
+                                struct hw_error *error)
 {
     struct kafka_diff *diff = fill->state;
     bool checks_all = fill->columns >> DIFF_DAMAGED_A != 0;
@@ -245,7 +246,7 @@ static enum hw_status add_pair(struct kafka_fill *fill,
     fill->bytes_read = 0;
     status = read_copies(fill, partitions, &row, &side, error);
     if (status == HW_OK && wants_walk(fill)) {
-        status = walk(fill, &row, error);
+        status = walk_pair(fill, &row, error);
     }
     if (status == HW_OK || status == HW_IO || status == HW_NOT_FOUND) {
         kafka_rows_partition(rows, partitions[0] == NULL ? partitions[1] : partitions[0]);
