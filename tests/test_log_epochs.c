@@ -12,6 +12,7 @@
 
 #include "tests/support_log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FIRST_LOG "00000000000000000000.log"
@@ -138,6 +139,128 @@ static void epochs_above_the_log_start_are_completed(void **state)
     expect_epochs(t, "1:0 2:3");
 }
 
+/* Three segments of batches of 100 bytes: epoch 0 from offset 0 on, epoch 2 from 5 on. */
+static void fill(struct test_log *t)
+{
+    t->config.segment_bytes = 400;
+    t->config.index_interval_bytes = 150;
+    t->config.epochs_grow = true;
+    open_log(t);
+    for (int i = 0; i < 10; i++) {
+        struct hw_buffer batch;
+
+        hw_buffer_init(&batch, &hw_allocator_libc);
+        build_sized_batch(&batch, i, 0, 100);
+        hw_batch_set_leader_epoch(batch.bytes, i < 5 ? 0 : 2);
+        expect_ok(t, follow_bytes(t, &batch));
+        hw_buffer_release(&batch);
+    }
+    expect_segments(t, "0 4 8");
+}
+
+/* The epoch of the batch at an offset is another one. */
+static void damage_epoch(struct test_log *t, int offset, int32_t epoch)
+{
+    struct hw_buffer content;
+    char name[40];
+
+    (void)snprintf(name, sizeof name, "%020d.log", offset / 4 * 4);
+    hw_buffer_init(&content, &hw_allocator_libc);
+    file_read(t, name, &content);
+    hw_batch_set_leader_epoch(content.bytes + offset % 4 * 100, epoch);
+    file_write(t, name, content.bytes, content.size);
+    hw_buffer_release(&content);
+}
+
+static void expect_batch_epochs(struct test_log *t, const char *expected)
+{
+    struct hw_buffer content;
+    char text[20] = "";
+
+    hw_buffer_init(&content, &hw_allocator_libc);
+    for (hw_offset_t offset = 0; offset < hw_log_end(t->log); offset++) {
+        struct hw_batch batch;
+
+        content.size = 0;
+        expect_ok(t, hw_log_read(t->log, offset, INT64_MAX, 100, true, &content, &t->error));
+        assert_int_equal(hw_batch_parse(content.bytes, content.size, &batch), HW_BATCH_OK);
+        (void)snprintf(text + offset, 3, "%d", batch.leader_epoch);
+    }
+    assert_string_equal(text, expected);
+    hw_buffer_release(&content);
+}
+
+/* Their batches' checksums do not cover them; the checkpoint knows them. Case: F-26 */
+static void epochs_that_go_back_are_those_of_the_checkpoint_again(void **state)
+{
+    static const struct {
+        int offset;
+        int32_t epoch;
+        bool clean; /* Then only the last batch is looked at. */
+    } cases[] = {{6, 0, false}, {6, 1, false}, {6, -7, false}, {2, 9, false},
+                 {9, 0, false}, {9, 0, true},  {5, 1, false}};
+    struct test_log *t = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (t->log != NULL) {
+            assert_int_equal(test_log_teardown(state), 0);
+            assert_int_equal(test_log_setup(state), 0);
+            t = *state;
+        }
+        fill(t);
+        expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+        close_log(t);
+        damage_epoch(t, cases[i].offset, cases[i].epoch);
+        damage_epoch(t, 7, i == 6 ? 0 : 2);
+        t->load.clean = cases[i].clean;
+        t->load.recovery_point = 0;
+        open_log(t);
+        expect_batch_epochs(t, "0000022222");
+        expect_epochs(t, "0:0 2:5");
+        assert_int_equal(t->recovery.mend_count, 1);
+        assert_non_null(strstr(t->recovery.mends[0].problem, "leader epochs go back at offset "));
+        assert_int_equal(expect_all_readable(t), 10);
+        crash_and_reopen(t);
+        assert_int_equal(t->recovery.mend_count, 0);
+    }
+}
+
+/* Without it a batch gets that of the one before. Case: F-26 */
+static void epochs_that_go_back_do_not_without_a_checkpoint(void **state)
+{
+    struct test_log *t = *state;
+
+    fill(t);
+    close_log(t);
+    damage_epoch(t, 7, 1);
+    file_remove(t, "leader-epoch-checkpoint");
+    t->load.recovery_point = 0;
+    open_log(t);
+    expect_batch_epochs(t, "0000022222");
+    expect_epochs(t, "0:0 2:5");
+}
+
+/* Where no protocol compares them; and where the checkpoint, too, has seen them go back: so they
+ * were written under a protocol that did not. Case: F-26 */
+static void epochs_that_may_go_back_are_left(void **state)
+{
+    struct test_log *t = *state;
+
+    open_log(t);
+    expect_ok(t, follow(t, 0, 1, 0, 0));
+    expect_ok(t, follow(t, 1, 1, 1, 0));
+    expect_ok(t, follow(t, 2, 1, 0, 0));
+    expect_ok(t, hw_log_clean_stop(t->log, &t->error));
+    for (int grow = 1; grow >= 0; grow--) {
+        close_log(t);
+        t->load.recovery_point = 0;
+        t->config.epochs_grow = grow == 1;
+        open_log(t);
+        expect_batch_epochs(t, "010");
+        assert_int_equal(t->recovery.mend_count, grow);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
@@ -148,6 +271,9 @@ int main(void)
         TEST(an_epoch_of_a_lost_batch_is_dropped),
         TEST(epochs_below_the_log_start_are_collapsed),
         TEST(epochs_above_the_log_start_are_completed),
+        TEST(epochs_that_go_back_are_those_of_the_checkpoint_again),
+        TEST(epochs_that_go_back_do_not_without_a_checkpoint),
+        TEST(epochs_that_may_go_back_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,7 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
     topic->settings = hw_config_settings(&cluster->configs, &topic->configs);
     topic->log_config = hw_config_log(&cluster->configs, &topic->configs);
     topic->log_config.takes_any_sequence = cluster->variant->check_producer != NULL;
+    topic->log_config.epochs_grow = cluster->variant->sends_epochs;
     for (int32_t p = 0; p < topic->partition_count; p++) {
         struct hw_partition *partition = &topic->partitions[p];
 

@@ -60,6 +60,7 @@ struct hw_log_config {
     bool compacted;          /* cleanup.policy has "compact": records need a key. */
     int transaction_version; /* transaction.version */
     bool takes_any_sequence; /* The protocol has judged the producer, by rules of its own. */
+    bool epochs_grow;        /* The protocol compares leader epochs: none goes back. */
     bool recompresses;       /* compression.type is not "producer": */
     enum hw_codec codec;     /* the leader stores batches in this one. */
     int64_t retention_ms;    /* -1: keep for ever. */
@@ -110,7 +111,8 @@ void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, 
  * there may be damaged in any way: after an unclean stop everything from the recovery point's
  * segment on is read and cut behind the last batch that is whole and has a good checksum; indexes
  * are rebuilt where they are missing or wrong; a bad epoch checkpoint is rebuilt from the batches.
- * The log never ends below what is good. A full disk is no reason not to open: what is derived
+ * The log never ends below what is good. Where epochs are to grow and one that was read goes back,
+ * though the checksum does not cover it, batches get those of the checkpoint again. A full disk is no reason not to open: what is derived
  * from the .log is then written later.
  *
  * Stricter than Kafka: offsets must increase; after a clean stop too, a tail that is no whole batch

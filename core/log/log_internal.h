@@ -151,6 +151,15 @@ enum hw_status hw_log_check_batch_size(const struct hw_log *log, const struct hw
 enum hw_status hw_log_check_segment_size(const struct hw_log *log, const struct hw_batch *batch,
                                          struct hw_error *error);
 
+/*
+ * Epochs went back from batch to batch, for the last time at `until`: let the batches up to there have
+ * those of `noted`, the checkpoint, where it has one that does not go back itself; without one that of
+ * the batch before. The log's epochs are then those of its batches. *count says how many were changed.
+ * Reads the headers of the whole log. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
+ */
+enum hw_status hw_log_restore_epochs(struct hw_log *log, const struct hw_epoch_cache *noted,
+                                     hw_offset_t until, int64_t *count, struct hw_error *error);
+
 /* Whether the log stores these batches of one producer, which have one codec, in another. */
 bool hw_log_recompresses(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes);
 

@@ -3,68 +3,20 @@
  * Opening a log: tidy the directory, open the segments, recover what was not closed cleanly, and
  * find out the log's state. Source: LogLoader.load (kafka formats 7.2).
  */
-#include "core/log/log_internal.h"
+#include "core/log/log_load_internal.h"
 
 #include "core/base/assert.h"
 #include "core/base/uuid.h"
 #include "core/format/partition_metadata.h"
-#include "core/log/checkpoint_file.h"
 #include "core/log/directory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* One opening in progress. */
-struct loader {
-    struct hw_log *log;
-    const struct hw_log_load *load;
-    hw_time_ms_t now_ms;
-    struct hw_log_recovery *recovery;
-    bool epochs_are_lost;   /* The checkpoint is missing, damaged or too old. */
-    size_t first_recovered; /* Number of the first segment that was recovered; count if none. */
-    bool has_producers;     /* A batch that was recovered has a producer id. */
-};
-
-/* Note that a file of segment number `i` was mended. */
-static void note_segment_file(struct loader *loader, size_t i, const char *suffix,
-                              const char *problem, const char *action)
-{
-    char file[sizeof loader->recovery->mends[0].file];
-
-    (void)snprintf(file, sizeof file, "%020" PRId64 "%s",
-                   hw_segment_base_offset(loader->log->segments[i]), suffix);
-    hw_log_recovery_mended(loader->recovery, file, problem, action, 0, HW_OFFSET_NONE);
-}
-
-/* Keep the first damage for the report. */
-static void note_damage(struct loader *loader, const char *text)
-{
-    struct hw_log_recovery *recovery = loader->recovery;
-
-    if (recovery->detail[0] == '\0') {
-        (void)snprintf(recovery->detail, sizeof recovery->detail, "%.*s",
-                       (int)sizeof recovery->detail - 1, text);
-    }
-}
-
-/*
- * What can be made again from the .log is not needed for opening it: where it cannot be written,
- * most likely because the disk is full, it stays in memory and is written before it is needed.
- */
-static enum hw_status forgive(struct loader *loader, enum hw_status status,
-                              const struct hw_error *error)
-{
-    if (status == HW_IO) {
-        note_damage(loader, error->message);
-        status = HW_OK;
-    }
-    return status;
-}
-
 /* The topic id of a new directory is written, that of an old one must be the same. A file that
  * cannot be read is written again. */
-static enum hw_status load_metadata(struct loader *loader, struct hw_error *error)
+static enum hw_status load_metadata(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     const struct hw_uuid *expected = &loader->load->topic_id;
@@ -86,7 +38,7 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
                             expected_text);
     }
     if (status == HW_CORRUPT) {
-        note_damage(loader, error->message);
+        hw_log_loader_note_damage(loader, error->message);
         hw_log_recovery_mended(loader->recovery, "partition.metadata", error->message,
                                "written again", 0, HW_OFFSET_NONE);
     }
@@ -96,62 +48,11 @@ static enum hw_status load_metadata(struct loader *loader, struct hw_error *erro
     log->lacks_sync = true;
     log->names_are_durable = false;
     status = hw_partition_metadata_write(log->owner.store, path, expected, error);
-    return forgive(loader, status, error);
-}
-
-static enum hw_status load_epochs(struct loader *loader, struct hw_error *error)
-{
-    struct hw_log *log = loader->log;
-    char path[HW_PATH_MAX];
-    enum hw_status status =
-        hw_path_join(path, log->owner.directory, "leader-epoch-checkpoint", error);
-
-    if (status == HW_OK) {
-        status = hw_epoch_checkpoint_read(log->owner.store, path, &log->epochs, error);
-    }
-    log->epochs_are_on_disk = status == HW_OK || status == HW_NOT_FOUND;
-    log->has_epoch_file = status != HW_NOT_FOUND;
-    if (status == HW_CORRUPT) {
-        note_damage(loader, error->message);
-        hw_log_recovery_mended(loader->recovery, "leader-epoch-checkpoint", error->message,
-                               "made again from the batches", 0, HW_OFFSET_NONE);
-    }
-    if (status == HW_CORRUPT || status == HW_NOT_FOUND) {
-        loader->epochs_are_lost = true;
-        status = HW_OK;
-    }
-    return status;
-}
-
-/* Take a batch's epoch into the cache. As in Kafka, here only a greater one counts; -1 is none. */
-static enum hw_status learn_epoch(void *context, const struct hw_batch *batch, int64_t position,
-                                  struct hw_error *error)
-{
-    struct hw_log *log = context;
-    bool changed = false;
-    enum hw_status status = HW_OK;
-
-    (void)position;
-    if (batch->leader_epoch > hw_epoch_cache_latest_epoch(&log->epochs)) {
-        status = hw_epoch_cache_assign(&log->epochs, batch->leader_epoch, batch->base_offset,
-                                       &changed, error);
-    }
-    log->epochs_are_on_disk = log->epochs_are_on_disk && !changed;
-    return status;
-}
-
-/* The same, and whether a producer with an id wrote it. */
-static enum hw_status learn_batch(void *context, const struct hw_batch *batch, int64_t position,
-                                  struct hw_error *error)
-{
-    struct loader *loader = context;
-
-    loader->has_producers = loader->has_producers || batch->producer_id >= 0;
-    return learn_epoch(loader->log, batch, position, error);
+    return hw_log_loader_forgive(loader, status, error);
 }
 
 /* Open every .log of the directory. */
-static enum hw_status open_segments(struct loader *loader, const struct hw_name_list *names,
+static enum hw_status open_segments(struct hw_log_loader *loader, const struct hw_name_list *names,
                                     struct hw_error *error)
 {
     struct hw_log *log = loader->log;
@@ -207,24 +108,28 @@ static enum hw_status remove_empty_segments(struct hw_log *log, struct hw_error 
 
 /* Recover segment number `i`, and remove those behind it if it had to be cut: they would not join
  * on. */
-static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset_t limit,
+static enum hw_status recover_segment(struct hw_log_loader *loader, size_t i, hw_offset_t limit,
                                       struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     int64_t cut_before = loader->recovery->bytes_cut;
     size_t count_before = log->count;
-    enum hw_status status =
-        hw_segment_recover(log->segments[i], limit, learn_batch, loader, loader->recovery, error);
+    enum hw_status status;
 
-    if (status == HW_OK) {
-        status = forgive(loader, hw_segment_write_indexes(log->segments[i], false, error), error);
-    }
     if (i < loader->first_recovered) {
         loader->first_recovered = i;
+        loader->last_epoch = hw_epoch_cache_epoch_for_offset(
+            &loader->noted, hw_segment_base_offset(log->segments[i]));
+    }
+    status = hw_segment_recover(log->segments[i], limit, hw_log_learn_batch, loader,
+                                loader->recovery, error);
+    if (status == HW_OK) {
+        status = hw_log_loader_forgive(
+            loader, hw_segment_write_indexes(log->segments[i], false, error), error);
     }
     if (status == HW_OK && loader->recovery->bytes_cut > cut_before) {
         for (size_t later = i + 1; later < log->count; later++) {
-            note_segment_file(loader, later, ".log", "lies behind a cut", "deleted");
+            hw_log_loader_note_segment(loader, later, ".log", "lies behind a cut", "deleted");
         }
         status = hw_log_remove_segments_from(log, i + 1, error);
         loader->recovery->segments_deleted += (int32_t)(count_before - log->count);
@@ -235,7 +140,7 @@ static enum hw_status recover_segment(struct loader *loader, size_t i, hw_offset
 static const char index_problem[] = "it or its .timeindex is missing or does not fit the .log";
 
 /* A segment that is to be trusted but for its indexes. */
-static enum hw_status check_segment(struct loader *loader, size_t i, bool usable,
+static enum hw_status check_segment(struct hw_log_loader *loader, size_t i, bool usable,
                                     struct hw_error *error)
 {
     struct hw_log *log = loader->log;
@@ -248,26 +153,26 @@ static enum hw_status check_segment(struct loader *loader, size_t i, bool usable
         hw_epoch_t last_epoch;
 
         status = hw_segment_find_end(segment, &last_epoch, &is_clean, error);
-        if (last_epoch > hw_epoch_cache_latest_epoch(&log->epochs)) {
-            loader->epochs_are_lost = true; /* The checkpoint is older than the log. */
-        }
+        hw_log_learn_end(loader, is_clean ? hw_segment_next_offset(segment) - 1 : HW_OFFSET_NONE,
+                         last_epoch);
     }
     if (status != HW_OK || is_clean) {
         return status;
     }
     loader->recovery->indexes_rebuilt++;
     if (!usable) {
-        note_segment_file(loader, i, ".index", index_problem, "rebuilt from the .log");
+        hw_log_loader_note_segment(loader, i, ".index", index_problem, "rebuilt from the .log");
     }
     if (is_active) {
         return recover_segment(loader, i, INT64_MAX, error);
     }
     status = hw_segment_rebuild_indexes(segment, error);
-    return status == HW_OK ? forgive(loader, hw_segment_write_indexes(segment, false, error), error)
+    return status == HW_OK ? hw_log_loader_forgive(
+                                 loader, hw_segment_write_indexes(segment, false, error), error)
                            : status;
 }
 
-static enum hw_status load_segments(struct loader *loader, struct hw_error *error)
+static enum hw_status load_segments(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     size_t recover_from =
@@ -288,7 +193,8 @@ static enum hw_status load_segments(struct loader *loader, struct hw_error *erro
         } else {
             if (!usable) {
                 loader->recovery->indexes_rebuilt++;
-                note_segment_file(loader, i, ".index", index_problem, "rebuilt from the .log");
+                hw_log_loader_note_segment(loader, i, ".index", index_problem,
+                                           "rebuilt from the .log");
             }
             status = recover_segment(loader, i, limit, error);
         }
@@ -297,7 +203,7 @@ static enum hw_status load_segments(struct loader *loader, struct hw_error *erro
 }
 
 /* There is always a segment. */
-static enum hw_status make_first_segment(struct loader *loader, struct hw_error *error)
+static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     struct hw_segment *segment;
@@ -318,7 +224,7 @@ static enum hw_status make_first_segment(struct loader *loader, struct hw_error 
 }
 
 /* Log start, high watermark, recovery point. */
-static enum hw_status settle_offsets(struct loader *loader, struct hw_error *error)
+static enum hw_status settle_offsets(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     const struct hw_log_load *load = loader->load;
@@ -349,7 +255,7 @@ static enum hw_status settle_offsets(struct loader *loader, struct hw_error *err
 }
 
 /* Keep the snapshots that are of this log, and know what they and the batches behind them say. */
-static enum hw_status settle_producers(struct loader *loader, struct hw_error *error)
+static enum hw_status settle_producers(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     hw_offset_t end = hw_log_end(log);
@@ -369,52 +275,8 @@ static enum hw_status settle_producers(struct loader *loader, struct hw_error *e
                : status;
 }
 
-/*
- * Whether the first batch has no epoch: the checkpoint was written for a log start that itself did
- * not reach the disk (R7.17).
- */
-static enum hw_status first_batch_lacks_epoch(const struct hw_log *log, bool *lacks,
-                                              struct hw_error *error)
-{
-    struct hw_segment *first = log->segments[hw_log_floor_segment(log, log->start)];
-    struct hw_batch batch;
-    int64_t position;
-    enum hw_status status = HW_OK;
-
-    *lacks = false;
-    if (log->epochs.count > 0 && log->epochs.entries[0].start_offset > log->start) {
-        status = hw_segment_find_batch(first, log->start, &batch, &position, error);
-        *lacks = status == HW_OK && position < hw_segment_size_bytes(first) &&
-                 batch.base_offset < log->epochs.entries[0].start_offset;
-    }
-    return status == HW_CORRUPT ? HW_OK : status;
-}
-
-/* Make the epochs again if there are none for the data, and fit them to the log's ends. */
-static enum hw_status settle_epochs(struct loader *loader, struct hw_error *error)
-{
-    struct hw_log *log = loader->log;
-    bool lacks_first;
-    enum hw_status status = first_batch_lacks_epoch(log, &lacks_first, error);
-    bool is_lost = loader->epochs_are_lost || log->epochs.count == 0;
-
-    if (status == HW_OK && (lacks_first || (is_lost && loader->first_recovered > 0))) {
-        hw_epoch_cache_clear(&log->epochs);
-        for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-            status = hw_segment_walk(log->segments[i], learn_epoch, log, error);
-        }
-    }
-    if (hw_epoch_cache_truncate_from_end(&log->epochs, hw_log_end(log))) {
-        log->epochs_are_on_disk = false;
-    }
-    if (hw_epoch_cache_truncate_from_start(&log->epochs, log->start)) {
-        log->epochs_are_on_disk = false;
-    }
-    return status == HW_OK ? forgive(loader, hw_log_write_epochs(log, error), error) : status;
-}
-
 /* What lies in the directory, by listing and reading it. */
-static enum hw_status load_files(struct loader *loader, struct hw_error *error)
+static enum hw_status load_files(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     struct hw_name_list names = {.allocator = log->owner.allocator};
@@ -424,7 +286,7 @@ static enum hw_status load_files(struct loader *loader, struct hw_error *error)
         status = load_metadata(loader, error);
     }
     if (status == HW_OK) {
-        status = load_epochs(loader, error);
+        status = hw_log_load_epochs(loader, error);
     }
     if (status == HW_OK) {
         status = open_segments(loader, &names, error);
@@ -461,7 +323,7 @@ static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
     return status;
 }
 
-static enum hw_status load_directory(struct loader *loader, struct hw_error *error)
+static enum hw_status load_directory(struct hw_log_loader *loader, struct hw_error *error)
 {
     enum hw_status status = make_directory(loader->log, error);
 
@@ -477,7 +339,7 @@ static enum hw_status load_directory(struct loader *loader, struct hw_error *err
     if (status == HW_OK) {
         status = settle_producers(loader, error);
     }
-    return status == HW_OK ? settle_epochs(loader, error) : status;
+    return status == HW_OK ? hw_log_settle_epochs(loader, error) : status;
 }
 
 enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
@@ -485,7 +347,8 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
                            const struct hw_log_load *load, hw_time_ms_t now_ms, struct hw_log **log,
                            struct hw_log_recovery *recovery, struct hw_error *error)
 {
-    struct loader loader = {.load = load, .now_ms = now_ms, .recovery = recovery};
+    struct hw_log_loader loader = {
+        .load = load, .now_ms = now_ms, .recovery = recovery, .goes_back_at = HW_OFFSET_NONE};
     struct hw_log *made = hw_alloc(allocator, sizeof *made);
     enum hw_status status;
 
@@ -498,6 +361,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
                             .names_are_durable = load->clean,
                             .directory_is_new = !load->clean};
     hw_epoch_cache_init(&made->epochs, allocator);
+    hw_epoch_cache_init(&loader.noted, allocator);
     hw_producer_state_init(&made->producers, allocator);
     hw_transaction_index_init(&made->transactions, allocator);
     hw_buffer_init(&made->appends, allocator);
@@ -506,6 +370,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
     loader.log = made;
     status = made->directory == NULL ? hw_error_no_memory(error, "the directory of a log")
                                      : load_directory(&loader, error);
+    hw_epoch_cache_release(&loader.noted);
     if (status != HW_OK) {
         hw_log_close(made);
         return status;

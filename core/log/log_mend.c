@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/log/log.h"
+/* What opening has mended, for the report. */
+#include "core/log/log_load_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
@@ -16,4 +18,34 @@ void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, 
         (struct hw_log_mend){.action = action, .bytes_cut = bytes_cut, .first_lost = first_lost};
     (void)snprintf(mend->file, sizeof mend->file, "%s", file);
     (void)snprintf(mend->problem, sizeof mend->problem, "%s", problem);
+}
+
+void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const char *suffix,
+                                const char *problem, const char *action)
+{
+    char file[sizeof loader->recovery->mends[0].file];
+
+    (void)snprintf(file, sizeof file, "%020" PRId64 "%s",
+                   hw_segment_base_offset(loader->log->segments[i]), suffix);
+    hw_log_recovery_mended(loader->recovery, file, problem, action, 0, HW_OFFSET_NONE);
+}
+
+void hw_log_loader_note_damage(struct hw_log_loader *loader, const char *text)
+{
+    struct hw_log_recovery *recovery = loader->recovery;
+
+    if (recovery->detail[0] == '\0') {
+        (void)snprintf(recovery->detail, sizeof recovery->detail, "%.*s",
+                       (int)sizeof recovery->detail - 1, text);
+    }
+}
+
+enum hw_status hw_log_loader_forgive(struct hw_log_loader *loader, enum hw_status status,
+                                     const struct hw_error *error)
+{
+    if (status == HW_IO) {
+        hw_log_loader_note_damage(loader, error->message);
+        status = HW_OK;
+    }
+    return status;
 }
