@@ -113,6 +113,54 @@ static void a_file_is_copied_when_it_is_written(void **state)
     expect_lower_unchanged(o);
 }
 
+/* However large it is. */
+static void a_file_that_is_cut_or_renamed_is_not_copied(void **state)
+{
+    struct overlay *o = *state;
+    struct hw_buffer large;
+    struct hw_path_look look;
+    struct hw_file *file;
+    int64_t size;
+    size_t before;
+
+    hw_buffer_init(&large, &o->heap.allocator);
+    ok(hw_buffer_reserve(&large, 1 << 20, &o->error));
+    memset(large.bytes, 'x', 1 << 20);
+    memset(large.bytes, 'a', 4);
+    ok(hw_store_replace(o->lower, "/d/large", large.bytes, 1 << 20, &o->error));
+    hw_buffer_release(&large);
+    before = o->heap.bytes_in_use;
+
+    ok(hw_store_rename(o->store, "/d/large", "/d/b", &o->error));
+    ok(hw_store_open(o->store, "/d/b", HW_OPEN_EXISTING, &file, &o->error));
+    ok(hw_file_truncate(file, 1000, &o->error));
+    ok(hw_file_truncate(file, 4, &o->error));
+    ok(hw_file_size(file, &size, &o->error));
+    assert_int_equal(size, 4);
+    assert_true(o->heap.bytes_in_use < before + 10000);
+    expect_content(o, o->store, "/d/b", "aaaa");
+    ok(hw_store_look(o->store, "/d/b", &look, &o->error));
+    assert_int_equal(look.size_bytes, 4);
+    expect_names(o, o->store, "/d", "a b e ");
+
+    /* It is what any file is. */
+    ok(hw_store_rename(o->store, "/d/b", "/d/c", &o->error));
+    expect_names(o, o->store, "/d", "a c e ");
+    ok(hw_store_replace(o->store, "/d/b", "new", 3, &o->error));
+    ok(hw_store_rename(o->store, "/d/c", "/d/b", &o->error));
+    expect_content(o, o->store, "/d/b", "aaaa");
+    hw_file_close(file);
+    ok(hw_store_open(o->store, "/d/b", HW_OPEN_EXISTING, &file, &o->error));
+    ok(hw_file_truncate(file, 6, &o->error)); /* Longer: it is copied, zeros behind it. */
+    ok(hw_file_write_at(file, 4, "bc", 2, &o->error));
+    hw_file_close(file);
+    expect_content(o, o->store, "/d/b", "aaaabc");
+    ok(hw_store_remove(o->store, "/d/b", &o->error));
+    expect_names(o, o->store, "/d", "a e ");
+    ok(hw_store_remove(o->lower, "/d/large", &o->error));
+    expect_lower_unchanged(o);
+}
+
 static void names_are_those_of_both(void **state)
 {
     struct overlay *o = *state;
@@ -161,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_copied_when_it_is_written),
+        TEST(a_file_that_is_cut_or_renamed_is_not_copied),
         TEST(names_are_those_of_both),
         TEST(a_renamed_file_takes_its_content_along),
         TEST(a_directory_that_was_removed_is_empty_when_it_is_made_again),

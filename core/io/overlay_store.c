@@ -5,6 +5,7 @@
 #include "core/base/buffer.h"
 #include "core/base/memory.h"
 #include "core/io/memory_store.h"
+#include "core/io/overlay_links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,10 @@ struct overlay_store {
     struct hw_store *lower;
     struct hw_store *upper;
     hw_overlay_probe *probe;
-    struct hw_name_list removed; /* Paths whose files below are not seen. */
-    uint64_t changes;            /* Grows with each file that the upper store gets. */
+    struct hw_name_list removed;   /* Paths whose files below are not seen. */
+    struct hw_overlay_links links; /* Those are, whatever was removed. */
+    uint64_t
+        changes; /* Grows with each file that comes into the upper store, and with each link. */
 };
 
 struct overlay_file {
@@ -25,6 +28,7 @@ struct overlay_file {
     struct hw_file *under; /* In the upper store, or the lower one, there for reading. */
     char *path;
     uint64_t seen; /* The store's changes when it was last looked whether it is in the upper one. */
+    int64_t size_max; /* Of what is below, so much is seen. */
     bool is_upper;
     bool is_writable;
 };
@@ -41,12 +45,29 @@ static bool overlay_is_removed(const struct overlay_store *store, const char *pa
     return false;
 }
 
+/* Let what is seen at `path`, which lies below, be seen at `to`, up to `size_max`. */
+static enum hw_status overlay_link(struct overlay_store *store, const char *path, const char *to,
+                                   int64_t size_max, struct hw_error *error)
+{
+    store->changes++;
+    return hw_overlay_links_set(&store->links, path, to, size_max, error);
+}
+
 /* What the lower store still has under that name. */
 static enum hw_status overlay_look_below(struct overlay_store *store, const char *path,
                                          struct hw_path_look *look, struct hw_error *error)
 {
+    const struct hw_overlay_link *link = hw_overlay_links_find(&store->links, path);
+    enum hw_status status = HW_OK;
+
     *look = (struct hw_path_look){.exists = false};
-    return overlay_is_removed(store, path) ? HW_OK : hw_store_look(store->lower, path, look, error);
+    if (link != NULL || !overlay_is_removed(store, path)) {
+        status = hw_store_look(store->lower, link == NULL ? path : link->from, look, error);
+    }
+    if (status == HW_OK && link != NULL && look->size_bytes > link->size_max) {
+        look->size_bytes = link->size_max;
+    }
+    return status;
 }
 
 static enum hw_status overlay_look(struct hw_store *base, const char *path,
@@ -83,11 +104,16 @@ static enum hw_status overlay_make_parents(struct overlay_store *store, const ch
 static enum hw_status overlay_copy_up(struct overlay_store *store, const char *path,
                                       struct hw_error *error)
 {
+    const struct hw_overlay_link *link = hw_overlay_links_find(&store->links, path);
     struct hw_buffer content;
     enum hw_status status;
 
     hw_buffer_init(&content, store->allocator);
-    status = hw_store_read_whole(store->lower, path, SIZE_MAX, &content, error);
+    status = hw_store_read_whole(store->lower, link == NULL ? path : link->from, SIZE_MAX, &content,
+                                 error);
+    if (status == HW_OK && link != NULL && content.size > (uint64_t)link->size_max) {
+        content.size = (size_t)link->size_max;
+    }
     if (status == HW_OK) {
         status = overlay_make_parents(store, path, error);
     }
@@ -100,6 +126,14 @@ static enum hw_status overlay_copy_up(struct overlay_store *store, const char *p
 }
 
 /* --------------------------------------------------------------------------------------- files */
+
+/* How much of a file is seen that is not in the upper store. */
+static int64_t overlay_size_max(const struct overlay_store *store, const char *path)
+{
+    const struct hw_overlay_link *link = hw_overlay_links_find(&store->links, path);
+
+    return link == NULL ? INT64_MAX : link->size_max;
+}
 
 /* Go on in the upper store, if the file has come there. */
 static enum hw_status overlay_refresh(struct overlay_file *file, struct hw_error *error)
@@ -122,6 +156,7 @@ static enum hw_status overlay_refresh(struct overlay_file *file, struct hw_error
         }
     }
     file->seen = store->changes;
+    file->size_max = file->is_upper ? INT64_MAX : overlay_size_max(store, file->path);
     return status;
 }
 
@@ -145,9 +180,12 @@ static enum hw_status overlay_read_at(struct hw_file *base, int64_t position, vo
 {
     struct overlay_file *file = (struct overlay_file *)base;
     enum hw_status status = overlay_refresh(file, error);
+    int64_t left = file->size_max > position ? file->size_max - position : 0;
 
-    return status == HW_OK ? hw_file_read_at(file->under, position, bytes, size, got, error)
-                           : status;
+    return status == HW_OK
+               ? hw_file_read_at(file->under, position, bytes,
+                                 (uint64_t)left < size ? (size_t)left : size, got, error)
+               : status;
 }
 
 static enum hw_status overlay_write_at(struct hw_file *base, int64_t position, const void *bytes,
@@ -165,7 +203,13 @@ static enum hw_status overlay_size(struct hw_file *base, int64_t *size_bytes,
     struct overlay_file *file = (struct overlay_file *)base;
     enum hw_status status = overlay_refresh(file, error);
 
-    return status == HW_OK ? hw_file_size(file->under, size_bytes, error) : status;
+    if (status == HW_OK) {
+        status = hw_file_size(file->under, size_bytes, error);
+    }
+    if (status == HW_OK && *size_bytes > file->size_max) {
+        *size_bytes = file->size_max;
+    }
+    return status;
 }
 
 static enum hw_status overlay_truncate(struct hw_file *base, int64_t size_bytes,
@@ -175,8 +219,13 @@ static enum hw_status overlay_truncate(struct hw_file *base, int64_t size_bytes,
     int64_t now = -1;
     enum hw_status status = overlay_size(base, &now, error);
 
-    /* An open log is cut to the size that it has, which need not copy it. */
-    if (status == HW_OK && (now != size_bytes || !file->is_writable)) {
+    /* A file that becomes shorter need not be copied. */
+    if (status == HW_OK && file->is_writable && !file->is_upper && size_bytes <= now) {
+        return size_bytes == now
+                   ? HW_OK
+                   : overlay_link(file->store, file->path, file->path, size_bytes, error);
+    }
+    if (status == HW_OK) {
         status = overlay_prepare(file, error);
         status = status == HW_OK ? hw_file_truncate(file->under, size_bytes, error) : status;
     }
@@ -223,7 +272,10 @@ static enum hw_status overlay_open_under(struct overlay_store *store, const char
     }
     *is_upper = !lower.exists || mode == HW_OPEN_TRUNCATE;
     if (!*is_upper) {
-        return hw_store_open(store->lower, path, HW_OPEN_READ, under, error);
+        const struct hw_overlay_link *link = hw_overlay_links_find(&store->links, path);
+
+        return hw_store_open(store->lower, link == NULL ? path : link->from, HW_OPEN_READ, under,
+                             error);
     }
     if (!upper.exists && (mode == HW_OPEN_OR_CREATE || mode == HW_OPEN_TRUNCATE)) {
         status = overlay_make_parents(store, path, error);
@@ -250,6 +302,7 @@ static enum hw_status overlay_open(struct hw_store *base, const char *path, enum
                  ? hw_error_no_memory(error, "an open file")
                  : overlay_open_under(store, path, mode, &file->under, &file->is_upper, error);
     file->seen = store->changes;
+    file->size_max = file->is_upper ? INT64_MAX : overlay_size_max(store, path);
     if (status != HW_OK) {
         overlay_close(&file->base);
         return status;
@@ -259,6 +312,35 @@ static enum hw_status overlay_open(struct hw_store *base, const char *path, enum
 }
 
 /* ---------------------------------------------------------------------------------- directories */
+
+/* What is below is not seen at `path` any more. */
+static enum hw_status overlay_hide_below(struct overlay_store *store, const char *path,
+                                         struct hw_error *error)
+{
+    enum hw_status status = hw_name_list_add(&store->removed, path, error);
+
+    if (status == HW_OK) {
+        hw_overlay_links_drop(&store->links, path);
+        store->changes++;
+    }
+    return status;
+}
+
+/* A file that lies below gets a name there is not, or one that is taken. */
+static enum hw_status overlay_rename_below(struct overlay_store *store, const char *from,
+                                           const char *to, struct hw_error *error)
+{
+    struct hw_path_look replaced;
+    enum hw_status status = hw_store_look(store->upper, to, &replaced, error);
+
+    if (status == HW_OK) {
+        status = overlay_link(store, from, to, INT64_MAX, error);
+    }
+    if (status == HW_OK && replaced.exists) {
+        status = hw_store_remove(store->upper, to, error);
+    }
+    return status == HW_OK ? overlay_hide_below(store, from, error) : status;
+}
 
 static enum hw_status overlay_rename(struct hw_store *base, const char *from, const char *to,
                                      struct hw_error *error)
@@ -274,17 +356,20 @@ static enum hw_status overlay_rename(struct hw_store *base, const char *from, co
     if (status == HW_OK && lower.exists && lower.is_directory) {
         return hw_error_set(error, HW_IO, "'%.300s' is in a directory that is only read", from);
     }
-    if (status == HW_OK && lower.exists && !upper.exists) {
-        status = overlay_copy_up(store, from, error);
-    }
     if (status == HW_OK) {
         status = overlay_make_parents(store, to, error);
     }
-    if (status == HW_OK && lower.exists) {
-        status = hw_name_list_add(&store->removed, from, error);
+    if (status == HW_OK && lower.exists && !upper.exists) {
+        return overlay_rename_below(store, from, to, error);
     }
-    store->changes++;
-    return status == HW_OK ? hw_store_rename(store->upper, from, to, error) : status;
+    if (status == HW_OK) {
+        status = hw_store_rename(store->upper, from, to, error);
+    }
+    if (status == HW_OK) {
+        hw_overlay_links_drop(&store->links, to);
+        store->changes++;
+    }
+    return status == HW_OK && lower.exists ? overlay_hide_below(store, from, error) : status;
 }
 
 static enum hw_status overlay_remove(struct hw_store *base, const char *path,
@@ -301,8 +386,7 @@ static enum hw_status overlay_remove(struct hw_store *base, const char *path,
     if (status == HW_OK && (upper.exists || !lower.exists)) {
         status = hw_store_remove(store->upper, path, error);
     }
-    return status == HW_OK && lower.exists ? hw_name_list_add(&store->removed, path, error)
-                                           : status;
+    return status == HW_OK && lower.exists ? overlay_hide_below(store, path, error) : status;
 }
 
 static int overlay_compare_names(const void *a, const void *b)
@@ -350,7 +434,7 @@ static enum hw_status overlay_list(struct hw_store *base, const char *path,
     if (status == HW_OK && lower.exists) {
         status = overlay_list_below(store, path, names, error);
     }
-    return status;
+    return status == HW_OK ? hw_overlay_links_list(&store->links, path, names, error) : status;
 }
 
 static enum hw_status overlay_make_directory(struct hw_store *base, const char *path,
@@ -402,6 +486,7 @@ static void overlay_destroy(struct hw_store *base)
     struct overlay_store *store = (struct overlay_store *)base;
 
     hw_name_list_release(&store->removed);
+    hw_overlay_links_release(&store->links);
     hw_store_destroy(store->upper);
     hw_store_destroy(store->lower);
     hw_free(store->allocator, store, sizeof *store);
@@ -434,6 +519,7 @@ enum hw_status hw_overlay_store_create(const struct hw_allocator *allocator, str
     made->lower = lower;
     made->probe = probe;
     made->removed.allocator = allocator;
+    made->links.allocator = allocator;
     status = hw_memory_store_create(allocator, &made->upper, error);
     if (status != HW_OK) {
         hw_free(allocator, made, sizeof *made);

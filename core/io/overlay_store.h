@@ -4,6 +4,8 @@
  *
  *     read     from memory where something was written, else from below
  *     write    a file is copied into memory when it is written for the first time
+ *     cut      it is noted how much of the file is seen; nothing is copied
+ *     rename   it is noted what the file is called now; nothing is copied
  *     remove   the name is noted, and what has it below is not seen any more
  *
  * So a log can be recovered, and a broker be started, in a directory that may not be written.
