@@ -58,6 +58,7 @@
 #include "core/look/page.h"
 #include "core/look/partition_copy.h"
 #include "core/look/reader.h"
+#include "core/look/rehearsal.h"
 #include "core/record/batch.h"
 #include "core/record/codec.h"
 #include "core/record/control_record.h"

@@ -23,6 +23,7 @@ struct test_heap {
     int fail_at;         /* Fail the allocation with this number, counted from 0. -1: never. */
     int allocations;     /* Allocations asked for so far, growing and shrinking blocks included. */
     size_t bytes_in_use; /* 0 once everything was released. */
+    size_t bytes_most;   /* That there were at any time. */
 };
 
 /* The heap must not be moved afterwards: its allocator points to it. */

@@ -16,6 +16,7 @@ struct selection {
     const char *suffix; /* They end so; NULL: in any way but .swap. */
     hw_offset_t from;   /* And begin with a number in [from, to). */
     hw_offset_t to;
+    const char *problem; /* Why they are to go. */
 };
 
 static bool is_selected(const struct selection *selection, const char *name)
@@ -30,11 +31,12 @@ static bool is_selected(const struct selection *selection, const char *name)
 }
 
 static enum hw_status remove_name(const struct hw_segment_owner *owner, const char *name,
-                                  struct hw_error *error)
+                                  const char *problem, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
     enum hw_status status = hw_path_join(path, owner->directory, name, error);
 
+    hw_log_watch_tell(owner->watch, name, problem, "deleted");
     return status == HW_OK ? hw_store_remove(owner->store, path, error) : status;
 }
 
@@ -47,7 +49,7 @@ static enum hw_status remove_selected(const struct hw_segment_owner *owner,
 
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         if (is_selected(selection, names->names[i])) {
-            status = remove_name(owner, names->names[i], error);
+            status = remove_name(owner, names->names[i], selection->problem, error);
             *changed = true;
         }
     }
@@ -101,7 +103,7 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
                               const struct hw_name_list *names, bool *changed,
                               struct hw_error *error)
 {
-    struct selection replaced = {.suffix = NULL};
+    struct selection replaced = {.suffix = NULL, .problem = "what was cleaned takes its place"};
     enum hw_status status = swapped_range(owner, names, &replaced.from, &replaced.to, error);
 
     if (status == HW_OK) {
@@ -122,6 +124,7 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
                                     (int)(strlen(name) - strlen(".swap")), name);
         }
         if (status == HW_OK) {
+            hw_log_watch_tell(owner->watch, name, "a cleaning that was not finished", "renamed");
             status = hw_store_rename(owner->store, from, to, error);
         }
         *changed = true;
@@ -190,7 +193,7 @@ static enum hw_status remove_orphans(const struct hw_segment_owner *owner,
             if (has_log(names, i, offset)) {
                 known = offset;
             } else {
-                status = remove_name(owner, names->names[i], error);
+                status = remove_name(owner, names->names[i], "has no .log", error);
                 *changed = true;
             }
         }
@@ -201,7 +204,10 @@ static enum hw_status remove_orphans(const struct hw_segment_owner *owner,
 enum hw_status hw_log_directory_tidy(const struct hw_segment_owner *owner,
                                      struct hw_name_list *names, struct hw_error *error)
 {
-    struct selection selection = {.suffix = ".deleted", .from = 0, .to = INT64_MAX};
+    struct selection selection = {.suffix = ".deleted",
+                                  .from = 0,
+                                  .to = INT64_MAX,
+                                  .problem = "a deletion that was not finished"};
     bool changed = true;
     enum hw_status status = list(owner, names, &changed, error);
 
@@ -210,12 +216,14 @@ enum hw_status hw_log_directory_tidy(const struct hw_segment_owner *owner,
     }
     /* What a cleaning that did not get to its end has swapped so far is not whole. */
     if (status == HW_OK) {
-        selection =
-            (struct selection){.suffix = ".swap", .from = smallest_cleaned(names), .to = INT64_MAX};
+        selection.problem = "a cleaning that was not finished";
+        selection.suffix = ".swap";
+        selection.from = smallest_cleaned(names);
         status = remove_selected(owner, names, &selection, &changed, error);
     }
     if (status == HW_OK) {
-        selection = (struct selection){.suffix = ".cleaned", .from = 0, .to = INT64_MAX};
+        selection.suffix = ".cleaned";
+        selection.from = 0;
         status = remove_selected(owner, names, &selection, &changed, error);
     }
     if (status == HW_OK) {

@@ -68,6 +68,7 @@ struct hw_log_config {
 };
 
 /* What a broker knows of a log before it opens it: its checkpoints. */
+struct hw_log_watch;
 struct hw_log_load {
     struct hw_uuid topic_id;    /* Written to partition.metadata of a new directory. */
     hw_offset_t log_start;      /* log-start-offset-checkpoint; 0 if absent. */
@@ -76,6 +77,8 @@ struct hw_log_load {
     hw_offset_t synced_end;     /* Below it all was synced, whatever the checkpoint says: the next
                                  * simulated power loss leaves it. 0: not known. */
     bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
+    bool as_kafka;              /* Do what Kafka does, and nothing better, where that differs. */
+    const struct hw_log_watch *watch; /* NULL: nobody. For the opening only. */
 };
 
 /* One file of a log that opening has mended. */
@@ -89,6 +92,15 @@ struct hw_log_mend {
 
 enum { HW_LOG_MENDS_MAX = 8 };
 
+/* Who looks on while a log is opened. */
+struct hw_log_watch {
+    void *context;
+    /* A file is about to be mended, deleted or renamed; all of them are told. */
+    void (*mends)(void *context, const struct hw_log_mend *mend);
+    /* Asked between batches; NULL: never. */
+    bool (*is_interrupted)(void *context);
+};
+
 /* What opening a log found and did. */
 struct hw_log_recovery {
     bool recovered; /* Segments were read because the stop was unclean. */
@@ -100,11 +112,16 @@ struct hw_log_recovery {
     char detail[160];   /* One line about the first damage; empty if there was none. */
     int32_t mend_count; /* Those beyond HW_LOG_MENDS_MAX are counted only. */
     struct hw_log_mend mends[HW_LOG_MENDS_MAX];
+    const struct hw_log_watch *watch; /* That of the opening. */
 };
 
 /* Note that opening has mended a file. `problem` is cut off where it is too long. */
 void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
                             const char *action, int64_t bytes_cut, hw_offset_t first_lost);
+
+/* The same of what any stop leaves behind, which is for who looks on only. NULL: nobody. */
+void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const char *problem,
+                       const char *action);
 
 /*
  * Open the log in `directory`, which is made if it does not exist (its parent must). What lies
@@ -118,8 +135,12 @@ void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, 
  * Stricter than Kafka: offsets must increase; after a clean stop too, a tail that is no whole batch
  * is cut, and indexes and epochs that do not fit the .log are made again.
  *
+ * With load->as_kafka it is what a broker of Kafka would start with, for looking at it only: an
+ * index that does not fit stays, a tail behind a clean stop stays or is not survived, the order of
+ * offsets is not looked at, old formats are kept, producers are not known (log_load_kafka.c).
+ *
  * On HW_OK the caller owns *log: hw_log_close(). `allocator` and `store` must outlive it.
- * Errors: HW_NO_MEMORY, HW_IO; HW_CORRUPT if partition.metadata has another topic id, or if there
+ * Errors: HW_NO_MEMORY, HW_IO, HW_INTERRUPTED; HW_CORRUPT if partition.metadata has another topic id, or if there
  * are messages of format 0 or 1, which a replica cannot hold. Source: LogLoader.load (kafka
  * formats, section 7).
  */

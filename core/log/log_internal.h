@@ -89,6 +89,11 @@ enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
                                     struct hw_producer_state *state, hw_offset_t *from,
                                     struct hw_error *error);
 
+/* Only remove those at or below `offset` that are damaged, from the newest on, up to a good one.
+ * Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_check_snapshots(struct hw_log *log, hw_offset_t offset,
+                                      struct hw_error *error);
+
 /* Find out what there is to know of producers and transactions. From `recovered_from` on all
  * batches were read anew, and some may be of producers with an id or none: what other files say of
  * those is not trusted. Errors: HW_NO_MEMORY, HW_IO. */

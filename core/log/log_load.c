@@ -106,102 +106,6 @@ static enum hw_status remove_empty_segments(struct hw_log *log, struct hw_error 
     return HW_OK;
 }
 
-/* Recover segment number `i`, and remove those behind it if it had to be cut: they would not join
- * on. */
-static enum hw_status recover_segment(struct hw_log_loader *loader, size_t i, hw_offset_t limit,
-                                      struct hw_error *error)
-{
-    struct hw_log *log = loader->log;
-    int64_t cut_before = loader->recovery->bytes_cut;
-    size_t count_before = log->count;
-    enum hw_status status;
-
-    if (i < loader->first_recovered) {
-        loader->first_recovered = i;
-        loader->last_epoch = hw_epoch_cache_epoch_for_offset(
-            &loader->noted, hw_segment_base_offset(log->segments[i]));
-    }
-    status = hw_segment_recover(log->segments[i], limit, hw_log_learn_batch, loader,
-                                loader->recovery, error);
-    if (status == HW_OK) {
-        status = hw_log_loader_forgive(
-            loader, hw_segment_write_indexes(log->segments[i], false, error), error);
-    }
-    if (status == HW_OK && loader->recovery->bytes_cut > cut_before) {
-        for (size_t later = i + 1; later < log->count; later++) {
-            hw_log_loader_note_segment(loader, later, ".log", "lies behind a cut", "deleted");
-        }
-        status = hw_log_remove_segments_from(log, i + 1, error);
-        loader->recovery->segments_deleted += (int32_t)(count_before - log->count);
-    }
-    return status;
-}
-
-static const char index_problem[] = "it or its .timeindex is missing or does not fit the .log";
-
-/* A segment that is to be trusted but for its indexes. */
-static enum hw_status check_segment(struct hw_log_loader *loader, size_t i, bool usable,
-                                    struct hw_error *error)
-{
-    struct hw_log *log = loader->log;
-    struct hw_segment *segment = log->segments[i];
-    bool is_active = i + 1 == log->count;
-    bool is_clean = usable;
-    enum hw_status status = HW_OK;
-
-    if (is_active && usable) {
-        hw_epoch_t last_epoch;
-
-        status = hw_segment_find_end(segment, &last_epoch, &is_clean, error);
-        hw_log_learn_end(loader, is_clean ? hw_segment_next_offset(segment) - 1 : HW_OFFSET_NONE,
-                         last_epoch);
-    }
-    if (status != HW_OK || is_clean) {
-        return status;
-    }
-    loader->recovery->indexes_rebuilt++;
-    if (!usable) {
-        hw_log_loader_note_segment(loader, i, ".index", index_problem, "rebuilt from the .log");
-    }
-    if (is_active) {
-        return recover_segment(loader, i, INT64_MAX, error);
-    }
-    status = hw_segment_rebuild_indexes(segment, error);
-    return status == HW_OK ? hw_log_loader_forgive(
-                                 loader, hw_segment_write_indexes(segment, false, error), error)
-                           : status;
-}
-
-static enum hw_status load_segments(struct hw_log_loader *loader, struct hw_error *error)
-{
-    struct hw_log *log = loader->log;
-    size_t recover_from =
-        loader->load->clean ? log->count : hw_log_floor_segment(log, loader->load->recovery_point);
-    enum hw_status status = HW_OK;
-
-    for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-        hw_offset_t limit =
-            i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
-        bool usable;
-
-        status = hw_segment_open_indexes(log->segments[i], limit, &usable, error);
-        if (status != HW_OK) {
-            break;
-        }
-        if (i < recover_from) {
-            status = check_segment(loader, i, usable, error);
-        } else {
-            if (!usable) {
-                loader->recovery->indexes_rebuilt++;
-                hw_log_loader_note_segment(loader, i, ".index", index_problem,
-                                           "rebuilt from the .log");
-            }
-            status = recover_segment(loader, i, limit, error);
-        }
-    }
-    return status;
-}
-
 /* There is always a segment. */
 static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw_error *error)
 {
@@ -211,6 +115,7 @@ static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw
     enum hw_status status = HW_OK;
 
     if (log->count == 0) {
+        hw_log_watch_tell(log->owner.watch, "*.log", "there is none", "an empty log begins");
         status = hw_log_reserve_segment(log, error);
         if (status == HW_OK) {
             status = hw_segment_create(&log->owner, base_offset, loader->now_ms, &segment, error);
@@ -239,11 +144,12 @@ static enum hw_status settle_offsets(struct hw_log_loader *loader, struct hw_err
     log->synced_end = load->synced_end > end ? end : load->synced_end;
     synced_end = hw_log_synced_end(log);
     for (size_t i = hw_log_floor_segment(log, synced_end < end ? synced_end : end);
-         status == HW_OK && !load->clean && i < log->count; i++) {
+         status == HW_OK && !load->clean && !load->as_kafka && i < log->count; i++) {
         status = hw_segment_set_synced_up_to(log->segments[i], synced_end, error);
     }
     if (status == HW_OK && load->log_start > end) {
         /* The log lost its end up to its start: what is left is deleted data. */
+        hw_log_loader_note_deleted(loader, 0, "ends below the log start of the checkpoint");
         status = hw_log_truncate_fully_and_start_at(log, load->log_start, HW_OFFSET_NONE, error);
     }
     if (load->log_start > log->start) {
@@ -252,6 +158,22 @@ static enum hw_status settle_offsets(struct hw_log_loader *loader, struct hw_err
     log->high_watermark = log->start;
     (void)hw_log_update_high_watermark(log, load->high_watermark);
     return status;
+}
+
+/* After a clean stop there is one at the log end, and at each roll one is written. */
+static void note_snapshots_as_kafka(struct hw_log_loader *loader)
+{
+    const struct hw_log *log = loader->log;
+    bool is_clean = loader->load->clean;
+
+    if (log->snapshot_count == 0 && hw_log_end(log) > hw_log_first_segment_base(log) &&
+        (is_clean || log->count > 1)) {
+        hw_log_recovery_mended(loader->recovery, "*.snapshot", "there is none",
+                               is_clean ? "made empty: what producers did last, and open "
+                                          "transactions, are forgotten"
+                                        : "made again from the batches",
+                               0, HW_OFFSET_NONE);
+    }
 }
 
 /* Keep the snapshots that are of this log, and know what they and the batches behind them say. */
@@ -269,6 +191,10 @@ static enum hw_status settle_producers(struct hw_log_loader *loader, struct hw_e
     }
     if (status == HW_OK) {
         status = hw_log_drop_stray_snapshots(log, error);
+    }
+    if (status == HW_OK && loader->load->as_kafka) {
+        note_snapshots_as_kafka(loader);
+        return hw_log_check_snapshots(log, loader->load->clean ? end : recovered_from, error);
     }
     return status == HW_OK
                ? hw_log_load_producers(log, recovered_from, loader->has_producers, error)
@@ -295,12 +221,12 @@ static enum hw_status load_files(struct hw_log_loader *loader, struct hw_error *
         status = hw_log_find_snapshots(log, &names, error);
     }
     hw_name_list_release(&names);
-    if (status == HW_OK) {
+    if (status == HW_OK && !loader->load->as_kafka) {
         status = remove_empty_segments(log, error);
     }
     loader->first_recovered = log->count;
     if (status == HW_OK && log->count > 0) {
-        status = load_segments(loader, error);
+        status = hw_log_load_segments(loader, error);
     }
     return status;
 }
@@ -352,11 +278,15 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
     struct hw_log *made = hw_alloc(allocator, sizeof *made);
     enum hw_status status;
 
-    *recovery = (struct hw_log_recovery){.cut_at = HW_OFFSET_NONE};
+    *recovery = (struct hw_log_recovery){.cut_at = HW_OFFSET_NONE, .watch = load->watch};
     if (made == NULL) {
         return hw_error_no_memory(error, "a log");
     }
-    *made = (struct hw_log){.owner = {.allocator = allocator, .store = store, .config = *config},
+    *made = (struct hw_log){.owner = {.allocator = allocator,
+                                      .store = store,
+                                      .config = *config,
+                                      .as_kafka = load->as_kafka,
+                                      .watch = load->watch},
                             .lacks_sync = !load->clean,
                             .names_are_durable = load->clean,
                             .directory_is_new = !load->clean};
@@ -371,6 +301,7 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
     status = made->directory == NULL ? hw_error_no_memory(error, "the directory of a log")
                                      : load_directory(&loader, error);
     hw_epoch_cache_release(&loader.noted);
+    made->owner.watch = NULL;
     if (status != HW_OK) {
         hw_log_close(made);
         return status;

@@ -22,6 +22,11 @@ enum hw_status hw_log_load_epochs(struct hw_log_loader *loader, struct hw_error 
     }
     log->epochs_are_on_disk = status == HW_OK || status == HW_NOT_FOUND;
     log->has_epoch_file = status != HW_NOT_FOUND;
+    if (status == HW_CORRUPT && loader->load->as_kafka) {
+        hw_log_recovery_mended(loader->recovery, "leader-epoch-checkpoint", error->message,
+                               "refused: the log directory fails", 0, HW_OFFSET_NONE);
+        return status;
+    }
     if (status == HW_CORRUPT) {
         hw_log_loader_note_damage(loader, error->message);
         hw_log_recovery_mended(loader->recovery, "leader-epoch-checkpoint", error->message,
@@ -97,6 +102,8 @@ static enum hw_status first_batch_lacks_epoch(const struct hw_log *log, bool *la
     return status == HW_CORRUPT ? HW_OK : status;
 }
 
+#define epochs_problem "leader epochs go back at offset %" PRId64
+
 /* The checksum of a batch does not cover its epoch. */
 static enum hw_status restore_epochs(struct hw_log_loader *loader, struct hw_error *error)
 {
@@ -107,17 +114,43 @@ static enum hw_status restore_epochs(struct hw_log_loader *loader, struct hw_err
         hw_log_restore_epochs(log, &loader->noted, loader->goes_back_at, &count, error);
 
     if (status == HW_OK) {
-        (void)snprintf(problem, sizeof problem, "leader epochs go back at offset %" PRId64,
-                       loader->goes_back_at);
+        (void)snprintf(problem, sizeof problem, epochs_problem, loader->goes_back_at);
         hw_log_loader_note_segment(loader, hw_log_floor_segment(log, loader->goes_back_at), ".log",
                                    problem,
                                    count > 0 ? "batches have those of leader-epoch-checkpoint again"
-                                             : "left: leader-epoch-checkpoint says so too");
+                                             : "left: leader-epoch-checkpoint says so too",
+                                   0);
     }
     return hw_log_loader_forgive(loader, status, error);
 }
 
-enum hw_status hw_log_settle_epochs(struct hw_log_loader *loader, struct hw_error *error)
+/* What Kafka does with them: nothing but to fit them to the log's ends. */
+static void note_epochs_as_kafka(struct hw_log_loader *loader)
+{
+    static const char file[] = "leader-epoch-checkpoint";
+    const struct hw_log *log = loader->log;
+    const struct hw_epoch_cache *noted = &loader->noted;
+    char problem[64];
+
+    if (loader->goes_back_at != HW_OFFSET_NONE) {
+        (void)snprintf(problem, sizeof problem, epochs_problem, loader->goes_back_at);
+        hw_log_loader_note_segment(loader, hw_log_floor_segment(log, loader->goes_back_at), ".log",
+                                   problem, "left as they are", 0);
+    }
+    if (!log->has_epoch_file && hw_log_end(log) > hw_log_first_segment_base(log)) {
+        hw_log_recovery_mended(loader->recovery, file, "missing",
+                               loader->load->clean ? "made again, empty"
+                                                   : "made again from the batches recovered",
+                               0, HW_OFFSET_NONE);
+    }
+    if (noted->count > 0 && noted->entries[noted->count - 1].start_offset > hw_log_end(log)) {
+        hw_log_recovery_mended(loader->recovery, file, "has epochs that begin above the log end",
+                               "these are taken out", 0, HW_OFFSET_NONE);
+    }
+}
+
+/* Make them again where the batches have others. */
+static enum hw_status mend_epochs(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     bool lacks_first;
@@ -132,6 +165,19 @@ enum hw_status hw_log_settle_epochs(struct hw_log_loader *loader, struct hw_erro
         for (size_t i = 0; status == HW_OK && i < log->count; i++) {
             status = hw_segment_walk(log->segments[i], learn_epoch, log, error);
         }
+    }
+    return status;
+}
+
+enum hw_status hw_log_settle_epochs(struct hw_log_loader *loader, struct hw_error *error)
+{
+    struct hw_log *log = loader->log;
+    enum hw_status status = HW_OK;
+
+    if (loader->load->as_kafka) {
+        note_epochs_as_kafka(loader);
+    } else {
+        status = mend_epochs(loader, error);
     }
     if (hw_epoch_cache_truncate_from_end(&log->epochs, hw_log_end(log))) {
         log->epochs_are_on_disk = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of opening a log, shared by log_load.c, log_load_epochs.c and log_mend.c. */
+/* The inside of opening a log, shared by log_load.c, log_load_segments.c, log_load_epochs.c
+ * and log_mend.c. */
 #ifndef HW_LOG_LOG_LOAD_INTERNAL_H
 #define HW_LOG_LOG_LOAD_INTERNAL_H
 
@@ -19,9 +20,10 @@ struct hw_log_loader {
     hw_offset_t goes_back_at; /* The last of them that has a smaller one; HW_OFFSET_NONE. */
 };
 
-/* Note that a file of segment number `i` was mended. */
+/* Note that a file of segment number `i` is mended, and loses its last `bytes_cut` bytes, with all of
+ * the segment's offsets; 0: none. */
 void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const char *suffix,
-                                const char *problem, const char *action);
+                                const char *problem, const char *action, int64_t bytes_cut);
 
 /* Keep the first damage for the report. */
 void hw_log_loader_note_damage(struct hw_log_loader *loader, const char *text);
@@ -33,7 +35,14 @@ void hw_log_loader_note_damage(struct hw_log_loader *loader, const char *text);
 enum hw_status hw_log_loader_forgive(struct hw_log_loader *loader, enum hw_status status,
                                      const struct hw_error *error);
 
-/* Read the checkpoint. Errors: HW_NO_MEMORY, HW_IO. */
+/* Note that segments from number `from` on are deleted. */
+void hw_log_loader_note_deleted(struct hw_log_loader *loader, size_t from, const char *problem);
+
+/* Open all segments, and recover those that are to be. Errors: HW_NO_MEMORY, HW_IO, HW_INTERRUPTED,
+ * HW_CORRUPT where Kafka does not start, or of an old format. */
+enum hw_status hw_log_load_segments(struct hw_log_loader *loader, struct hw_error *error);
+
+/* Read the checkpoint. Errors: HW_NO_MEMORY, HW_IO; as Kafka, HW_CORRUPT. */
 enum hw_status hw_log_load_epochs(struct hw_log_loader *loader, struct hw_error *error);
 
 /* Take in what a batch that is recovered says; `context` is the loader. Errors: HW_NO_MEMORY. */

@@ -8,26 +8,45 @@
 void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
                             const char *action, int64_t bytes_cut, hw_offset_t first_lost)
 {
-    struct hw_log_mend *mend;
+    struct hw_log_mend mend = {.action = action, .bytes_cut = bytes_cut, .first_lost = first_lost};
 
-    if (recovery->mend_count++ >= HW_LOG_MENDS_MAX) {
-        return;
+    (void)snprintf(mend.file, sizeof mend.file, "%s", file);
+    (void)snprintf(mend.problem, sizeof mend.problem, "%s", problem);
+    if (recovery->watch != NULL) {
+        recovery->watch->mends(recovery->watch->context, &mend);
     }
-    mend = &recovery->mends[recovery->mend_count - 1];
-    *mend =
-        (struct hw_log_mend){.action = action, .bytes_cut = bytes_cut, .first_lost = first_lost};
-    (void)snprintf(mend->file, sizeof mend->file, "%s", file);
-    (void)snprintf(mend->problem, sizeof mend->problem, "%s", problem);
+    if (recovery->mend_count++ < HW_LOG_MENDS_MAX) {
+        recovery->mends[recovery->mend_count - 1] = mend;
+    }
+}
+
+void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const char *problem,
+                       const char *action)
+{
+    struct hw_log_recovery unused = {.watch = watch};
+
+    hw_log_recovery_mended(&unused, file, problem, action, 0, HW_OFFSET_NONE);
 }
 
 void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const char *suffix,
-                                const char *problem, const char *action)
+                                const char *problem, const char *action, int64_t bytes_cut)
 {
+    const struct hw_segment *segment = loader->log->segments[i];
     char file[sizeof loader->recovery->mends[0].file];
 
-    (void)snprintf(file, sizeof file, "%020" PRId64 "%s",
-                   hw_segment_base_offset(loader->log->segments[i]), suffix);
-    hw_log_recovery_mended(loader->recovery, file, problem, action, 0, HW_OFFSET_NONE);
+    (void)snprintf(file, sizeof file, "%020" PRId64 "%s", hw_segment_base_offset(segment), suffix);
+    hw_log_recovery_mended(loader->recovery, file, problem, action, bytes_cut,
+                           bytes_cut > 0 ? hw_segment_base_offset(segment) : HW_OFFSET_NONE);
+}
+
+void hw_log_loader_note_deleted(struct hw_log_loader *loader, size_t from, const char *problem)
+{
+    const struct hw_log *log = loader->log;
+
+    for (size_t i = from; i < log->count; i++) {
+        hw_log_loader_note_segment(loader, i, ".log", problem, "deleted",
+                                   hw_segment_size_bytes(log->segments[i]));
+    }
 }
 
 void hw_log_loader_note_damage(struct hw_log_loader *loader, const char *text)

@@ -18,6 +18,8 @@
 #include "core/log/directory.h"
 #include "core/log/log_internal.h"
 
+#include <string.h>
+
 static enum hw_status snapshot_path(const struct hw_log *log, hw_offset_t offset,
                                     char path[HW_PATH_MAX], struct hw_error *error)
 {
@@ -36,12 +38,14 @@ static enum hw_status reserve(struct hw_log *log, struct hw_error *error)
 }
 
 /* Remove number `i`. */
-static enum hw_status remove_snapshot(struct hw_log *log, size_t i, struct hw_error *error)
+static enum hw_status remove_snapshot(struct hw_log *log, size_t i, const char *problem,
+                                      struct hw_error *error)
 {
     char path[HW_PATH_MAX];
     enum hw_status status = snapshot_path(log, log->snapshots[i], path, error);
 
     if (status == HW_OK) {
+        hw_log_watch_tell(log->owner.watch, strrchr(path, '/') + 1, problem, "deleted");
         status = hw_store_remove(log->owner.store, path, error);
     }
     if (status != HW_OK && status != HW_NOT_FOUND) {
@@ -91,7 +95,7 @@ enum hw_status hw_log_drop_snapshots_above(struct hw_log *log, hw_offset_t offse
     enum hw_status status = HW_OK;
 
     while (status == HW_OK && log->snapshot_count > 0 && hw_log_newest_snapshot(log) > offset) {
-        status = remove_snapshot(log, log->snapshot_count - 1, error);
+        status = remove_snapshot(log, log->snapshot_count - 1, "lies above the log end", error);
     }
     return status;
 }
@@ -102,7 +106,7 @@ enum hw_status hw_log_drop_snapshots_below(struct hw_log *log, hw_offset_t offse
     enum hw_status status = HW_OK;
 
     while (status == HW_OK && log->snapshot_count > 0 && log->snapshots[0] < offset) {
-        status = remove_snapshot(log, 0, error);
+        status = remove_snapshot(log, 0, "lies below the log start", error);
     }
     return status;
 }
@@ -118,7 +122,7 @@ enum hw_status hw_log_drop_stray_snapshots(struct hw_log *log, struct hw_error *
         if (hw_segment_base_offset(segment) == offset) {
             i++;
         } else {
-            status = remove_snapshot(log, i, error);
+            status = remove_snapshot(log, i, "no segment begins there", error);
         }
     }
     return status;
@@ -169,13 +173,27 @@ enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
         if (is_found) {
             *from = log->snapshots[i - 1];
         } else if (status == HW_OK || status == HW_NOT_FOUND) {
-            status = remove_snapshot(log, i - 1, error);
+            status = remove_snapshot(log, i - 1, "damaged", error);
         }
     }
     if (status == HW_OK && is_found) {
         status = restore_producers(&snapshot, state, error);
     }
     hw_snapshot_file_release(&snapshot);
+    return status;
+}
+
+enum hw_status hw_log_check_snapshots(struct hw_log *log, hw_offset_t offset,
+                                      struct hw_error *error)
+{
+    struct hw_producer_state state;
+    hw_offset_t from = 0;
+    enum hw_status status;
+
+    hw_producer_state_init(&state, log->owner.allocator);
+    status = hw_log_read_snapshot(log, offset, &state, &from, error);
+    hw_producer_state_release(&state);
+    log->producers_end = hw_log_end(log);
     return status;
 }
 

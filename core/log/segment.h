@@ -37,6 +37,8 @@ struct hw_segment_owner {
     struct hw_store *store;
     const char *directory;
     struct hw_log_config config; /* The index settings in force. */
+    bool as_kafka;               /* struct hw_log_load */
+    const struct hw_log_watch *watch;
 };
 
 /* Make an empty segment; a file of that name is emptied. Errors: HW_NO_MEMORY, HW_IO. */

@@ -55,13 +55,20 @@ static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size
 
 /* A good message of format 0 or 1 was written by an old Kafka. A replica cannot hold it, but it is
  * nothing to cut either; anything else is damage. */
-static enum hw_status walk_judge_legacy(struct walk *walk, const struct hw_batch *entry,
-                                        struct hw_error *error)
+static enum hw_status walk_judge_legacy(struct walk *walk, struct hw_batch *entry,
+                                        const char **reason, struct hw_error *error)
 {
     enum hw_status status = walk_fill(walk, walk->end, hw_batch_size_bytes(entry), error);
+    bool is_good =
+        status == HW_OK &&
+        hw_legacy_crc_ok(walk->buffer.bytes + (walk->end - walk->buffer_position), entry);
 
-    if (status == HW_OK &&
-        hw_legacy_crc_ok(walk->buffer.bytes + (walk->end - walk->buffer_position), entry)) {
+    *reason = "no batch of magic 2";
+    if (is_good && walk->segment->owner->as_kafka) {
+        entry->leader_epoch = HW_EPOCH_NONE;
+        entry->producer_id = -1;
+        *reason = NULL;
+    } else if (is_good) {
         return hw_error_corrupt(error,
                                 "%s/%020" PRId64 ".log: byte %" PRId64
                                 " begins a message of format %d; a replica holds format 2 only",
@@ -92,13 +99,14 @@ static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, cons
         *reason = "the file ends inside a batch";
         return HW_OK;
     case HW_BATCH_LEGACY:
-        *reason = "no batch of magic 2";
-        return walk_judge_legacy(walk, batch, error);
+        return walk_judge_legacy(walk, batch, reason, error);
     case HW_BATCH_CORRUPT:
         *reason = "no batch header";
         return HW_OK;
     }
-    if (batch->base_offset < walk->next_offset || hw_batch_last_offset(batch) >= walk->limit ||
+    if ((!walk->segment->owner->as_kafka &&
+         (batch->base_offset < walk->next_offset || hw_batch_last_offset(batch) >= walk->limit)) ||
+        hw_batch_last_offset(batch) < base_offset ||
         hw_batch_last_offset(batch) - base_offset > INT32_MAX) {
         *reason = "offsets out of order";
     } else if (walk->check_bodies) {
@@ -114,6 +122,9 @@ static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, cons
 /* Walk from the start to the first entry that is not good. */
 static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
 {
+    enum { INTERRUPT_EVERY = 64 };
+    const struct hw_log_watch *watch = walk->segment->owner->watch;
+    unsigned batches = 0;
     enum hw_status status = HW_OK;
 
     walk->end = 0;
@@ -124,6 +135,11 @@ static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
     while (status == HW_OK && walk->end < walk->segment->size_bytes) {
         struct hw_batch batch;
 
+        if (watch != NULL && watch->is_interrupted != NULL && ++batches % INTERRUPT_EVERY == 0 &&
+            watch->is_interrupted(watch->context)) {
+            status = hw_error_set(error, HW_INTERRUPTED, "interrupted");
+            break;
+        }
         status = walk_judge(walk, &batch, &walk->reason, error);
         if (status != HW_OK || walk->reason != NULL) {
             break;
@@ -275,6 +291,7 @@ static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk
     if (status != HW_OK || file_size == walk->end) {
         return status;
     }
+    note_cut(segment, walk, recovery, file_size - walk->end);
     status = hw_file_truncate(segment->file, walk->end, error);
     if (status != HW_OK) {
         return status;
@@ -282,7 +299,6 @@ static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk
     segment->cut_is_unsynced = true;
     recovery->bytes_cut += file_size - walk->end;
     recovery->cut_at = walk->next_offset;
-    note_cut(segment, walk, recovery, file_size - walk->end);
     if (recovery->detail[0] == '\0') {
         (void)snprintf(recovery->detail, sizeof recovery->detail,
                        "%020" PRId64 ".log: %s at byte %" PRId64 ", cut %" PRId64 " bytes",
