@@ -50,7 +50,10 @@ SELECT * FROM open_transactions;
 .print -- 13. Who was in the middle of something?
 SELECT transactional_id, producer_id, state, partitions FROM unfinished;
 
-.print -- 14. What does another copy lack? Of another broker here, from before its last start.
+.print -- 14. What would a start do? The index files of the broker's own topics were left out.
+SELECT action, count(*), sum(bytes_cut), sum(records_lost) FROM start GROUP BY action;
+
+.print -- 15. What does another copy lack? Of another broker here, from before its last start.
 .param set :dir "'tests/data/kafka/killed/logs'"
 .param set :copy "'tests/data/kafka/stopped/logs'"
 SELECT topic, "partition", verdict, ahead, first_offset, only_here, only_there, cut_here FROM copies;

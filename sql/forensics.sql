@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What does a broker's disk know? Fourteen questions as views, over one setting:
+-- What does a broker's disk know? Questions as views, over one setting:
 --
 --     .param set :dir "'/data/kafka-logs'"       a log directory; or a list: '["/disk1/logs","/disk2/logs"]'
 --     .read sql/forensics.sql
@@ -109,7 +109,12 @@ CREATE TEMP VIEW unfinished AS
 SELECT t.transactional_id, t.producer_id, t.state, t.partitions, datetime(t.start_timestamp / 1000, 'unixepoch') AS since
   FROM setting, kafka_transactions(setting.dir) t WHERE t.state NOT IN ('Empty', 'CompleteCommit', 'CompleteAbort');
 
--- 14. Where does another copy differ, another broker's or one from before? `.param set :copy` says where it lies. And what would be
+-- 14. What would a start of the broker cut, rebuild, delete or refuse? Ask before anybody starts it.
+CREATE TEMP VIEW start AS
+SELECT r.topic, r."partition", r.file, r.problem, r.action, r.bytes_cut, r.first_lost_offset, r.records_lost, r.leo, r.error
+  FROM setting, kafka_recovery(setting.dir) r WHERE r.action <> 'nothing' ORDER BY r.records_lost DESC, r.bytes_cut DESC;
+
+-- 15. Where does another copy differ, another broker's or one from before? `.param set :copy` says where it lies. And what would be
 -- cut of either, if the other one led? (Kafka 0.11 to 1.1: '$.kip-101'.)
 CREATE TEMP VIEW copies AS
 SELECT d.topic, d."partition", d.verdict, d.ahead, d.first_offset, d.only_a_records AS only_here, d.only_b_records AS only_there,

@@ -172,6 +172,23 @@ static const struct ext_column diff[] = {
     {"bytes_read", "INTEGER HIDDEN", "what was read of logs and indexes for the row"},
 };
 
+static const struct ext_column recovery[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"file", "TEXT", "the file in question; NULL: none"},
+    {"problem", "TEXT", "what is wrong with it; NULL: nothing"},
+    {"action", "TEXT", "what a start of Kafka would do; nothing, or refused"},
+    {"bytes_cut", "INTEGER", "bytes that the log would lose by it"},
+    {"first_lost_offset", "INTEGER", "the first offset that would go; NULL: none"},
+    {"records_lost", "INTEGER", "records of good batches that would go"},
+    {"leo", "INTEGER", "the log end offset after the start; NULL: it is refused"},
+    {"clean_shutdown", "INTEGER", "1 if the broker said that it stopped cleanly"},
+    {"bytes_read", "INTEGER", "bytes of segments that the start would read whole"},
+    {"dir", "TEXT", "the partition's directory"},
+    {"error", "TEXT", "why the partition would be refused; else NULL"},
+    KAFKA_TABLE_HIDDEN,
+};
+
 #define TABLE(table, array, path, line, columns)                                                   \
     {                                                                                              \
         .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
@@ -237,6 +254,12 @@ const struct kafka_table kafka_tables[] = {
      .fill = fill_kafka_diff,
      .argument_count = 1,
      .has_bytes_read = true},
+    {.schema =
+         TABLE("kafka_recovery", recovery, DIRECTORY,
+               "what a start of Kafka would cut, rebuild, delete or refuse; nothing is written",
+               "topic, file, problem, action, records_lost"),
+     .item = KAFKA_EACH_PARTITION,
+     .fill = fill_kafka_recovery},
 };
 
 const size_t kafka_table_count = sizeof kafka_tables / sizeof kafka_tables[0];

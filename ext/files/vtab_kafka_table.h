@@ -18,6 +18,9 @@
  * again until it is at their end. */
 enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
 
+/* Files that one statement keeps open. */
+enum { KAFKA_DESCRIPTORS_MAX = 64 };
+
 /* Hidden columns of a table that are arguments, behind the path. */
 enum { KAFKA_ARGUMENTS_MAX = 2 };
 
@@ -127,6 +130,9 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
 /* tables_kafka_diff.c */
 enum hw_status fill_kafka_diff(struct kafka_fill *fill, struct ext_rows *rows,
                                struct hw_error *error);
+/* tables_kafka_recovery.c */
+enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
+                                   struct hw_error *error);
 
 /* tables_kafka_metadata.c */
 enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *rows,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of kafka_recovery: what a start of Kafka would do to a partition's directory. */
+#include "ext/ext_error.h"
+#include "ext/ext_probe.h"
+#include "ext/ext_registry.h"
+#include "ext/files/vtab_kafka_table.h"
+
+/* One deed, or NULL: there is none. The last cells are those of the partition. */
+static void add_recovery(const struct hw_kafka_partition *partition,
+                         const struct hw_rehearsal *rehearsal, const struct hw_rehearsal_deed *deed,
+                         struct ext_rows *rows)
+{
+    bool is_refused = rehearsal->refusal[0] != '\0';
+
+    kafka_rows_partition(rows, partition);
+    ext_rows_text(rows, deed == NULL ? NULL : deed->mend.file);
+    ext_rows_text(rows, deed != NULL ? deed->mend.problem : is_refused ? rehearsal->refusal : NULL);
+    ext_rows_text(rows, deed != NULL ? deed->mend.action : is_refused ? "refused" : "nothing");
+    ext_rows_integer(rows, deed == NULL ? 0 : deed->mend.bytes_cut);
+    ext_rows_integer_unless(rows, deed == NULL ? HW_OFFSET_NONE : deed->mend.first_lost,
+                            HW_OFFSET_NONE);
+    ext_rows_integer(rows, deed == NULL ? 0 : deed->records_lost);
+    ext_rows_integer_unless(rows, rehearsal->log_end, HW_OFFSET_NONE);
+    ext_rows_integer(rows, rehearsal->was_clean);
+    ext_rows_integer(rows, rehearsal->bytes_read);
+    ext_rows_text(rows, partition->path);
+    ext_rows_text_if_any(rows, rehearsal->refusal);
+}
+
+/* The partition's log directory is read too: both may have to be where the connection may read. */
+static enum hw_status check_readable(const struct kafka_fill *fill, struct hw_error *error)
+{
+    const char *path = fill->partition->path;
+    char parent[HW_PATH_MAX];
+    int size = (int)hw_kafka_parent_size(path);
+    enum hw_status status = ext_session_check_readable(fill->session, path, error);
+
+    if (status == HW_OK) {
+        status =
+            hw_path_format(parent, error, "%.*s", size == 0 ? 1 : size, size == 0 ? "." : path);
+    }
+    return status == HW_OK ? ext_session_check_readable(fill->session, parent, error) : status;
+}
+
+enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
+                                   struct hw_error *error)
+{
+    struct ext_probe probe = {.db = fill->session->db};
+    struct hw_interrupt interrupt = {.is_asked = ext_probe_is_interrupted, .context = &probe};
+    struct hw_rehearsal rehearsal = {.allocator = &ext_allocator};
+    struct hw_store *files;
+    enum hw_status status;
+
+    if (fill->file != NULL) {
+        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
+                               "%.300s is a file: kafka_recovery() takes a log directory or a "
+                               "partition's directory",
+                               fill->file);
+    }
+    status = check_readable(fill, error);
+    if (status == HW_OK) {
+        status = hw_posix_store_create(&ext_allocator, KAFKA_DESCRIPTORS_MAX, &files, error);
+    }
+    if (status == HW_OK) {
+        status =
+            hw_rehearsal_run(&rehearsal, &ext_allocator, files, fill->partition, &interrupt, error);
+        ext_probe_release(&probe);
+    }
+    for (size_t i = 0; status == HW_OK && i < rehearsal.count; i++) {
+        add_recovery(fill->partition, &rehearsal, &rehearsal.deeds[i], rows);
+    }
+    if (status == HW_OK && (rehearsal.count == 0 || rehearsal.refusal[0] != '\0')) {
+        add_recovery(fill->partition, &rehearsal, NULL, rows);
+    }
+    hw_rehearsal_release(&rehearsal);
+    return status;
+}
