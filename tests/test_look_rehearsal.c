@@ -343,6 +343,22 @@ static void a_directory_without_its_topic_id_is_set_aside(void **state)
         "500 from 20, 5");
 }
 
+/* Files of a few bytes that no start gets over. */
+static void what_cannot_be_read_is_refused(void **state)
+{
+    struct test_log *t = *state;
+
+    fill(t);
+    put_beside(t, "recovery-point-offset-checkpoint", "x\n");
+    expect_start(t, HW_OFFSET_NONE,
+                 "recovery-point-offset-checkpoint: recovery-point-offset-checkpoint: line 1: the "
+                 "version is no number: refused: the log directory fails");
+    file_write(t, "partition.metadata", "x\n", 2);
+    expect_start(t, HW_OFFSET_NONE,
+                 "partition.metadata: t-0/partition.metadata: line 1: expected \"version: 0\": "
+                 "refused: the log directory fails");
+}
+
 static void a_log_that_ends_below_its_start_begins_anew(void **state)
 {
     struct test_log *t = *state;
@@ -523,6 +539,7 @@ int main(void)
         TEST(epochs_are_not_mended),
         TEST(producers_are_forgotten_without_snapshots),
         TEST(a_directory_without_its_topic_id_is_set_aside),
+        TEST(what_cannot_be_read_is_refused),
         TEST(a_log_that_ends_below_its_start_begins_anew),
         TEST(messages_of_old_formats_are_kept),
         TEST(every_damage_has_an_answer),

@@ -121,7 +121,7 @@ static void each_partition_has_a_row(void **state)
     expect(f,
            "SELECT action, leo, error LIKE '%leader-epoch-checkpoint: line 1: %'"
            " FROM kafka_recovery('$D/logs/keyed-0')",
-           "refused: the log directory fails|NULL|1\nrefused|NULL|1");
+           "refused: the log directory fails|NULL|1");
     expect_error(
         f->db,
         with_directory(f, "SELECT * FROM kafka_recovery('$D/logs/keyed-0/" SEGMENT_0 ".log')"),
@@ -130,6 +130,14 @@ static void each_partition_has_a_row(void **state)
            "SELECT count(*), sum(error IS NOT NULL)"
            " FROM kafka_recovery('[\"$D/logs/keyed-1\",\"$D/none\"]')",
            "2|1");
+    put_text(f, "nonsense");
+    save(f, "logs/lost+found/file");
+    expect(f, "SELECT topic, file, action, leo FROM kafka_recovery('$D/logs') WHERE topic IS NULL",
+           "NULL|lost+found|refused: the broker does not start|NULL");
+    expect(f,
+           "SELECT count(*) FROM kafka_recovery('[\"$D/logs/keyed-1\",\"$D/logs\"]')"
+           " WHERE topic IS NULL",
+           "1");
 }
 
 static int stop(void *context)

@@ -125,7 +125,10 @@ static enum hw_status play_beside(const struct play *play, const char *name, cha
                      : hw_path_format(path, error, "%.*s/%s", size, play->partition->path, name);
 }
 
-/* What a checkpoint says of the partition. One that cannot be read says nothing, as in Kafka. */
+static const char directory_fails[] = "refused: the log directory fails";
+
+/* What a checkpoint says of the partition. One that cannot be read is taken for empty, but the
+ * directory fails by it. */
 static enum hw_status play_checkpoint(struct play *play, const char *name, hw_offset_t *offset,
                                       struct hw_error *error)
 {
@@ -145,9 +148,9 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
     }
     hw_offset_checkpoint_release(&checkpoint);
     if (status == HW_CORRUPT || status == HW_IO) {
-        play_tell(play, name, error->message, "taken for empty", 0);
+        play_tell(play, name, error->message, directory_fails, 0);
     }
-    return status == HW_NO_MEMORY || status == HW_MISUSE ? status : HW_OK;
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 /* Source: LogManager.loadLogs; KafkaRaftLog, which recovers all of its log at each start. */
@@ -185,6 +188,9 @@ static enum hw_status play_metadata(struct play *play, bool *is_stray, struct hw
                                             &topic_id, error);
     }
     *is_stray = status == HW_NOT_FOUND;
+    if (status == HW_CORRUPT) {
+        play_tell(play, "partition.metadata", error->message, directory_fails, 0);
+    }
     return *is_stray ? HW_OK : status;
 }
 
@@ -289,6 +295,36 @@ enum hw_status hw_rehearsal_run(struct hw_rehearsal *rehearsal,
     rehearsal->log_end = HW_OFFSET_NONE;
     (void)snprintf(rehearsal->refusal, sizeof rehearsal->refusal, "%s", error->message);
     return HW_OK;
+}
+
+enum hw_status hw_rehearsal_find_intruders(const struct hw_allocator *allocator,
+                                           struct hw_store *store, const char *log_directory,
+                                           struct hw_name_list *intruders, struct hw_error *error)
+{
+    struct hw_name_list names = {.allocator = allocator};
+    enum hw_status status = hw_store_list(store, log_directory, &names, error);
+
+    for (size_t i = 0; status == HW_OK && i < names.count; i++) {
+        enum hw_kafka_partition_state state;
+        struct hw_path_look look;
+        size_t topic_size;
+        int32_t partition;
+        char path[HW_PATH_MAX];
+
+        if (strcmp(names.names[i], "remote-log-index-cache") == 0 ||
+            hw_kafka_partition_name_parse(names.names[i], &topic_size, &partition, &state)) {
+            continue;
+        }
+        status = hw_path_join(path, log_directory, names.names[i], error);
+        if (status == HW_OK) {
+            status = hw_store_look(store, path, &look, error);
+        }
+        if (status == HW_OK && look.is_directory) {
+            status = hw_name_list_add(intruders, names.names[i], error);
+        }
+    }
+    hw_name_list_release(&names);
+    return status;
 }
 
 void hw_rehearsal_release(struct hw_rehearsal *rehearsal)

@@ -44,4 +44,13 @@ enum hw_status hw_rehearsal_run(struct hw_rehearsal *rehearsal,
                                 const struct hw_interrupt *interrupt, struct hw_error *error);
 void hw_rehearsal_release(struct hw_rehearsal *rehearsal);
 
+/*
+ * Directories in a log directory whose names are no partition's: a broker does not start beside one.
+ * The caller has set *intruders to {.allocator = ...} and releases it in any case. Errors:
+ * HW_NO_MEMORY, HW_IO. Source: LogManager.loadLogs.
+ */
+enum hw_status hw_rehearsal_find_intruders(const struct hw_allocator *allocator,
+                                           struct hw_store *store, const char *log_directory,
+                                           struct hw_name_list *intruders, struct hw_error *error);
+
 #endif /* HW_LOOK_REHEARSAL_H */

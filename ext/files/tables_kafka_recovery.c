@@ -3,7 +3,10 @@
 #include "ext/ext_error.h"
 #include "ext/ext_probe.h"
 #include "ext/ext_registry.h"
+#include "ext/files/kafka_cells.h"
 #include "ext/files/vtab_kafka_table.h"
+
+#include <string.h>
 
 /* One deed, or NULL: there is none. The last cells are those of the partition. */
 static void add_recovery(const struct hw_kafka_partition *partition,
@@ -27,6 +30,41 @@ static void add_recovery(const struct hw_kafka_partition *partition,
     ext_rows_text_if_any(rows, rehearsal->refusal);
 }
 
+/* In front of the first partition of a log directory: what is none, and keeps a broker from
+ * starting. */
+static enum hw_status add_intruders(const struct kafka_fill *fill, struct ext_rows *rows,
+                                    struct hw_error *error)
+{
+    const struct hw_kafka_root *root = &fill->directory.roots[fill->partition->root];
+    struct hw_name_list intruders = {.allocator = &ext_allocator};
+    size_t before = fill->number; /* Partitions, up to one of the same log directory. */
+    enum hw_status status = HW_OK;
+
+    while (before > 0 && fill->directory.partitions[before - 1].root != fill->partition->root) {
+        before--;
+    }
+    if (root->kind == HW_KAFKA_LOG_DIRECTORY && before == 0) {
+        status =
+            hw_rehearsal_find_intruders(&ext_allocator, fill->store, root->path, &intruders, error);
+    }
+    for (size_t i = 0; status == HW_OK && i < intruders.count; i++) {
+        static const char problem[] = "a directory, but no partition's";
+
+        kafka_rows_nulls(rows, 2);
+        ext_rows_text(rows, intruders.names[i]);
+        ext_rows_text(rows, problem);
+        ext_rows_text(rows, "refused: the broker does not start");
+        ext_rows_integer(rows, 0);
+        ext_rows_null(rows);
+        ext_rows_integer(rows, 0);
+        kafka_rows_nulls(rows, 3);
+        ext_rows_text(rows, root->path);
+        ext_rows_text(rows, problem);
+    }
+    hw_name_list_release(&intruders);
+    return status;
+}
+
 /* The partition's log directory is read too: both may have to be where the connection may read. */
 static enum hw_status check_readable(const struct kafka_fill *fill, struct hw_error *error)
 {
@@ -40,6 +78,14 @@ static enum hw_status check_readable(const struct kafka_fill *fill, struct hw_er
             hw_path_format(parent, error, "%.*s", size == 0 ? 1 : size, size == 0 ? "." : path);
     }
     return status == HW_OK ? ext_session_check_readable(fill->session, parent, error) : status;
+}
+
+/* Whether no deed tells what becomes of the partition. */
+static bool needs_own_row(const struct hw_rehearsal *rehearsal)
+{
+    return rehearsal->count == 0 ||
+           (rehearsal->refusal[0] != '\0' &&
+            strncmp(rehearsal->deeds[rehearsal->count - 1].mend.action, "refused", 7) != 0);
 }
 
 enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
@@ -59,6 +105,9 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
     }
     status = check_readable(fill, error);
     if (status == HW_OK) {
+        status = add_intruders(fill, rows, error);
+    }
+    if (status == HW_OK) {
         status = hw_posix_store_create(&ext_allocator, KAFKA_DESCRIPTORS_MAX, &files, error);
     }
     if (status == HW_OK) {
@@ -69,7 +118,7 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
     for (size_t i = 0; status == HW_OK && i < rehearsal.count; i++) {
         add_recovery(fill->partition, &rehearsal, &rehearsal.deeds[i], rows);
     }
-    if (status == HW_OK && (rehearsal.count == 0 || rehearsal.refusal[0] != '\0')) {
+    if (status == HW_OK && needs_own_row(&rehearsal)) {
         add_recovery(fill->partition, &rehearsal, NULL, rows);
     }
     hw_rehearsal_release(&rehearsal);
