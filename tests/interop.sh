@@ -8,10 +8,12 @@
 #      while it runs; and they are compared with what Kafka's own consumer and tool say, the records
 #      of internal topics with what its decoders say.
 #   3. highwater goes on in a directory of the broker, and the broker goes on behind highwater.
+#   4. kafka_recovery() says what a start does to damaged directories; a broker is started on copies.
 #
-# usage: tests/interop.sh [--build DIR] [--record | --fetch] [--kafka VERSION]
+# usage: tests/interop.sh [--build DIR] [--record | --fetch | --starts] [--kafka VERSION]
 #
 #   --fetch    only fetch Kafka and build the programs that drive it
+#   --starts   the fourth only
 #   --record   put the broker's directories into tests/data/kafka (see the README there)
 #   --kafka    another release than pom.xml names
 #
@@ -21,12 +23,13 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
-build=build record= fetch_only= kafka=()
+build=build record= fetch_only= starts_only= kafka=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$2 && shift 2 ;;
     --record) record=yes && shift ;;
     --fetch) fetch_only=yes && shift ;;
+    --starts) starts_only=yes && shift ;;
     --kafka) kafka=(-Dkafka.version="$2") && shift 2 ;;
     *) echo "tests/interop.sh: what is $1?" >&2 && exit 2 ;;
     esac
@@ -134,6 +137,19 @@ echo "$(cd "$directory/lib" && ls kafka_2.13-*.jar), Java $(java_version)"
 dump_tool=org.apache.kafka.tools.DumpLogSegments
 jvm "$dump_tool" --version >/dev/null 2>&1 || dump_tool=kafka.tools.DumpLogSegments
 
+# How many checks there were, and the exit status.
+finish() {
+    printf '\ninterop: %d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ]
+}
+
+broker_pid=
+if [ -n "$starts_only" ]; then
+    . tests/interop/recovery.sh
+    finish
+    exit
+fi
+
 # --- 1: what highwater wrote, read by Kafka's tool --------------------------------------------
 
 # Compare the directories of a closed database with its tables; $2 says how it was closed.
@@ -190,7 +206,6 @@ check_ours "$work/killed.db" 'killed and recovered'
 # --- 2: what a broker wrote, read by highwater ------------------------------------------------
 
 broker=$work/broker
-broker_pid=
 
 start_broker() {
     rm -f "$broker/bootstrap"
@@ -466,5 +481,5 @@ comm -13 "$work/clean.compacted" "$work/back.compacted" >"$work/back.unknown"
 check 'given back to the broker, compacted: no record is new' is_empty "$work/back.unknown"
 check 'given back to the broker, compacted: ours are there' grep -q "highwater 40" "$work/back.compacted"
 
-printf '\ninterop: %d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+. tests/interop/recovery.sh
+finish

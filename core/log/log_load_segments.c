@@ -171,11 +171,11 @@ static enum hw_status check_as_kafka(struct hw_log_loader *loader, size_t i, boo
     if (status == HW_OK) {
         status = segment_has(segment, ".index", &has_offsets, error);
     }
-    *is_trusted = *is_trusted && has_offsets && !is_recovered;
+    *is_trusted = *is_trusted && has_offsets;
     if (status == HW_OK) {
         status = segment_has(segment, ".timeindex", &has_times, error);
     }
-    if (status == HW_OK && *is_trusted && !has_times) {
+    if (status == HW_OK && *is_trusted && !is_recovered && !has_times) {
         hw_log_loader_note_segment(loader, i, ".timeindex", "missing", "made empty", 0);
     }
     return status;
@@ -303,7 +303,7 @@ static enum hw_status load_as_kafka(struct hw_log_loader *loader, struct hw_erro
     struct hw_log *log = loader->log;
     size_t recover_from =
         loader->load->clean ? log->count : hw_log_floor_segment(log, loader->load->recovery_point);
-    bool is_trusted = true;
+    bool is_believed = false;
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
@@ -311,30 +311,34 @@ static enum hw_status load_as_kafka(struct hw_log_loader *loader, struct hw_erro
         hw_offset_t limit =
             i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
         bool is_set_aside = false;
+        bool is_trusted = false;
         bool usable;
 
         status = check_as_kafka(loader, i, i >= recover_from, &is_trusted, error);
         if (status == HW_OK) {
             status = hw_segment_open_indexes(segment, limit, &usable, error);
         }
-        if (status == HW_OK && !usable && !is_trusted) {
+        is_believed = is_trusted && i < recover_from;
+        if (status == HW_OK && !usable && !is_believed) {
             status = index_is_set_aside(segment, &is_set_aside, error);
         }
         if (status == HW_OK && !usable && !is_set_aside) {
             hw_log_loader_note_segment(loader, i, ".index", index_problem,
-                                       is_trusted ? "left, and believed" : "rebuilt from the .log",
+                                       is_believed ? "left, and believed" : "rebuilt from the .log",
                                        0);
         }
-        if (status == HW_OK && i >= recover_from) {
-            status = recover_and_cut(loader, i, limit, error);
-        } else if (status == HW_OK && !is_trusted) {
+        /* One that is not trusted is recovered before all others are: from a cut that was made then,
+         * nothing follows. */
+        if (status == HW_OK && !is_trusted) {
             status = recover_segment(loader, i, limit, error);
+        } else if (status == HW_OK && !is_believed) {
+            status = recover_and_cut(loader, i, limit, error);
         }
         if (status == HW_OK && segment->next_offset > limit) {
             segment->next_offset = limit;
         }
     }
-    return status == HW_OK && is_trusted ? find_end_as_kafka(loader, error) : status;
+    return status == HW_OK && is_believed ? find_end_as_kafka(loader, error) : status;
 }
 
 enum hw_status hw_log_load_segments(struct hw_log_loader *loader, struct hw_error *error)

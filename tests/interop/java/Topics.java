@@ -39,7 +39,7 @@ final class Topics {
      * Settings in pairs, on top of what makes a topic small: segments and index files of some KiB,
      * and index entries that are close together. Records are old, so nothing may be deleted by age.
      */
-    private static NewTopic small(String name, int partitions, String... settings) {
+    static NewTopic small(String name, int partitions, String... settings) {
         Map<String, String> configs = new HashMap<>();
         configs.put("internal.segment.bytes", "8192");
         configs.put("segment.index.bytes", "1200");
