@@ -403,10 +403,13 @@ static void messages_of_old_formats_are_kept(void **state)
  * there was. */
 static void every_damage_has_an_answer(void **state)
 {
-    static const char *const names[] = {
-        "00000000000000000020.log",       "00000000000000000020.index",
-        "00000000000000000020.timeindex", "00000000000000000025.snapshot",
-        "leader-epoch-checkpoint",        "partition.metadata"};
+    static const char *const names[] = {"00000000000000000020.log",
+                                        "00000000000000000010.log",
+                                        "00000000000000000020.index",
+                                        "00000000000000000020.timeindex",
+                                        "00000000000000000025.snapshot",
+                                        "leader-epoch-checkpoint",
+                                        "partition.metadata"};
     struct test_log *t = *state;
 
     fill(t);
@@ -423,7 +426,7 @@ static void every_damage_has_an_answer(void **state)
                     content.bytes[at] ^= 0xff;
                     file_write(t, names[i], content.bytes, way == 0 ? content.size : at);
                     run(t, &rehearsal);
-                    assert_true(rehearsal.log_end <= 25 || rehearsal.count > 0 || i == 0);
+                    assert_true(rehearsal.log_end <= 25 || rehearsal.count > 0 || i < 2);
                     assert_true(rehearsal.log_end >= 0 || rehearsal.refusal[0] != '\0');
                     hw_rehearsal_release(&rehearsal);
                 }

@@ -101,6 +101,10 @@ struct hw_log_watch {
     bool (*is_interrupted)(void *context);
 };
 
+/* Ask, each 64th time, whether it is to stop: HW_INTERRUPTED. *count is the caller's, 0 at first. */
+enum hw_status hw_log_watch_ask(const struct hw_log_watch *watch, unsigned *count,
+                                struct hw_error *error);
+
 /* What opening a log found and did. */
 struct hw_log_recovery {
     bool recovered; /* Segments were read because the stop was unclean. */

@@ -181,6 +181,12 @@ static enum hw_status check_as_kafka(struct hw_log_loader *loader, size_t i, boo
     return status;
 }
 
+/* As Java adds: what the bytes say may be anything. */
+static int64_t add_as_kafka(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* The batch at a position as Kafka's input sees it: only size and magic are looked at. *size is 0
  * where it takes the file for ended. */
 static enum hw_status batch_as_kafka(const struct hw_segment *segment, int64_t position,
@@ -197,7 +203,7 @@ static enum hw_status batch_as_kafka(const struct hw_segment *segment, int64_t p
         return status;
     }
     *size = HW_BATCH_OVERHEAD + (int64_t)hw_get_i32(header + 8);
-    *last_offset = hw_get_i64(header) + (header[16] < 2 ? 0 : hw_get_i32(header + 23));
+    *last_offset = add_as_kafka(hw_get_i64(header), header[16] < 2 ? 0 : hw_get_i32(header + 23));
     if (*size < HW_BATCH_OVERHEAD + HW_BATCH_LENGTH_MIN) {
         return hw_error_set(error, HW_CORRUPT, "no batch begins at byte %" PRId64, position);
     }
@@ -234,7 +240,7 @@ static enum hw_status last_entry_as_kafka(const struct hw_segment *segment, hw_o
         status = hw_file_read_at(file, size - ENTRY_SIZE, last, ENTRY_SIZE, &got, error);
     }
     hw_file_close(file);
-    *offset = segment->base_offset + hw_get_i32(last);
+    *offset = add_as_kafka(segment->base_offset, hw_get_i32(last));
     *position = hw_get_i32(last) < hw_get_i32(first) ? 0 : hw_get_i32(last + 4);
     *position = *position < 0 ? 0 : *position;
     return status;
@@ -262,15 +268,20 @@ static enum hw_status find_end_as_kafka(struct hw_log_loader *loader, struct hw_
     hw_offset_t end = segment->base_offset; /* Where no batch is found. */
     int64_t position;
     int64_t size = 0;
+    unsigned batches = 0;
     char problem[80];
     enum hw_status status = last_entry_as_kafka(segment, &wanted, &position, error);
 
     while (status == HW_OK && position < segment->size_bytes) {
-        status = batch_as_kafka(segment, position, &last_offset, &size, error);
+        status = hw_log_watch_ask(segment->owner->watch, &batches, error);
+        if (status == HW_OK) {
+            status = batch_as_kafka(segment, position, &last_offset, &size, error);
+        }
         if (status != HW_OK || size == 0) {
             break;
         }
-        end = last_offset >= wanted || end > segment->base_offset ? last_offset + 1 : end;
+        end = last_offset >= wanted || end > segment->base_offset ? add_as_kafka(last_offset, 1)
+                                                                  : end;
         position += size;
     }
     if (status == HW_CORRUPT) {

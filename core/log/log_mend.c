@@ -28,6 +28,17 @@ void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const
     hw_log_recovery_mended(&unused, file, problem, action, 0, HW_OFFSET_NONE);
 }
 
+enum hw_status hw_log_watch_ask(const struct hw_log_watch *watch, unsigned *count,
+                                struct hw_error *error)
+{
+    enum { EVERY = 64 };
+
+    return watch != NULL && watch->is_interrupted != NULL && ++*count % EVERY == 0 &&
+                   watch->is_interrupted(watch->context)
+               ? hw_error_set(error, HW_INTERRUPTED, "interrupted")
+               : HW_OK;
+}
+
 void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const char *suffix,
                                 const char *problem, const char *action, int64_t bytes_cut)
 {

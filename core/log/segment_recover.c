@@ -122,8 +122,6 @@ static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, cons
 /* Walk from the start to the first entry that is not good. */
 static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
 {
-    enum { INTERRUPT_EVERY = 64 };
-    const struct hw_log_watch *watch = walk->segment->owner->watch;
     unsigned batches = 0;
     enum hw_status status = HW_OK;
 
@@ -135,12 +133,10 @@ static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
     while (status == HW_OK && walk->end < walk->segment->size_bytes) {
         struct hw_batch batch;
 
-        if (watch != NULL && watch->is_interrupted != NULL && ++batches % INTERRUPT_EVERY == 0 &&
-            watch->is_interrupted(watch->context)) {
-            status = hw_error_set(error, HW_INTERRUPTED, "interrupted");
-            break;
+        status = hw_log_watch_ask(walk->segment->owner->watch, &batches, error);
+        if (status == HW_OK) {
+            status = walk_judge(walk, &batch, &walk->reason, error);
         }
-        status = walk_judge(walk, &batch, &walk->reason, error);
         if (status != HW_OK || walk->reason != NULL) {
             break;
         }

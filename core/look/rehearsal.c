@@ -16,6 +16,7 @@ struct play {
     struct hw_store *store; /* The overlay. */
     const struct hw_kafka_partition *partition;
     const struct hw_interrupt *interrupt;
+    struct hw_log_watch watch;
     enum hw_status status; /* Of what was done when a deed was told. */
     struct hw_error error;
 };
@@ -33,18 +34,18 @@ static bool play_is_interrupted(void *context)
 static enum hw_status play_count_from(struct play *play, struct hw_segment_file *file,
                                       int64_t position, int64_t *records, struct hw_error *error)
 {
-    enum { INTERRUPT_EVERY = 64 };
     struct hw_segment_entry entry;
+    unsigned entries = 0;
     bool found = true;
     enum hw_status status = HW_OK;
 
     hw_segment_file_move(file, position, hw_segment_file_size_bytes(file),
                          hw_segment_file_base_offset(file));
-    for (unsigned i = 1; status == HW_OK && found; i++) {
-        if (i % INTERRUPT_EVERY == 0 && play_is_interrupted(play)) {
-            return hw_error_set(error, HW_INTERRUPTED, "interrupted");
+    while (status == HW_OK && found) {
+        status = hw_log_watch_ask(&play->watch, &entries, error);
+        if (status == HW_OK) {
+            status = hw_segment_file_next(file, NULL, &entry, &found, error);
         }
-        status = hw_segment_file_next(file, NULL, &entry, &found, error);
         if (status == HW_OK && found && entry.batch.record_count > 0 &&
             (entry.fault == HW_FAULT_NONE || entry.fault == HW_FAULT_OFFSETS)) {
             *records += entry.batch.record_count;
@@ -103,8 +104,7 @@ static void play_add(void *context, const struct hw_log_mend *mend)
 static void play_tell(struct play *play, const char *file, const char *problem, const char *action,
                       int64_t bytes_cut)
 {
-    struct hw_log_recovery recovery = {
-        .watch = &(struct hw_log_watch){.context = play, .mends = play_add}};
+    struct hw_log_recovery recovery = {.watch = &play->watch};
     hw_offset_t base_offset;
 
     hw_log_recovery_mended(&recovery, file, problem, action, bytes_cut,
@@ -238,9 +238,7 @@ static const struct hw_log_config play_config = {.segment_bytes = INT32_MAX,
 
 static enum hw_status play_open(struct play *play, struct hw_error *error)
 {
-    struct hw_log_watch watch = {
-        .context = play, .mends = play_add, .is_interrupted = play_is_interrupted};
-    struct hw_log_load load = {.as_kafka = true, .watch = &watch};
+    struct hw_log_load load = {.as_kafka = true, .watch = &play->watch};
     struct hw_log_recovery recovery = {.bytes_read = 0};
     struct hw_log *log;
     enum hw_status status = play_load(play, &load, error);
@@ -280,6 +278,8 @@ enum hw_status hw_rehearsal_run(struct hw_rehearsal *rehearsal,
     struct play play = {.rehearsal = rehearsal, .partition = partition, .interrupt = interrupt};
     enum hw_status status;
 
+    play.watch = (struct hw_log_watch){
+        .context = &play, .mends = play_add, .is_interrupted = play_is_interrupted};
     *rehearsal = (struct hw_rehearsal){.allocator = allocator, .log_end = HW_OFFSET_NONE};
     status = hw_overlay_store_create(allocator, files, NULL, &play.store, error);
     if (status != HW_OK) {

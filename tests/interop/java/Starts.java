@@ -18,6 +18,7 @@ import org.apache.kafka.common.TopicPartition;
  * <p>Usage: Starts DIRECTORY create|fill|ends NAME... where DIRECTORY is the broker's.
  */
 public final class Starts {
+    /** The markers have the broker's time; a segment is rolled where times lie far apart. */
     private static final long START = System.currentTimeMillis();
 
     private Starts() {}
@@ -32,8 +33,9 @@ public final class Starts {
 
     private static void create(String bootstrap, List<String> names) throws Exception {
         try (Admin admin = admin(bootstrap)) {
-            admin.createTopics(names.stream().map(
-                name -> Topics.small(name, 1, "file.delete.delay.ms", "600000")).toList()).all().get();
+            admin.createTopics(names.stream()
+                .map(name -> Topics.small(name, 1, "file.delete.delay.ms", "600000"))
+                .toList()).all().get();
         }
     }
 
