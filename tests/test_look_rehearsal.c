@@ -525,14 +525,15 @@ static void every_failure_ends_well(void **state)
     is_done = false;
     for (int64_t fail_at = 0; !is_done; fail_at++) {
         struct hw_faults faults = {.fail_at = fail_at};
+        struct hw_store *inner = copy(t);
         struct hw_store *files;
 
-        expect_ok(t,
-                  hw_faulty_store_create(&hw_allocator_libc, copy(t), &faults, &files, &t->error));
+        expect_ok(t, hw_faulty_store_create(&hw_allocator_libc, inner, &faults, &files, &t->error));
         expect_ok(t, hw_rehearsal_run(&rehearsal, &t->heap.allocator, files, &partition, NULL,
                                       &t->error));
         is_done = faults.calls <= fail_at;
         hw_rehearsal_release(&rehearsal);
+        hw_store_destroy(inner);
     }
 }
 
