@@ -41,7 +41,8 @@ static void *heap_resize(void *context, void *block, size_t size_old, size_t siz
     }
     head->size = size_new;
     heap->bytes_in_use += size_new - size_old;
-    heap->bytes_most = heap->bytes_in_use > heap->bytes_most ? heap->bytes_in_use : heap->bytes_most;
+    heap->bytes_most =
+        heap->bytes_in_use > heap->bytes_most ? heap->bytes_in_use : heap->bytes_most;
     return head + 1;
 }
 
