@@ -3,6 +3,7 @@
 #include "core/io/overlay_store.h"
 
 #include "core/base/buffer.h"
+#include "core/base/byte_map.h"
 #include "core/base/memory.h"
 #include "core/io/memory_store.h"
 #include "core/io/overlay_links.h"
@@ -16,7 +17,7 @@ struct overlay_store {
     struct hw_store *lower;
     struct hw_store *upper;
     hw_overlay_probe *probe;
-    struct hw_name_list removed;   /* Paths whose files below are not seen. */
+    struct hw_byte_map removed;    /* Paths whose files below are not seen. */
     struct hw_overlay_links links; /* Those are, whatever was removed. */
     uint64_t
         changes; /* Grows with each file that comes into the upper store, and with each link. */
@@ -35,10 +36,14 @@ struct overlay_file {
 
 /* --------------------------------------------------------------------------------------- names */
 
+/* It, or a directory that it is in. */
 static bool overlay_is_removed(const struct overlay_store *store, const char *path)
 {
-    for (size_t i = 0; i < store->removed.count; i++) {
-        if (hw_path_below(path, store->removed.names[i]) != NULL) {
+    const char *end = path + strlen(path);
+
+    for (const char *at = path; at < end; at++) {
+        if ((at[1] == '/' || at[1] == '\0') &&
+            hw_byte_map_find(&store->removed, path, (size_t)(at + 1 - path)) != HW_BYTE_MAP_NONE) {
             return true;
         }
     }
@@ -317,7 +322,8 @@ static enum hw_status overlay_open(struct hw_store *base, const char *path, enum
 static enum hw_status overlay_hide_below(struct overlay_store *store, const char *path,
                                          struct hw_error *error)
 {
-    enum hw_status status = hw_name_list_add(&store->removed, path, error);
+    size_t number;
+    enum hw_status status = hw_byte_map_add(&store->removed, path, strlen(path), &number, error);
 
     if (status == HW_OK) {
         hw_overlay_links_drop(&store->links, path);
@@ -485,7 +491,7 @@ static void overlay_destroy(struct hw_store *base)
 {
     struct overlay_store *store = (struct overlay_store *)base;
 
-    hw_name_list_release(&store->removed);
+    hw_byte_map_release(&store->removed);
     hw_overlay_links_release(&store->links);
     hw_store_destroy(store->upper);
     hw_store_destroy(store->lower);
@@ -518,7 +524,7 @@ enum hw_status hw_overlay_store_create(const struct hw_allocator *allocator, str
     made->allocator = allocator;
     made->lower = lower;
     made->probe = probe;
-    made->removed.allocator = allocator;
+    hw_byte_map_init(&made->removed, allocator);
     made->links.allocator = allocator;
     status = hw_memory_store_create(allocator, &made->upper, error);
     if (status != HW_OK) {

@@ -45,10 +45,15 @@ static enum hw_status remove_selected(const struct hw_segment_owner *owner,
                                       const struct selection *selection, bool *changed,
                                       struct hw_error *error)
 {
+    unsigned removed = 0;
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         if (is_selected(selection, names->names[i])) {
+            status = hw_log_watch_ask(owner->watch, &removed, error);
+            if (status != HW_OK) {
+                break;
+            }
             status = remove_name(owner, names->names[i], selection->problem, error);
             *changed = true;
         }
@@ -103,6 +108,7 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
                               const struct hw_name_list *names, bool *changed,
                               struct hw_error *error)
 {
+    unsigned renamed = 0;
     struct selection replaced = {.suffix = NULL, .problem = "what was cleaned takes its place"};
     enum hw_status status = swapped_range(owner, names, &replaced.from, &replaced.to, error);
 
@@ -117,6 +123,10 @@ static enum hw_status swap_in(const struct hw_segment_owner *owner,
 
         if (!prefix_parse(name, &offset) || !hw_name_ends_with(name, ".swap")) {
             continue;
+        }
+        status = hw_log_watch_ask(owner->watch, &renamed, error);
+        if (status != HW_OK) {
+            break;
         }
         status = hw_path_join(from, owner->directory, name, error);
         if (status == HW_OK) {

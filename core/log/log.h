@@ -141,7 +141,7 @@ void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const
  *
  * With load->as_kafka it is what a broker of Kafka would start with, for looking at it only: an
  * index that does not fit stays, a tail behind a clean stop stays or is not survived, the order of
- * offsets is not looked at, old formats are kept, producers are not known (log_load_kafka.c).
+ * offsets is not looked at, old formats are kept, producers are not known (log_load_segments.c).
  *
  * On HW_OK the caller owns *log: hw_log_close(). `allocator` and `store` must outlive it.
  * Errors: HW_NO_MEMORY, HW_IO, HW_INTERRUPTED; HW_CORRUPT if partition.metadata has another topic id, or if there
