@@ -479,6 +479,58 @@ static void a_marker_that_raises_the_epoch_starts_the_sequences_anew(void **stat
     assert_string_equal(client(t, 1, 1, 0, 1, 2, TXN), "ok");
 }
 
+static bool contradicts(struct fixture *t, int64_t id)
+{
+    return hw_producer_state_find(&t->state, id)->contradicts;
+}
+
+/* A marker as a follower takes it, whatever it says. */
+static void replicate_marker(struct fixture *t, int64_t id, int epoch, int coordinator_epoch,
+                             hw_offset_t offset)
+{
+    struct hw_marker marker = {.producer_id = id,
+                               .producer_epoch = (int16_t)epoch,
+                               .coordinator_epoch = coordinator_epoch,
+                               .type = HW_CONTROL_ABORT,
+                               .timestamp = offset * 10};
+
+    assert_int_equal(hw_producer_state_reserve(&t->state, 1, &t->error), HW_OK);
+    (void)hw_producer_state_apply_marker(&t->state, &marker, offset);
+}
+
+/* What leaders take fits together; a follower takes what there is, and says so. kafka-transactions,
+ * section 16, invariants 6 to 8. */
+static void what_no_leader_would_have_taken_contradicts_what_was_there(void **state)
+{
+    struct fixture *t = *state;
+
+    assert_string_equal(client(t, 1, 0, 0, 2, 0, TXN), "ok");
+    assert_string_equal(client(t, 1, 0, 2, 1, 2, TXN), "ok");
+    assert_int_equal(hw_producer_state_find(&t->state, 1)->transaction_epoch, 0);
+    assert_string_equal(commit(t, 1, 1, 0, 3), "ok");
+    assert_int_equal(hw_producer_state_find(&t->state, 1)->transaction_epoch, 0);
+    assert_string_equal(commit(t, 1, 1, 1, 4), "ok");
+    assert_int_equal(hw_producer_state_find(&t->state, 1)->transaction_epoch, -1);
+    assert_string_equal(client(t, 1, 1, 0, 1, 5, TXN), "ok");
+    reload(t);
+    assert_int_equal(hw_producer_state_find(&t->state, 1)->transaction_epoch, 1);
+    assert_false(contradicts(t, 1));
+
+    replicate(t, 1, 2, 0, 1, 6, TXN); /* Two epochs in one transaction. */
+    assert_true(contradicts(t, 1));
+    replicate(t, 2, 0, 0, 1, 7, TXN);
+    replicate_marker(t, 2, 1, 0, 8);
+    assert_false(contradicts(t, 2));
+    replicate(t, 2, 0, 1, 1, 9, TXN); /* What has been decided goes on. */
+    assert_true(contradicts(t, 2));
+    replicate_marker(t, 3, 1, 3, 10);
+    replicate_marker(t, 3, 1, 2, 11); /* An older coordinator. */
+    assert_true(contradicts(t, 3));
+    replicate_marker(t, 4, 1, 0, 12);
+    replicate_marker(t, 4, 0, 0, 13); /* An older epoch. */
+    assert_true(contradicts(t, 4));
+}
+
 /* Row: T087 */
 static void a_marker_counts_as_activity(void **state)
 {
@@ -632,6 +684,7 @@ int main(void)
         CLAIM(a_marker_of_an_older_epoch_is_refused),
         CLAIM(today_a_marker_is_above_the_epoch_or_a_retry),
         CLAIM(a_marker_that_raises_the_epoch_starts_the_sequences_anew),
+        CLAIM(what_no_leader_would_have_taken_contradicts_what_was_there),
         CLAIM(a_marker_counts_as_activity),
         CLAIM(a_check_changes_nothing),
         CLAIM(what_describe_producers_tells),

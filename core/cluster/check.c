@@ -18,11 +18,28 @@ static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_top
     return cluster->losses.forgotten > 0;
 }
 
+/* Whether the marker that ended a producer's last transaction here has the epoch behind that of the
+ * transaction's batches, where its generation of the protocol has one for each. */
+static bool check_marker_fits(const struct hw_transaction_entry *entry,
+                              const struct hw_producer *producer)
+{
+    int last = producer->transaction_epoch;
+
+    if (producer->transaction_start != HW_OFFSET_NONE || last < 0 || last == INT16_MAX ||
+        producer->epoch != entry->marker_epoch ||
+        !hw_transaction_rules(entry->client_version)->raises_epoch_at_end) {
+        return true;
+    }
+    /* A database's producer may have skipped some, after a power loss. */
+    return entry->is_database ? last < producer->epoch : last + 1 == producer->epoch;
+}
+
 /*
  * What the leader's log and the coordinator know of a producer fits: what is open here is in the
- * set of a transaction that goes on, and no epoch is above the coordinator's (kafka-transactions,
- * section 16, 2 and 3). A script, a tool and a loss can make it otherwise, and a reader of
- * hw_producers then sees it; these are left out.
+ * set of a transaction that goes on, no epoch is above the coordinator's, a transaction has one
+ * epoch and its marker the one behind it, neither these nor coordinator epochs fall, and so nothing
+ * was decided twice (kafka-transactions, section 16, 2, 3 and 6 to 8). A script, a tool and a loss
+ * can make it otherwise, and a reader of hw_producers then sees it; these are left out.
  */
 static bool check_producer_fits(const struct hw_cluster *cluster, const struct hw_topic *topic,
                                 const struct hw_partition *partition,
@@ -34,7 +51,8 @@ static bool check_producer_fits(const struct hw_cluster *cluster, const struct h
     if (entry == NULL || entry->is_scripted || entry->producer_id != producer->producer_id) {
         return true;
     }
-    return (producer->epoch <= entry->epoch &&
+    return (producer->epoch <= entry->epoch && !producer->contradicts &&
+            check_marker_fits(entry, producer) &&
             (producer->transaction_start == HW_OFFSET_NONE ||
              hw_transaction_entry_has(entry, &topic->id, partition->number))) ||
            check_has_lost(cluster, topic, partition);

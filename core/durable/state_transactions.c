@@ -23,7 +23,7 @@ static enum hw_status state_append_partitions(struct hw_buffer *out,
 {
     enum hw_status status = HW_OK;
 
-    for (size_t i = 0; status == HW_OK && i < entry->count; i++) {
+    for (size_t i = 0; status == HW_OK && i < entry->count + entry->struck; i++) {
         char id[HW_UUID_TEXT_SIZE];
 
         hw_uuid_format(&entry->partitions[i].topic_id, id);

@@ -214,9 +214,11 @@ static struct hw_producer *producer_state_enter(struct hw_producer_state *state,
                                          .epoch = -1,
                                          .coordinator_epoch = -1,
                                          .last_timestamp = HW_TIMESTAMP_NONE,
-                                         .transaction_start = HW_OFFSET_NONE};
+                                         .transaction_start = HW_OFFSET_NONE,
+                                         .transaction_epoch = -1};
         state->count++;
     }
+    producer->contradicts |= epoch < producer->epoch;
     if (producer->epoch != epoch) {
         producer->batch_count = 0;
         producer->epoch = epoch;
@@ -239,6 +241,7 @@ static void producer_state_open(struct hw_producer_state *state, struct hw_produ
                                 hw_offset_t offset)
 {
     producer->transaction_start = offset;
+    producer->transaction_epoch = producer->epoch;
     state->open_count++;
     if (offset < state->first_unstable) {
         state->first_unstable = offset;
@@ -259,8 +262,9 @@ void hw_producer_state_apply(struct hw_producer_state *state, const struct hw_ba
                                            .last_offset = hw_batch_last_offset(batch),
                                            .timestamp = batch->max_timestamp});
     producer->last_timestamp = batch->max_timestamp;
-    if ((batch->attributes & HW_BATCH_TRANSACTIONAL) != 0 &&
-        producer->transaction_start == HW_OFFSET_NONE) {
+    if (producer->transaction_start != HW_OFFSET_NONE) {
+        producer->contradicts |= producer->transaction_epoch != batch->producer_epoch;
+    } else if ((batch->attributes & HW_BATCH_TRANSACTIONAL) != 0) {
         producer_state_open(state, producer, batch->base_offset);
     }
 }
@@ -302,9 +306,12 @@ struct hw_completed_transaction hw_producer_state_apply_marker(struct hw_produce
                                                  .last_stable_offset = offset + 1,
                                                  .is_aborted = marker->type == HW_CONTROL_ABORT};
 
+    producer->contradicts |= marker->coordinator_epoch < producer->coordinator_epoch;
     producer->coordinator_epoch = marker->coordinator_epoch;
     producer->last_timestamp = marker->timestamp;
-    if (completed.first_offset != HW_OFFSET_NONE) {
+    if (completed.first_offset == HW_OFFSET_NONE) {
+        producer->transaction_epoch = -1;
+    } else {
         HW_ASSERT(state->ended_count < state->ended_capacity);
         producer->transaction_start = HW_OFFSET_NONE;
         state->open_count--;

@@ -42,6 +42,11 @@ struct hw_producer {
     int32_t coordinator_epoch; /* Of the last marker; -1: there was none. */
     hw_time_ms_t last_timestamp;
     hw_offset_t transaction_start; /* HW_OFFSET_NONE: no transaction is open. */
+    int16_t transaction_epoch; /* Of the one that is open, or that the last marker has ended; -1:
+                                    * the last marker has ended none, or before this was known. */
+    bool contradicts;          /* Some batch here does not fit those before it, as no leader
+                                    * would have taken it: epochs or coordinator epochs fall, or a
+                                    * transaction has two epochs. For check.invariants. */
     int32_t batch_count;
     struct hw_producer_batch batches[HW_PRODUCER_BATCHES]; /* The oldest first. */
 };

@@ -617,9 +617,14 @@ void hw_coordinator_fence(struct hw_coordinator *coordinator, struct hw_transact
 
 void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i)
 {
+    struct hw_transaction_partition place = entry->partitions[i];
+
     entry->count--;
     memmove(entry->partitions + i, entry->partitions + i + 1,
-            (entry->count - i) * sizeof *entry->partitions);
+            (entry->count + entry->struck - i) * sizeof *entry->partitions);
+    if (hw_transaction_entry_is_ending(entry) && !entry->is_database) {
+        entry->partitions[entry->count + entry->struck++] = place;
+    }
 }
 
 void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_transaction_entry *entry,
@@ -632,7 +637,7 @@ void hw_coordinator_complete(struct hw_coordinator *coordinator, struct hw_trans
                            entry->status == HW_TRANSACTION_PREPARE_COMMIT
                                ? HW_TRANSACTION_COMPLETE_COMMIT
                                : HW_TRANSACTION_COMPLETE_ABORT);
-    entry->count = 0;
+    entry->count = entry->struck = 0;
     entry->is_pending = false;
     entry->is_stuck = false;
     entry->previous_id = entry->producer_id;
@@ -678,6 +683,7 @@ void hw_coordinator_check(const struct hw_coordinator *coordinator)
                                            entry->transactional_id) < 0));
         HW_ASSERT(
             HW_IMPLIES(entry->count > 0, is_ending || entry->status == HW_TRANSACTION_ONGOING));
+        HW_ASSERT(HW_IMPLIES(entry->struck > 0, is_ending && !entry->is_database));
         HW_ASSERT(HW_IMPLIES(entry->next_id != HW_PRODUCER_ID_NONE, is_ending));
         HW_ASSERT(entry->producer_id < coordinator->next_producer_id);
     }

@@ -13,7 +13,7 @@
  * CONCURRENT_TRANSACTIONS, until hw_coordinator_complete().
  *
  * Always: entries stand in the order of their transactional ids; in Empty and Complete... an entry
- * has no partitions; an entry has a next id in Prepare... only.
+ * has no partitions; an entry has a next id, and struck partitions, in Prepare... only.
  *
  * Source: TransactionCoordinator, TransactionMetadata, TransactionStateManager (X1 to X8).
  */
@@ -75,8 +75,10 @@ struct hw_transaction_entry {
     bool is_undecided;     /* Of a process that has ended: the database's tokens tell. */
     hw_time_ms_t start_ms; /* HW_TIMESTAMP_NONE: in Empty. */
     hw_time_ms_t last_update_ms;
-    struct hw_transaction_partition *partitions; /* In Prepare... those without a marker. */
+    struct hw_transaction_partition *partitions; /* In Prepare... those without a marker, */
     size_t count;
+    size_t struck; /* and behind them so many that have theirs: the next coordinator does not know,
+                    * and all get one again (X7.9). */
     size_t capacity;
 };
 
@@ -187,7 +189,7 @@ static inline bool hw_transaction_entry_is_ending(const struct hw_transaction_en
 bool hw_transaction_entry_has(const struct hw_transaction_entry *entry,
                               const struct hw_uuid *topic_id, int32_t partition);
 
-/* Strike partition number `i`: its marker is there, or it is not there any more. */
+/* Strike partition number `i`: its marker is there, or nothing that needs one. */
 void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i);
 
 /* All markers are there: the transaction is complete (X3.5). */
