@@ -173,29 +173,46 @@ struct run {
     long stride;
     long first;
     long visits;
+    long apart; /* Moments at which an attached database had not what the main one had. */
 };
 
-/* The process could end here: look at a copy of its files. */
-static void look_at_copy(void *context, long number)
+/* The process could end here. Whether this moment is looked at; then a copy of its files is made,
+ * in which the database has the path *copy. */
+static bool make_copy(struct run *run, long number, char copy[PATH_SIZE])
 {
-    struct run *run = context;
     char command[3 * PATH_SIZE];
-    char path[PATH_SIZE];
 
     run->visits = number + 1;
     if (number % run->stride != run->first) {
-        return;
+        return false;
     }
     (void)snprintf(command, sizeof command, "cp -R '%s' '%s.copy'", run->f.directory,
                    run->f.directory);
     assert_int_equal(system(command), 0);
-    (void)snprintf(path, sizeof path, "%s.copy", run->f.directory);
-    (void)snprintf(command, sizeof command, "%s/exp.db", path);
-    if (number / run->stride % 3 == 0) {
-        check_read_only(command, run->changes);
-    }
-    check_goes_on(command, run->changes);
+    (void)snprintf(copy, PATH_SIZE, "%.4000s.copy/exp.db", run->f.directory);
+    return true;
+}
+
+static void remove_copy(const struct run *run)
+{
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "%.4000s.copy", run->f.directory);
     test_directory_remove(path);
+}
+
+static void look_at_copy(void *context, long number)
+{
+    struct run *run = context;
+    char copy[PATH_SIZE];
+
+    if (make_copy(run, number, copy)) {
+        if (number / run->stride % 3 == 0) {
+            check_read_only(copy, run->changes);
+        }
+        check_goes_on(copy, run->changes);
+        remove_copy(run);
+    }
 }
 
 static void at_every_system_call_both_or_neither(void **state)
@@ -217,6 +234,72 @@ static void at_every_system_call_both_or_neither(void **state)
         check_all(run.f.path);
         test_directory_remove(run.f.directory);
         assert_true(run.visits > 100);
+    }
+}
+
+/* The same transactions change a database that is attached. The topics are as the main one. */
+static void look_at_attached(void *context, long number)
+{
+    struct run *run = context;
+    char copy[PATH_SIZE];
+    char sql[SQL_SIZE];
+    sqlite3 *db;
+
+    if (make_copy(run, number, copy)) {
+        db = check_after_kill(copy, run->changes);
+        (void)snprintf(sql, sizeof sql, "ATTACH '%.3900s-other' AS other", copy);
+        expect_sql(db, sql, "");
+        run->apart += strcmp(test_sql(db, "SELECT (SELECT group_concat(x) FROM plain) IS"
+                                          " (SELECT group_concat(x) FROM other.also)"),
+                             "1") != 0;
+        test_sql_close(db);
+        remove_copy(run);
+    }
+}
+
+/* What holds for the attached database is SQLite's own: in WAL mode it commits one file after the
+ * other (https://sqlite.org/lang_attach.html). */
+static void topics_agree_with_main_when_another_database_is_attached(void **state)
+{
+    static const struct setting attached[] = {
+        {"delete", "full", 1}, {"truncate", "normal", 1}, {"wal", "full", 1}};
+    long stride = is_full() ? 1 : getenv("HW_TEST_QUICK") != NULL ? QUICK_STRIDE : 3;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof attached / sizeof attached[0]; i++) {
+        struct run run = {.changes = "SELECT x FROM plain ORDER BY x", .stride = stride};
+        char sql[SQL_SIZE];
+        int size;
+        sqlite3 *db;
+
+        begin(&run.f, &attached[i]);
+        (void)snprintf(sql, sizeof sql,
+                       "ATTACH '%.2000s-other' AS other; PRAGMA other.journal_mode = %s;"
+                       "CREATE TABLE other.also(x INTEGER PRIMARY KEY);"
+                       "INSERT INTO other.also SELECT x FROM plain",
+                       run.f.path, attached[i].journal_mode);
+        db = test_sql_open(run.f.path);
+        (void)test_sql(db, sql);
+        test_sql_close(db);
+        size = snprintf(sql, sizeof sql,
+                        "ATTACH '%.2000s-other' AS other; PRAGMA synchronous = %s;"
+                        "PRAGMA other.synchronous = %s;",
+                        run.f.path, attached[i].synchronous, attached[i].synchronous);
+        for (int x = 1; x <= 4; x++) {
+            size += snprintf(sql + size, sizeof sql - (size_t)size,
+                             "BEGIN; INSERT INTO other.also VALUES (%d);"
+                             " INSERT INTO plain VALUES (%d, NULL); COMMIT;",
+                             x, x);
+        }
+        test_sql_trace(run.f.path, sql,
+                       &(struct test_sql_trace){.visit = look_at_attached, .context = &run});
+        assert_true(run.visits > 100);
+        if (strcmp(attached[i].journal_mode, "wal") != 0) {
+            assert_int_equal(run.apart, 0);
+        } else if (stride == 1) {
+            assert_true(run.apart > 0);
+        }
+        test_directory_remove(run.f.directory);
     }
 }
 
@@ -261,6 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_every_system_call_both_or_neither),
+        cmocka_unit_test(topics_agree_with_main_when_another_database_is_attached),
         cmocka_unit_test(at_any_time_both_or_neither),
     };
 
