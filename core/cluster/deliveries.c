@@ -133,9 +133,9 @@ struct hw_topic *hw_delivery_topic(const struct hw_cluster *cluster,
     return topic == NULL || topic->is_hidden ? NULL : topic;
 }
 
-/* Its row is finished; it is gone from the list. */
-static void delivery_end(struct hw_cluster *cluster, const struct hw_delivery *delivery,
-                         enum hw_kafka_error failure, const char *what)
+/* Its row is finished. */
+static void delivery_finish(struct hw_cluster *cluster, const struct hw_delivery *delivery,
+                            enum hw_kafka_error failure, const char *what)
 {
     const struct hw_topic *topic = hw_delivery_topic(cluster, delivery);
     struct hw_event event =
@@ -146,6 +146,13 @@ static void delivery_end(struct hw_cluster *cluster, const struct hw_delivery *d
     hw_acks_resolve(&cluster->acks, delivery->ack_id, failure, cluster->now_ms);
     hw_journal_add(&cluster->journal, event, "%" PRId64 ": %s, %s", delivery->ack_id,
                    hw_kafka_error_name(failure), what);
+}
+
+/* The same, and it is gone from the list. */
+static void delivery_end(struct hw_cluster *cluster, const struct hw_delivery *delivery,
+                         enum hw_kafka_error failure, const char *what)
+{
+    delivery_finish(cluster, delivery, failure, what);
     hw_deliveries_remove(cluster, delivery);
 }
 
@@ -165,24 +172,40 @@ static void delivery_give_up(struct hw_cluster *cluster, const struct hw_deliver
     }
 }
 
-void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *failed,
-                      enum hw_kafka_error failure)
+/* It has failed for good and is gone from the list, and with it what waits behind it. */
+static void delivery_drop(struct hw_cluster *cluster, const struct hw_delivery *failed,
+                          enum hw_kafka_error failure)
 {
     struct hw_deliveries *list = &cluster->deliveries;
     struct hw_delivery like = *failed;
 
     delivery_give_up(cluster, failed, failure);
+    hw_deliveries_remove(cluster, failed);
     for (size_t i = 0; i < list->count;) {
         struct hw_delivery *delivery = list->items[i];
 
-        if (delivery->ack_id == like.ack_id ||
-            (delivery->ack_id > like.ack_id && delivery->is_waiting &&
-             delivery_is_beside(delivery, &like))) {
+        if (delivery->ack_id > like.ack_id && delivery->is_waiting &&
+            delivery_is_beside(delivery, &like)) {
             delivery_end(cluster, delivery, failure, "not delivered");
         } else {
             i++;
         }
     }
+}
+
+void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *delivery,
+                      enum hw_kafka_error failure)
+{
+    delivery_finish(cluster, delivery, failure, "not delivered");
+    delivery_drop(cluster, delivery, failure);
+}
+
+bool hw_delivery_waits_on(const struct hw_cluster *cluster, struct hw_delivery *delivery,
+                          enum hw_kafka_error answer)
+{
+    delivery->is_waiting = hw_delivery_may_pass(answer) && delivery->attempts_left > 0 &&
+                           cluster->now_ms < delivery->deadline_ms;
+    return delivery->is_waiting;
 }
 
 bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
@@ -193,15 +216,13 @@ bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
     if (delivery == NULL) {
         return false;
     }
-    if (hw_delivery_may_pass(answer) && delivery->attempts_left > 0 &&
-        cluster->now_ms < delivery->deadline_ms) {
-        delivery->is_waiting = true;
+    if (hw_delivery_waits_on(cluster, delivery, answer)) {
         return true;
     }
     if (answer == HW_KAFKA_NONE) {
         hw_deliveries_remove(cluster, delivery);
     } else {
-        hw_delivery_fail(cluster, delivery, answer);
+        delivery_drop(cluster, delivery, answer);
     }
     return false;
 }

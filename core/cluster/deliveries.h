@@ -71,11 +71,16 @@ bool hw_delivery_may_pass(enum hw_kafka_error refused);
 struct hw_topic *hw_delivery_topic(const struct hw_cluster *cluster,
                                    const struct hw_delivery *delivery);
 
-/* It fails for good, and with it what is behind it. */
-void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *failed,
+/* It fails for good, and with it what waits behind it. */
+void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *delivery,
                       enum hw_kafka_error failure);
 
-/* A produce was answered: whether that is not the end of it, since it will be sent again. */
+/* Whether it is sent again after this answer. */
+bool hw_delivery_waits_on(const struct hw_cluster *cluster, struct hw_delivery *delivery,
+                          enum hw_kafka_error answer);
+
+/* A produce was answered: whether that is not the end of it, since it will be sent again. If it is,
+ * its row in hw_acks is the caller's to finish. */
 bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
                                  enum hw_kafka_error answer);
 

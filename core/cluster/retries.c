@@ -103,9 +103,8 @@ static enum hw_status retries_try_again(struct hw_cluster *cluster, struct hw_de
         delivery->attempts_left++;
         return HW_OK;
     }
-    if (status == HW_REFUSED &&
-        !hw_cluster_delivery_goes_on(cluster, delivery->ack_id, error->kafka_error)) {
-        return HW_OK;
+    if (status == HW_REFUSED && !hw_delivery_waits_on(cluster, delivery, error->kafka_error)) {
+        hw_delivery_fail(cluster, delivery, error->kafka_error);
     }
     return status == HW_REFUSED ? HW_OK : status;
 }
