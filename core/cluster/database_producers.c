@@ -178,6 +178,7 @@ static enum hw_status database_look_at(struct database_search *search, const str
     struct hw_transaction_entry *entry = search->entry;
     const struct hw_producer *producer =
         hw_producer_state_find(hw_log_producers(replica->log), entry->producer_id);
+    struct hw_transaction_partition *place;
     enum hw_status status;
 
     if (producer == NULL) {
@@ -188,22 +189,16 @@ static enum hw_status database_look_at(struct database_search *search, const str
         return HW_OK;
     }
     for (size_t i = 0; i < entry->count; i++) {
-        struct hw_transaction_partition *place = &entry->partitions[i];
-
+        place = &entry->partitions[i];
         if (place->partition == number && hw_uuid_equal(&place->topic_id, &topic->id)) {
             place->is_committed = producer->epoch <= search->committed;
             return HW_OK;
         }
     }
-    status = hw_array_reserve(search->cluster->allocator, (void **)&entry->partitions,
-                              &entry->capacity, entry->count + 1, sizeof *entry->partitions, error);
+    status = hw_coordinator_add_place(&search->cluster->coordinator, entry, &topic->id, number,
+                                      &place, error);
     if (status == HW_OK) {
-        entry->partitions[entry->count++] =
-            (struct hw_transaction_partition){.topic_id = topic->id,
-                                              .partition = number,
-                                              .marker_offset = HW_OFFSET_NONE,
-                                              .marker_epoch = HW_EPOCH_NONE,
-                                              .is_committed = producer->epoch <= search->committed};
+        place->is_committed = producer->epoch <= search->committed;
         database_note(search, replica, producer, producer->epoch <= search->committed);
     }
     return status;

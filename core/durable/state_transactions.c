@@ -132,22 +132,21 @@ static enum hw_status state_read_partition(struct hw_coordinator *coordinator,
                                            struct hw_transaction_entry *entry,
                                            struct hw_state_reader *reader)
 {
-    struct hw_transaction_partition place = {.marker_offset = HW_OFFSET_NONE,
-                                             .marker_epoch = HW_EPOCH_NONE};
+    struct hw_transaction_partition *place;
+    struct hw_uuid topic_id;
+    int32_t partition;
     enum hw_status status = hw_state_expect(reader, "transaction-partition", 3);
 
     if (status == HW_OK &&
-        (!hw_uuid_parse(reader->words[1], strlen(reader->words[1]), &place.topic_id) ||
-         !hw_state_parse_int32(reader->words[2], 0, HW_PARTITIONS_MAX - 1, &place.partition))) {
+        (!hw_uuid_parse(reader->words[1], strlen(reader->words[1]), &topic_id) ||
+         !hw_state_parse_int32(reader->words[2], 0, HW_PARTITIONS_MAX - 1, &partition))) {
         return hw_state_malformed(reader, "a field of the transaction's partition is out of range");
     }
     if (status == HW_OK) {
-        status =
-            hw_array_reserve(coordinator->allocator, (void **)&entry->partitions, &entry->capacity,
-                             entry->count + 1, sizeof *entry->partitions, reader->error);
+        status = hw_coordinator_add_place(coordinator, entry, &topic_id, partition, &place,
+                                          reader->error);
     }
     if (status == HW_OK) {
-        entry->partitions[entry->count++] = place;
         status = hw_state_next_line(reader);
     }
     return status;

@@ -363,6 +363,27 @@ bool hw_transaction_entry_has(const struct hw_transaction_entry *entry,
     return false;
 }
 
+enum hw_status hw_coordinator_add_place(const struct hw_coordinator *coordinator,
+                                        struct hw_transaction_entry *entry,
+                                        const struct hw_uuid *topic_id, int32_t partition,
+                                        struct hw_transaction_partition **place,
+                                        struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(coordinator->allocator, (void **)&entry->partitions, &entry->capacity,
+                         entry->count + 1, sizeof *entry->partitions, error);
+
+    HW_ASSERT(entry->struck == 0);
+    if (status == HW_OK) {
+        *place = &entry->partitions[entry->count++];
+        **place = (struct hw_transaction_partition){.topic_id = *topic_id,
+                                                    .partition = partition,
+                                                    .marker_offset = HW_OFFSET_NONE,
+                                                    .marker_epoch = HW_EPOCH_NONE};
+    }
+    return status;
+}
+
 static enum hw_status coordinator_check_member(const struct hw_transaction_entry *entry,
                                                struct hw_producer_identity producer,
                                                struct hw_error *error)
@@ -384,6 +405,7 @@ enum hw_status hw_coordinator_add_partition(struct hw_coordinator *coordinator,
                                             hw_time_ms_t now_ms, struct hw_error *error)
 {
     struct hw_transaction_entry *entry;
+    struct hw_transaction_partition *place;
     enum hw_status status =
         coordinator_look_up(coordinator, transactional_id, producer, &entry, error);
 
@@ -397,14 +419,8 @@ enum hw_status hw_coordinator_add_partition(struct hw_coordinator *coordinator,
                             hw_transaction_entry_has(entry, topic_id, partition))) {
         return status;
     }
-    status = hw_array_reserve(coordinator->allocator, (void **)&entry->partitions, &entry->capacity,
-                              entry->count + 1, sizeof *entry->partitions, error);
+    status = hw_coordinator_add_place(coordinator, entry, topic_id, partition, &place, error);
     if (status == HW_OK) {
-        entry->partitions[entry->count++] =
-            (struct hw_transaction_partition){.topic_id = *topic_id,
-                                              .partition = partition,
-                                              .marker_offset = HW_OFFSET_NONE,
-                                              .marker_epoch = HW_EPOCH_NONE};
         if (entry->status != HW_TRANSACTION_ONGOING) {
             entry->start_ms = now_ms;
             coordinator_set_status(coordinator, entry, HW_TRANSACTION_ONGOING);

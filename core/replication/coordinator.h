@@ -189,6 +189,13 @@ static inline bool hw_transaction_entry_is_ending(const struct hw_transaction_en
 bool hw_transaction_entry_has(const struct hw_transaction_entry *entry,
                               const struct hw_uuid *topic_id, int32_t partition);
 
+/* Add a partition that has no marker yet; *place is good until the next one. Errors: HW_NO_MEMORY. */
+enum hw_status hw_coordinator_add_place(const struct hw_coordinator *coordinator,
+                                        struct hw_transaction_entry *entry,
+                                        const struct hw_uuid *topic_id, int32_t partition,
+                                        struct hw_transaction_partition **place,
+                                        struct hw_error *error);
+
 /* Strike partition number `i`: its marker is there, or nothing that needs one. */
 void hw_transaction_entry_strike(struct hw_transaction_entry *entry, size_t i);
 
