@@ -164,6 +164,15 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
     return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
 }
 
+/* By chance, which no script decides: two databases that one script has made are two. */
+static int64_t made_up_id(void)
+{
+    int64_t id;
+
+    sqlite3_randomness(sizeof id, &id);
+    return id & INT64_MAX;
+}
+
 static enum hw_status entry_fill(struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
@@ -193,6 +202,7 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
                                      .directory = entry->directory,
                                      .protocol = options->protocol,
                                      .seed = options->seed,
+                                     .database_id = in_memory ? 0 : made_up_id(),
                                      .broker_count = options->broker_count,
                                      .clock = {.now_ms = wall_now}},
         &entry->cluster, error);

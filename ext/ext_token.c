@@ -20,12 +20,12 @@ static const char list_tables[] =
 /* Without a rowid, so that last_insert_rowid() stays what the INSERT made it. */
 static const char create_table[] =
     "CREATE TABLE main.\"%w_%s\"(producer_id INTEGER PRIMARY KEY, epoch INTEGER, "
-    "coordinator_epoch INTEGER, cluster_id TEXT) WITHOUT ROWID";
+    "coordinator_epoch INTEGER, database_id INTEGER) WITHOUT ROWID";
 
 static const char move_rows[] =
     "INSERT INTO main.\"%w\" SELECT * FROM main.\"%w_%s\" WHERE true "
     "ON CONFLICT DO UPDATE SET epoch = excluded.epoch, coordinator_epoch = "
-    "excluded.coordinator_epoch WHERE excluded.epoch > epoch";
+    "excluded.coordinator_epoch, database_id = excluded.database_id WHERE excluded.epoch > epoch";
 
 /* A failure of a statement; what another connection holds is HW_BUSY. */
 static enum hw_status token_error(struct hw_error *error, sqlite3 *db, int code)
@@ -75,11 +75,11 @@ static void token_list_release(struct token_list *list)
 static enum hw_status token_list_add(struct token_list *list, const char *table,
                                      sqlite3_stmt *statement, struct hw_error *error)
 {
-    const unsigned char *cluster_id = sqlite3_column_text(statement, 3);
     struct hw_database_token token = {.table = sqlite3_mprintf("%s", table),
                                       .producer_id = sqlite3_column_int64(statement, 0),
                                       .epoch = sqlite3_column_int64(statement, 1),
-                                      .coordinator_epoch = sqlite3_column_int64(statement, 2)};
+                                      .coordinator_epoch = sqlite3_column_int64(statement, 2),
+                                      .database_id = sqlite3_column_int64(statement, 3)};
     enum hw_status status =
         hw_array_reserve(&ext_allocator, (void **)&list->tokens, &list->capacity, list->count + 1,
                          sizeof *list->tokens, error);
@@ -91,8 +91,6 @@ static enum hw_status token_list_add(struct token_list *list, const char *table,
         sqlite3_free(token.table);
         return status;
     }
-    (void)snprintf(token.cluster_id, sizeof token.cluster_id, "%s",
-                   cluster_id == NULL ? "" : (const char *)cluster_id);
     list->tokens[list->count++] = token;
     return HW_OK;
 }
@@ -100,7 +98,7 @@ static enum hw_status token_list_add(struct token_list *list, const char *table,
 static enum hw_status token_list_read(struct token_list *list, sqlite3 *db, const char *table,
                                       struct hw_error *error)
 {
-    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, cluster_id "
+    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, database_id "
                                 "FROM main.\"%w\"",
                                 table);
     sqlite3_stmt *statement = NULL;
@@ -213,19 +211,13 @@ void ext_token_forget(struct ext_token_writer *writer)
     *writer = (struct ext_token_writer){.statement = NULL};
 }
 
-static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db,
-                                    struct ext_cluster *cluster, const char *table,
+static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db, const char *table,
                                     struct hw_error *error)
 {
-    char id[HW_CLUSTER_ID_SIZE];
+    enum hw_status status = HW_OK;
     char *sql;
     int code;
-    enum hw_status status = hw_cluster_id(ext_cluster_lock(cluster), id, error);
 
-    ext_cluster_unlock(cluster);
-    if (status != HW_OK) {
-        return status;
-    }
     ext_token_forget(writer);
     writer->table = sqlite3_mprintf("%s", table);
     sql = sqlite3_mprintf("INSERT OR REPLACE INTO main.\"%w_%s\" VALUES (?1, ?2, ?3, ?4)", table,
@@ -235,9 +227,6 @@ static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db
             ? SQLITE_NOMEM
             : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer->statement, NULL);
     sqlite3_free(sql);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_text(writer->statement, 4, id, -1, SQLITE_TRANSIENT);
-    }
     if (code != SQLITE_OK) {
         status = token_error(error, db, code);
         ext_token_forget(writer);
@@ -245,15 +234,14 @@ static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db
     return status;
 }
 
-enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
-                               struct ext_cluster *cluster, const char *table,
+enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, const char *table,
                                const struct hw_database_token *token, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     int code;
 
     if (writer->statement == NULL || strcmp(writer->table, table) != 0) {
-        status = token_prepare(writer, db, cluster, table, error);
+        status = token_prepare(writer, db, table, error);
     }
     if (status != HW_OK) {
         return status;
@@ -261,6 +249,7 @@ enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
     (void)sqlite3_bind_int64(writer->statement, 1, token->producer_id);
     (void)sqlite3_bind_int64(writer->statement, 2, token->epoch);
     (void)sqlite3_bind_int64(writer->statement, 3, token->coordinator_epoch);
+    (void)sqlite3_bind_int64(writer->statement, 4, token->database_id);
     code = sqlite3_step(writer->statement);
     if (code != SQLITE_DONE) {
         status = token_error(error, db, code);

@@ -34,9 +34,8 @@ enum hw_status ext_token_create(sqlite3 *db, const char *table, struct hw_error 
 enum hw_status ext_token_drop(sqlite3 *db, const char *table, struct hw_error *error);
 
 /* Write a token into the shadow table of `table`. Errors: those of a statement on `db`, HW_BUSY
- * among them; those of hw_cluster_id(). */
-enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
-                               struct ext_cluster *cluster, const char *table,
+ * among them. */
+enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, const char *table,
                                const struct hw_database_token *token, struct hw_error *error);
 
 /* Before a table is disconnected: SQLite closes no connection that has statements. */

@@ -128,8 +128,7 @@ int ext_transaction_sync_token(struct ext_session *session, sqlite3_vtab *vtab, 
     session->has_token = !hw_stage_token(session->stage, &token);
     ext_cluster_unlock(session->cluster);
     if (!session->has_token) {
-        status = ext_token_write(&session->token_writer, session->db, session->cluster, table,
-                                 &token, &error);
+        status = ext_token_write(&session->token_writer, session->db, table, &token, &error);
         session->has_token = status == HW_OK;
     }
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);

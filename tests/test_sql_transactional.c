@@ -262,6 +262,28 @@ static void a_database_beside_the_cluster_of_another_one_is_an_error(void **stat
     expect_sql(f->db, "DROP TABLE u; SELECT count(*) FROM t_token", "1");
 }
 
+/* One script has made both, so that all is the same but whose they are. */
+static void twins_of_one_script_are_not_taken_for_each_other(void **state)
+{
+    struct fixture *f = *state;
+
+    test_sql_close(f->db);
+    shell(f, "mkdir twin && cp -R exp.db exp.db-highwater twin");
+    for (const char *name = "exp.db"; name != NULL; name = name[0] == 'e' ? "twin/exp.db" : NULL) {
+        char path[PATH_SIZE];
+
+        (void)snprintf(path, sizeof path, "%s/%s", f->directory, name);
+        f->db = test_sql_open(path);
+        expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
+        test_sql_close(f->db);
+    }
+    shell(f, "rm -r exp.db-highwater && mv twin/exp.db-highwater exp.db-highwater");
+    f->db = test_sql_open(f->path);
+    expect_error(
+        f->db, "SELECT count(*) FROM t", SQLITE_ERROR,
+        "INCONSISTENT_CLUSTER_ID: the database is the one of another cluster than that in");
+}
+
 /* A leader's disk is not there when the database is opened: its log is looked at once it is. */
 static void a_transaction_whose_leader_comes_back_later_is_decided_then(void **state)
 {
@@ -422,6 +444,7 @@ int main(void)
         TEST(a_missing_shadow_table_fails_the_commit),
         TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
         TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
+        TEST(twins_of_one_script_are_not_taken_for_each_other),
         TEST(a_transaction_whose_leader_comes_back_later_is_decided_then),
         TEST(a_reader_of_an_older_commit_decides_by_the_newest),
         TEST(a_commit_adds_one_page_and_no_sync),

@@ -46,11 +46,9 @@ static enum hw_status directory_is_elsewhere(const struct hw_cluster *cluster,
     return status;
 }
 
-_Static_assert((int)HW_CLUSTER_ID_SIZE == (int)HW_META_VALUE_SIZE, "it is one of those values");
-
 /* What the first directory of its own that has one says, so that it never changes. */
-enum hw_status hw_cluster_id(const struct hw_cluster *cluster, char text[HW_CLUSTER_ID_SIZE],
-                             struct hw_error *error)
+static enum hw_status directory_cluster_id(const struct hw_cluster *cluster,
+                                           char text[HW_META_VALUE_SIZE], struct hw_error *error)
 {
     struct hw_meta_properties properties;
 
@@ -81,7 +79,7 @@ static enum hw_status directory_write_properties(const struct hw_cluster *cluste
                                                  struct hw_error *error)
 {
     struct hw_meta_properties properties = {.version = "1"};
-    enum hw_status status = hw_cluster_id(cluster, properties.cluster_id, error);
+    enum hw_status status = directory_cluster_id(cluster, properties.cluster_id, error);
 
     if (status != HW_OK) {
         return status;
@@ -144,7 +142,7 @@ static enum hw_status directory_check_owner(const struct hw_cluster *cluster,
     if (!properties->is_there) {
         return directory_check_free(cluster, broker, error);
     }
-    status = hw_cluster_id(cluster, cluster_id, error);
+    status = directory_cluster_id(cluster, cluster_id, error);
     if (status != HW_OK) {
         return status;
     }

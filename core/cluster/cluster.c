@@ -74,6 +74,7 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     made->callers = made->snapshots == NULL ? made->allocator : made->snapshots->arena.backing;
     made->store = options->store;
     made->clock = options->clock;
+    made->database_id = options->database_id;
     made->next_slot = 1;
     hw_random_init(&made->random, options->seed);
     hw_controller_init(&made->controller);

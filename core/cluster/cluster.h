@@ -47,6 +47,8 @@ struct hw_cluster_options {
     const char *directory; /* Made with the first change; its parent exists. Copied. */
     const char *protocol;  /* Variant of a new cluster; NULL: "kafka". */
     uint64_t seed;         /* Of everything random: topic ids. */
+    int64_t database_id;   /* By which the tokens of the database beside it are known, if it gets
+                            * any and has none; 0 or more. Not of the seed, which all may share. */
     int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
     struct hw_clock clock; /* For clock=wall; without a function that stands still. */
 };
@@ -232,13 +234,12 @@ enum hw_status hw_cluster_init_producer(struct hw_cluster *cluster,
  * What a database says of its transactions, in a row of a table of its own: up to which epoch those
  * of a producer are committed, and whose cluster took the last of them.
  */
-enum { HW_CLUSTER_ID_SIZE = 64 };
 struct hw_database_token {
     char *table; /* Whose row it is; for messages. */
     int64_t producer_id;
     int64_t epoch;
     int64_t coordinator_epoch;
-    char cluster_id[HW_CLUSTER_ID_SIZE];
+    int64_t database_id; /* The cluster's. */
 };
 
 /* Whether a transaction of the database may be open here of which only the database knows whether
@@ -261,10 +262,6 @@ enum hw_status hw_cluster_check_has_transactions(const struct hw_cluster *cluste
 
 /* Write down what was decided, before tokens go with their table. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_cluster_keep_decisions(struct hw_cluster *cluster, struct hw_error *error);
-
-/* What meta.properties calls the cluster. Errors: HW_IO, HW_NO_MEMORY, HW_CORRUPT. */
-enum hw_status hw_cluster_id(const struct hw_cluster *cluster, char id[HW_CLUSTER_ID_SIZE],
-                             struct hw_error *error);
 
 struct hw_transaction_call {
     int64_t producer_id;

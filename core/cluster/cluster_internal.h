@@ -124,6 +124,7 @@ struct hw_cluster {
     bool is_on_disk;
     bool is_undecided; /* A transaction of the database may be open that an ended process began. */
     bool is_state_dirty; /* Something of cluster.state has changed since it was written. */
+    int64_t database_id; /* What the coordinator's becomes. */
     struct hw_random random;
     struct hw_clock clock; /* The machine's. */
     hw_time_ms_t now_ms;

@@ -40,6 +40,9 @@ static enum hw_status database_add_producer(struct hw_cluster *cluster, size_t n
                                    &entry, error);
     if (status == HW_OK) {
         (void)hw_coordinator_new_producer_id(&cluster->coordinator);
+        if (cluster->coordinator.database_id == 0) {
+            cluster->coordinator.database_id = cluster->database_id;
+        }
         entry->epoch = 0;
         entry->client_version = HW_TRANSACTION_VERSION_MAX;
         entry->timeout_ms = hw_config_int64(&cluster->configs, NULL, "transaction.timeout.ms");
@@ -103,14 +106,12 @@ static enum hw_status database_check_tokens(const struct hw_cluster *cluster,
                                             struct hw_error *error)
 {
     const struct hw_coordinator *coordinator = &cluster->coordinator;
-    char id[HW_CLUSTER_ID_SIZE];
-    enum hw_status status = count == 0 ? HW_OK : hw_cluster_id(cluster, id, error);
     const char *what = NULL;
     int64_t newest = -1;
     size_t at = 0;
 
-    for (size_t i = 0; status == HW_OK && i < count; i++) {
-        if (strcmp(tokens[i].cluster_id, id) != 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (tokens[i].database_id != coordinator->database_id) {
             what = "is the one of another cluster than that in";
             at = i;
         } else if (tokens[i].coordinator_epoch > newest) {
@@ -118,8 +119,8 @@ static enum hw_status database_check_tokens(const struct hw_cluster *cluster,
             at = what == NULL ? i : at;
         }
     }
-    if (status != HW_OK || count == 0) {
-        return status;
+    if (count == 0) {
+        return HW_OK;
     }
     if (what == NULL && newest > coordinator->epoch) {
         what = "is newer than the cluster in";

@@ -10,8 +10,9 @@
  *     slots 4                               the next slot of the file high-watermarks
  *     producers 4001 2                      the next producer id, the coordinator's epoch; left out
  *                                           where no producer ever had an id
- *     database 3                            one more than the epoch of the coordinator that last saw
- *                                           the database commit; left out where none did
+ *     database 3 4711                       one more than the epoch of the coordinator that last saw
+ *                                           the database commit, or 0, and the number that its
+ *                                           tokens have; left out where it has no producer
  *     transaction pay 4000 4000 - 3 3 2 60000 PrepareCommit 90 120
  *                                           for each transactional id, in their order: producer id,
  *                                           previous and next id, epoch, that of its markers, the

@@ -71,9 +71,9 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
         status = hw_buffer_append_format(out, error, "producers %" PRId64 " %" PRId32 "\n",
                                          coordinator->next_producer_id, coordinator->epoch);
     }
-    if (status == HW_OK && coordinator->database_epoch > 0) {
-        status = hw_buffer_append_format(out, error, "database %" PRId32 "\n",
-                                         coordinator->database_epoch);
+    if (status == HW_OK && (coordinator->database_epoch > 0 || coordinator->database_id > 0)) {
+        status = hw_buffer_append_format(out, error, "database %" PRId32 " %" PRId64 "\n",
+                                         coordinator->database_epoch, coordinator->database_id);
     }
     for (size_t i = 0; status == HW_OK && i < coordinator->count; i++) {
         status = state_append_entry(out, coordinator->entries[i], error);
@@ -203,10 +203,12 @@ enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
         status = status == HW_OK ? hw_state_next_line(reader) : status;
     }
     if (status == HW_OK && hw_state_is_at(reader, "database")) {
-        status = hw_state_expect(reader, "database", 2);
-        if (status == HW_OK && !hw_state_parse_int32(reader->words[1], 1, coordinator->epoch,
-                                                     &coordinator->database_epoch)) {
-            return hw_state_malformed(reader, "the number of the database is out of range");
+        status = hw_state_expect(reader, "database", 3);
+        if (status == HW_OK &&
+            (!hw_state_parse_int32(reader->words[1], 0, coordinator->epoch,
+                                   &coordinator->database_epoch) ||
+             !hw_state_parse_number(reader->words[2], 0, INT64_MAX, &coordinator->database_id))) {
+            return hw_state_malformed(reader, "a number of the database is out of range");
         }
         status = status == HW_OK ? hw_state_next_line(reader) : status;
     }

@@ -92,6 +92,7 @@ struct hw_coordinator {
     size_t ending;              /* Entries in Prepare... */
     struct hw_journal *journal; /* Borrowed; NULL: none. */
     int32_t database_epoch; /* One more than that of who last saw the database commit; 0: none. */
+    int64_t database_id;    /* In the database's tokens; 0 until it has a producer. */
 };
 
 /* What init and end are answered with: who the producer is from now on. */

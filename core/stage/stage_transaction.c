@@ -86,7 +86,8 @@ bool hw_stage_token(const struct hw_stage *stage, struct hw_database_token *toke
     }
     *token = (struct hw_database_token){.producer_id = stage->transaction->producer_id,
                                         .epoch = stage->transaction->epoch,
-                                        .coordinator_epoch = stage->cluster->coordinator.epoch};
+                                        .coordinator_epoch = stage->cluster->coordinator.epoch,
+                                        .database_id = stage->cluster->coordinator.database_id};
     return true;
 }
 
