@@ -211,14 +211,48 @@ void ext_token_forget(struct ext_token_writer *writer)
     *writer = (struct ext_token_writer){.statement = NULL};
 }
 
+/* A trigger of the shadow table would run inside COMMIT, and could undo what it says. */
+static const char find_trigger[] =
+    "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE "
+    "UNION ALL "
+    "SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE";
+
+static enum hw_status token_check_triggers(sqlite3 *db, const char *table, struct hw_error *error)
+{
+    char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
+    sqlite3_stmt *statement = NULL;
+    enum hw_status status = HW_OK;
+    int code =
+        own == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, find_trigger, -1, &statement, NULL);
+
+    if (code == SQLITE_OK) {
+        (void)sqlite3_bind_text(statement, 1, own, -1, SQLITE_STATIC);
+        code = sqlite3_step(statement);
+    }
+    if (code == SQLITE_ROW) {
+        status = ext_error_invalid(error,
+                                   "%.100s holds what COMMIT decides and cannot have a "
+                                   "trigger: DROP TRIGGER \"%.100s\"",
+                                   own, (const char *)sqlite3_column_text(statement, 0));
+    } else if (code != SQLITE_DONE) {
+        status = token_error(error, db, code);
+    }
+    (void)sqlite3_finalize(statement);
+    sqlite3_free(own);
+    return status;
+}
+
 static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db, const char *table,
                                     struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    enum hw_status status = token_check_triggers(db, table, error);
     char *sql;
     int code;
 
     ext_token_forget(writer);
+    if (status != HW_OK) {
+        return status;
+    }
     writer->table = sqlite3_mprintf("%s", table);
     sql = sqlite3_mprintf("INSERT OR REPLACE INTO main.\"%w_%s\" VALUES (?1, ?2, ?3, ?4)", table,
                           ext_token_suffix);
@@ -255,7 +289,12 @@ enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, con
         status = token_error(error, db, code);
     }
     (void)sqlite3_reset(writer->statement);
-    return status;
+    if (status == HW_OK &&
+        sqlite3_stmt_status(writer->statement, SQLITE_STMTSTATUS_REPREPARE, 0) == 0) {
+        return HW_OK;
+    }
+    ext_token_forget(writer); /* The schema has changed: there may be a trigger now. */
+    return status == HW_OK ? token_check_triggers(db, table, error) : status;
 }
 
 /* The shadow table of another table, or NULL; to be freed. */

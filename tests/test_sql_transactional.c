@@ -177,6 +177,29 @@ static void tokens_move_when_their_table_is_dropped(void **state)
                "1");
 }
 
+/* Who has a trigger there could write a topic inside COMMIT, or keep the connection from closing. */
+static void a_shadow_table_with_a_trigger_fails_the_commit(void **state)
+{
+    static const char refused[] = "INVALID_REQUEST: t_token holds what COMMIT decides and cannot"
+                                  " have a trigger: DROP TRIGGER \"no\"";
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "CREATE TRIGGER \"no\" AFTER INSERT ON t_token BEGIN"
+               " INSERT INTO u(value) VALUES (1); END",
+               "");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('a')", SQLITE_ERROR, refused);
+    expect_sql(f->db,
+               "DROP TRIGGER \"no\"; INSERT INTO t(value) VALUES ('b');"
+               "CREATE TEMP TRIGGER \"no\" BEFORE INSERT ON t_token BEGIN"
+               " SELECT RAISE(IGNORE) FROM u; SELECT RAISE(IGNORE); END",
+               "");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('c')", SQLITE_ERROR, refused);
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('d')", SQLITE_ERROR, refused);
+    reopen(f);
+    expect_sql(f->db, "SELECT group_concat(value) FROM t; SELECT count(*) FROM u", "b\n0");
+}
+
 static void a_missing_shadow_table_fails_the_commit(void **state)
 {
     struct fixture *f = *state;
@@ -441,6 +464,7 @@ int main(void)
         TEST(an_attached_database_takes_part),
         TEST(a_shadow_table_is_protected_in_defensive_mode_and_still_written),
         TEST(tokens_move_when_their_table_is_dropped),
+        TEST(a_shadow_table_with_a_trigger_fails_the_commit),
         TEST(a_missing_shadow_table_fails_the_commit),
         TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
         TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
