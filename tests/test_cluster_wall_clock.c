@@ -165,6 +165,45 @@ static void followers_that_follow_by_themselves_do_not_lag(void **state)
     }
 }
 
+/* Ids, their transactions and their producers are forgotten, and time out, by the machine's time.
+ * Semantics: X6.1, X8.8, R9.11 */
+static void a_jump_over_all_that_expires_is_one_step(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_init_producer init = {
+        .transactional_id = "a", .producer_id = -1, .producer_epoch = -1, .version = -1};
+    struct hw_transaction_call call = {0, -1, -1};
+    struct hw_produce_producer producer = {0, -1, -1, -1};
+    struct hw_produce produce = {.producer = &producer,
+                                 .topic = "orders",
+                                 .record = {.key_size = -1, .timestamp = HW_TIMESTAMP_CLOCK},
+                                 .acks = 1,
+                                 .leader_epoch = -1};
+    struct hw_producer_identity answer;
+    struct hw_coordinator *coordinator = &t->cluster->coordinator;
+
+    TEST_VERB(t, hw_cluster_init_producer(t->cluster, &init, &answer, &t->error));
+    expect_done(t);
+    TEST_VERB(t, hw_cluster_begin_transaction(t->cluster, &call, &t->error));
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &produce, &t->produced, &t->error));
+    expect_done(t);
+    init.transactional_id = "b";
+    TEST_VERB(t, hw_cluster_init_producer(t->cluster, &init, &answer, &t->error));
+    producer = (struct hw_produce_producer){7, 0, 0, -1};
+    TEST_VERB(t, hw_cluster_produce(t->cluster, &produce, &t->produced, &t->error));
+    expect_done(t);
+    switch_to_wall(t, TODAY_MS + 1);
+    pass(t, 10000);
+    assert_int_equal(hw_coordinator_find(coordinator, "a")->status, HW_TRANSACTION_PREPARE_ABORT);
+    assert_int_equal(coordinator->count, 2);
+    assert_int_equal(hw_log_producers(t->cluster->topics[0]->partitions[0].replicas[0]->log)->count,
+                     2);
+    pass(t, 3600000);
+    assert_null(hw_coordinator_find(coordinator, "b"));
+    assert_int_equal(hw_log_producers(t->cluster->topics[0]->partitions[0].replicas[0]->log)->count,
+                     1);
+}
+
 int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
@@ -174,6 +213,7 @@ int main(void)
         STORY(a_tick_waits_for_nothing),
         STORY(to_sessions_an_opening_is_no_time),
         STORY(records_may_be_an_hour_ahead),
+        STORY(a_jump_over_all_that_expires_is_one_step),
         STORY(followers_that_follow_by_themselves_do_not_lag),
     };
 

@@ -371,9 +371,12 @@ enum {
     EXPIRE_PRODUCERS_PERIOD_MS = 600000
 };
 
-/* The first time behind `time` at which the clock looks. */
-static hw_time_ms_t transactions_boundary(hw_time_ms_t time, int64_t period)
+/* The first time behind `time` at which the clock looks; not before now, which may be far behind it
+ * after a jump of the clock, or since a config has changed. */
+static hw_time_ms_t transactions_boundary(const struct hw_cluster *cluster, hw_time_ms_t time,
+                                          int64_t period)
 {
+    time = time >= cluster->now_ms ? time : cluster->now_ms - 1;
     return time >= HW_CLOCK_MS_MAX - period ? INT64_MAX : (time / period + 1) * period;
 }
 
@@ -395,17 +398,19 @@ static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluste
         }
         if (entry->status == HW_TRANSACTION_ONGOING) {
             next = transactions_earlier(
-                next, transactions_boundary(entry->start_ms + entry->timeout_ms, ABORT_PERIOD_MS));
+                next, transactions_boundary(cluster, entry->start_ms + entry->timeout_ms,
+                                            ABORT_PERIOD_MS));
         } else if (!hw_transaction_entry_is_ending(entry)) {
             next = transactions_earlier(
-                next, transactions_boundary(entry->last_update_ms + expiration_ms - 1,
+                next, transactions_boundary(cluster, entry->last_update_ms + expiration_ms - 1,
                                             EXPIRE_IDS_PERIOD_MS));
         }
     }
     return next;
 }
 
-static hw_time_ms_t transactions_next_of_log(const struct hw_log *log, int64_t expiration_ms)
+static hw_time_ms_t transactions_next_of_log(const struct hw_cluster *cluster,
+                                             const struct hw_log *log, int64_t expiration_ms)
 {
     const struct hw_producer_state *state = hw_log_producers(log);
     hw_time_ms_t next = INT64_MAX;
@@ -415,7 +420,7 @@ static hw_time_ms_t transactions_next_of_log(const struct hw_log *log, int64_t e
 
         if (state->producers[i].transaction_start == HW_OFFSET_NONE && last < HW_CLOCK_MS_MAX) {
             next = transactions_earlier(
-                next, transactions_boundary((last < 0 ? 0 : last) + expiration_ms - 1,
+                next, transactions_boundary(cluster, (last < 0 ? 0 : last) + expiration_ms - 1,
                                             EXPIRE_PRODUCERS_PERIOD_MS));
         }
     }
@@ -435,7 +440,8 @@ hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
 
             for (int32_t r = 0; r < partition->replica_count; r++) {
                 next = transactions_earlier(
-                    next, transactions_next_of_log(partition->replicas[r]->log, expiration_ms));
+                    next,
+                    transactions_next_of_log(cluster, partition->replicas[r]->log, expiration_ms));
             }
         }
     }
