@@ -119,15 +119,18 @@ static enum hw_status producer_state_check_sequence(const struct hw_producer *pr
     bool is_new_epoch = is_known && producer->epoch != batch->producer_epoch;
     int32_t last = producer == NULL || is_new_epoch ? -1 : hw_producer_last_sequence(producer);
     int32_t expected = last < 0 ? 0 : hw_sequence_add(last, 1);
+    bool is_behind;
 
     if ((!is_known && !starts_at_zero) || batch->base_sequence == expected) {
         return HW_OK;
     }
-    return hw_error_refuse(error, HW_KAFKA_OUT_OF_ORDER_SEQUENCE_NUMBER,
-                           "producer %" PRId64 " epoch %d sent sequence %" PRId32
-                           ", next is %" PRId32 ": what is between must come first",
-                           batch->producer_id, batch->producer_epoch, batch->base_sequence,
-                           expected);
+    is_behind = ((uint32_t)expected - (uint32_t)batch->base_sequence) % (1U << 31) < 1U << 30;
+    return hw_error_refuse(
+        error, HW_KAFKA_OUT_OF_ORDER_SEQUENCE_NUMBER,
+        "producer %" PRId64 " epoch %d sent sequence %" PRId32 ", next is %" PRId32 ": %s",
+        batch->producer_id, batch->producer_epoch, batch->base_sequence, expected,
+        is_behind ? "as a duplicate it is too old, or not the same records, to be known"
+                  : "what is between must come first");
 }
 
 enum hw_status hw_producer_state_check(const struct hw_producer_state *state,
