@@ -252,8 +252,7 @@ size_t hw_cluster_undelivered(const struct hw_cluster *cluster, int64_t producer
     size_t count = 0;
 
     for (size_t i = 0; i < cluster->deliveries.count; i++) {
-        count += cluster->deliveries.items[i]->producer_id == producer_id &&
-                 cluster->deliveries.items[i]->is_waiting;
+        count += cluster->deliveries.items[i]->producer_id == producer_id;
     }
     return count;
 }

@@ -84,7 +84,7 @@ bool hw_delivery_waits_on(const struct hw_cluster *cluster, struct hw_delivery *
 bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
                                  enum hw_kafka_error answer);
 
-/* How many of the producer's batches are not in a log yet, as far as their client knows. */
+/* How many of the producer's batches are not acknowledged yet, and may have to be sent again. */
 size_t hw_cluster_undelivered(const struct hw_cluster *cluster, int64_t producer_id);
 
 /* The producer aborts: what it has not delivered is not sent any more. */

@@ -177,7 +177,8 @@ static enum hw_status transactions_check_client(const struct hw_client *client,
                            call->producer_id, call->producer_id);
 }
 
-/* Whether what it has sent was delivered, which a commit waits for and an abort gives up (X11.3). */
+/* Whether what it has sent was acknowledged, which a commit waits for and an abort gives up (X11.3):
+ * what is in one log only a failover would take out of the transaction. */
 static enum hw_status transactions_settle_client(struct hw_cluster *cluster,
                                                  const struct hw_client *client, bool commits,
                                                  struct hw_error *error)
@@ -194,13 +195,13 @@ static enum hw_status transactions_settle_client(struct hw_cluster *cluster,
                                " was not delivered: abort_txn(%" PRId64 ")",
                                client->producer_id, client->producer_id);
     }
-    return left == 0
-               ? HW_OK
-               : hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
-                                 "producer %" PRId64 " has %zu record%s that %s not delivered yet:"
-                                 " fetch_round() or tick(), then again",
-                                 client->producer_id, left, left == 1 ? "" : "s",
-                                 left == 1 ? "is" : "are");
+    return left == 0 ? HW_OK
+                     : hw_error_refuse(error, HW_KAFKA_INVALID_TXN_STATE,
+                                       "producer %" PRId64
+                                       " has %zu record%s that %s not acknowledged yet:"
+                                       " fetch_round() or tick(), then again",
+                                       client->producer_id, left, left == 1 ? "" : "s",
+                                       left == 1 ? "is" : "are");
 }
 
 /* Ask the coordinator, and take over what it answers (X11.4). */
