@@ -404,7 +404,7 @@ static void a_line_that_makes_no_sense_is_damage(void **state)
     }
     put_line(t, "highwater-losses 2", "forgotten 1");
     assert_int_equal(try_to_open(t), HW_CORRUPT);
-    assert_non_null(strstr(t->error.message, "another version"));
+    assert_non_null(strstr(t->error.message, "a newer version of highwater wrote it"));
     put_line(t, "forgotten 1", "forgotten 1");
     assert_int_equal(try_to_open(t), HW_CORRUPT);
     put_line(t, head, "lost - AAAAAAAAAAAAAAAAAAAAAQ 0 3 7 - - no 40 power-loss 2 3");

@@ -81,7 +81,7 @@ static void a_last_line_without_its_end_is_corrupt(void **state)
     assert_status(test_state_read(t, &error), HW_CORRUPT);
 }
 
-static void a_file_of_another_version_says_so(void **state)
+static void a_file_of_a_newer_version_says_so(void **state)
 {
     struct test_state *t = *state;
     struct hw_error error;
@@ -89,8 +89,12 @@ static void a_file_of_another_version_says_so(void **state)
     test_state_put(t, "highwater 2\nwhatever\n", strlen("highwater 2\nwhatever\n"));
     assert_status(test_state_read(t, &error), HW_CORRUPT);
     assert_string_equal(error.message,
-                        TEST_STATE_PATH ": line 1: the format is not 1: another version of"
-                                        " highwater wrote it");
+                        TEST_STATE_PATH ": a newer version of highwater wrote it, in format 2;"
+                                        " this one reads up to 1");
+    test_state_put(t, "highwater 0\n", strlen("highwater 0\n"));
+    assert_status(test_state_read(t, &error), HW_CORRUPT);
+    assert_string_equal(error.message,
+                        TEST_STATE_PATH ": line 1: that is no version of the format");
 }
 
 /* The test_state_text with line `number` replaced by `line`; NULL: left out. Its end of line is
@@ -410,7 +414,7 @@ int main(void)
         TEST(a_file_with_any_bit_changed_is_corrupt),
         TEST(what_follows_the_checksum_is_corrupt),
         TEST(a_last_line_without_its_end_is_corrupt),
-        TEST(a_file_of_another_version_says_so),
+        TEST(a_file_of_a_newer_version_says_so),
         TEST(a_line_out_of_bounds_is_named),
         TEST(the_number_of_the_bad_line_and_the_reason_are_told),
         TEST(a_file_with_a_zero_byte_is_corrupt),

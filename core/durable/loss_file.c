@@ -15,6 +15,7 @@
 enum {
     LOSS_FILE_SIZE_MAX = 1 << 26, /* Bounds the memory for a file that is something else. */
     LOSS_FILE_LINES_MAX = 2 * HW_LOSSES_MAX,
+    LOSS_FILE_VERSION = 1, /* As `head` says. */
     CRC_DIGITS = 8,
     LOST_WORDS = 13,
     BACK_WORDS = LOST_WORDS + 1
@@ -342,11 +343,7 @@ static enum hw_status read_lines(struct hw_cluster *cluster, struct hw_state_rea
         reader->at += CRC_DIGITS + 1;
         status = hw_state_next_line(reader);
         if (status == HW_OK && reader->line == 1) {
-            status = hw_state_expect(reader, "highwater-losses", 2);
-            if (status == HW_OK && strcmp(reader->words[1], "1") != 0) {
-                status = hw_state_malformed(
-                    reader, "the format is not 1: another version of highwater wrote it");
-            }
+            status = hw_state_expect_format(reader, "highwater-losses", LOSS_FILE_VERSION);
         } else if (status == HW_OK) {
             status = read_line(cluster, reader, undone);
             cluster->loss_file.line_count++;

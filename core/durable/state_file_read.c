@@ -48,17 +48,14 @@ static enum hw_status read_random(struct hw_state_reader *reader, uint64_t *stat
 
 static enum hw_status read_head(struct hw_cluster *cluster, struct hw_state_reader *reader)
 {
-    int64_t version;
     int64_t slots = 0;
     enum hw_status status = hw_state_next_line(reader);
 
-    if (status == HW_OK && hw_state_is_at(reader, "highwater") && reader->word_count == 2 &&
-        !hw_state_parse_number(reader->words[1], HW_STATE_VERSION, HW_STATE_VERSION, &version)) {
-        return hw_state_malformed(reader,
-                                  "the format is not 1: another version of highwater wrote it");
+    if (status == HW_OK) {
+        status = hw_state_expect_format(reader, "highwater", HW_STATE_VERSION);
     }
     if (status == HW_OK) {
-        status = read_number(reader, "highwater", HW_STATE_VERSION, HW_STATE_VERSION, &version);
+        status = hw_state_next_line(reader);
     }
     if (status == HW_OK) {
         status = read_number(reader, "clock", 0, HW_CLOCK_MS_MAX, &cluster->now_ms);

@@ -60,6 +60,24 @@ enum hw_status hw_state_expect(struct hw_state_reader *reader, const char *keywo
     return hw_state_malformed(reader, what);
 }
 
+enum hw_status hw_state_expect_format(struct hw_state_reader *reader, const char *keyword,
+                                      int64_t newest)
+{
+    int64_t version = 0;
+    enum hw_status status = hw_state_expect(reader, keyword, 2);
+
+    if (status == HW_OK && !hw_state_parse_number(reader->words[1], 1, INT64_MAX, &version)) {
+        return hw_state_malformed(reader, "that is no version of the format");
+    }
+    if (version > newest) {
+        return hw_error_set(reader->error, HW_CORRUPT,
+                            "%s: a newer version of highwater wrote it, in format %" PRId64
+                            "; this one reads up to %" PRId64,
+                            reader->path, version, newest);
+    }
+    return status;
+}
+
 bool hw_state_parse_number(const char *word, int64_t minimum, int64_t maximum, int64_t *number)
 {
     int64_t value = 0;

@@ -37,6 +37,11 @@ bool hw_state_is_at(const struct hw_state_reader *reader, const char *keyword);
 enum hw_status hw_state_expect(struct hw_state_reader *reader, const char *keyword,
                                size_t word_count);
 
+/* The current line has to be `keyword` and the version of the format, from 1 to `newest`, or it is
+ * HW_CORRUPT. */
+enum hw_status hw_state_expect_format(struct hw_state_reader *reader, const char *keyword,
+                                      int64_t newest);
+
 /* A decimal number within bounds, without a sign or leading zeros. */
 bool hw_state_parse_number(const char *word, int64_t minimum, int64_t maximum, int64_t *number);
 bool hw_state_parse_int32(const char *word, int32_t minimum, int32_t maximum, int32_t *number);

@@ -1,0 +1,10 @@
+CREATE VIRTUAL TABLE orders USING highwater(replication.factor=2);
+CREATE VIRTUAL TABLE paid USING highwater(replication.factor=2, compression.type=zstd);
+SELECT init_producer('pay', '{"timeout_ms":60000}'), init_producer('undo'), init_producer();
+SELECT begin_txn(0), produce('orders', 0, 'k0', 'committed', 'all', '{"producer":0}'), produce('paid', 0, 'k0', 'committed', 'all', '{"producer":0}');
+SELECT replicate('orders'), replicate('paid'), commit_txn(0);
+SELECT begin_txn(1), produce('orders', 0, 'k1', 'aborted', 'all', '{"producer":1}'), abort_txn(1);
+SELECT replicate('orders'), replicate('paid'), fetch_round('orders'), fetch_round('paid');
+SELECT begin_txn(0), produce('orders', 0, 'k2', 'prepared', 'all', '{"producer":0}'), end_txn_prepare(0, 'commit');
+SELECT begin_txn(1), produce('paid', 0, 'k3', 'open', 'all', '{"producer":1}');
+SELECT replicate('orders'), replicate('paid');
