@@ -30,14 +30,21 @@ INSERT INTO log(key, value) VALUES ('k', 'it''s');
 SELECT replicate('log') > 0;
 INSERT INTO log(key, value, timestamp) VALUES ('k2', 'only the leader has it', 7);
 SELECT count(*) FROM log;
+CREATE VIRTUAL TABLE bytes USING highwater(replication.factor=1);
+INSERT INTO bytes(value) VALUES (x'00ff');
 END
 : >"$scratch/input"
 db="$scratch/a database's.db"
 one="$db-highwater/broker-1" two="$db-highwater/broker-2"
 
 claim 0 1 run "$scratch/script.sql" "$db"
+mkdir "$scratch/empty" "$scratch/empty/log-0" && : >"$scratch/empty/log-0/00000000000000000000.log"
 claim 0 'log|0|1|0|7|k2|only the leader has it|{}|above_hw|' dump "$one"
+claim 0 '[{"topic":"bytes","partition":0,"offset":0,"leader_epoch":0,"timestamp":0,"key":null,"value":"X'"'00FF'"'","headers":"{}","visibility":"visible","error":null}]' \
+    dump --json "$one/bytes-0"
+claim 0 '[]' --json dump "$scratch/empty"
 claim 0 '' check "$one"
+claim 0 '[]' check --json "$one"
 claim 0 '' diff "$one" "$one"
 claim 1 'log|0|longer|a|1|[[1,1]]|1|[]|0|1||' diff "$one" "$two"
 claim 1 'log|0|longer|b|1|[]|0|[[1,1]]|1||1|' diff "$two" "$one"
@@ -58,7 +65,9 @@ claim 2 "highwater: there is no $scratch/nothing" check "$scratch/nothing"
 claim 2 'highwater: there is no command look: see highwater --help' look
 claim 2 'highwater: dump takes other arguments: see highwater --help' dump
 claim 2 'highwater: there is no option --fast: see highwater --help' --fast dump x
+claim 2 'highwater: there is no --fast' dump -- --fast
 claim 0 'HIGHWATER_LIBRARY names the library; SQLITE3 the shell.' --help
+claim 0 'HIGHWATER_LIBRARY names the library; SQLITE3 the shell.' dump --help
 
 echo "commands: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

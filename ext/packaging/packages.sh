@@ -147,7 +147,7 @@ for platform in "${platforms[@]}"; do
     archive=sqlite-highwater-$version-loadable-$name.tar.gz
     install -D -m 755 -t "$out/trees/$name" "$(library_of "$platform")"
     install -m 755 ext/packaging/highwater "$out/trees/$name"
-    cp LICENSE "$out/trees/THIRD-PARTY-LICENSES" ext/packaging/highwater.1 "$out/trees/$name"
+    cp -r LICENSE "$out/trees/THIRD-PARTY-LICENSES" ext/packaging/highwater.1 ext/packaging/completions "$out/trees/$name"
     archive --directory "$out/trees/$name" . >"$out/assets/$archive"
     case $name in
     *-musl) ;;
