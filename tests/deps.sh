@@ -93,6 +93,7 @@ missing_of() {
         has_command dh || echo debhelper
         has_command lintian || echo lintian
         has_command debootstrap || echo debootstrap
+        has_command go || echo golang-go
         ;;
     live)
         has_command pkg-config || echo pkg-config

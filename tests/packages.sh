@@ -113,6 +113,8 @@ check 'the programs of the pages' tests/pages.sh python "$scratch/wheel/bin/pyth
 for driver in apsw pysqlite3-binary:pysqlite3 sqlean.py:sqlean; do
     if "$scratch/wheel/bin/python" -m pip install --quiet --disable-pip-version-check "${driver%:*}" >"$log" 2>&1; then
         check "the session in ${driver%:*}" python_session "$scratch/wheel" "${driver#*:}"
+        [ "$driver" != apsw ] ||
+            check 'the program of the page in apsw' tests/pages.sh py "$scratch/wheel/bin/python" ext/packaging/pages/python.md
     else
         skip "PyPI does not bring ${driver%:*}"
     fi
@@ -149,12 +151,16 @@ npm_install() {
         npm install --no-audit --no-fund --silent "$out"/npm/sqlite-highwater-linux-x64-[0-9]*.tgz "$out"/npm/sqlite-highwater-[0-9]*.tgz --omit=optional &&
         npm install --no-audit --no-fund --silent better-sqlite3@12
 }
+# node_session COMMAND...: which runs session.mjs, in the driver that it is given.
 node_session() {
     cd "$scratch/node" && cat >session.mjs <<'END'
 import assert from 'node:assert';
 import { getLoadablePath, load } from 'sqlite-highwater';
-import Database from 'better-sqlite3';
-const db = new Database(':memory:');
+const open = {
+  'better-sqlite3': async () => new (await import('better-sqlite3')).default(':memory:'),
+  'node:sqlite': async () => new (await import('node:sqlite')).DatabaseSync(':memory:', { allowExtension: true }),
+};
+const db = await open[process.argv[2]]();
 load(db);
 db.exec('CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3, min.insync.replicas=2)');
 db.prepare('INSERT INTO orders(key, value) VALUES (?, ?)').run('k1', 'hello');
@@ -162,7 +168,7 @@ assert.strictEqual(db.prepare("SELECT fetch_round('orders') AS n").get().n, 2);
 assert.deepStrictEqual({ ...db.prepare('SELECT "offset", key, value FROM orders').get() }, { offset: 0, key: 'k1', value: 'hello' });
 assert.match(getLoadablePath(), /sqlite-highwater-linux-x64/);
 END
-    node session.mjs
+    "$@"
 }
 names_what_is_missing() {
     cd "$scratch" && rm -rf alone && mkdir -p alone/node_modules && cp -r node/node_modules/sqlite-highwater alone/node_modules &&
@@ -170,10 +176,17 @@ names_what_is_missing() {
         grep -q 'the package sqlite-highwater-linux-x64 is not installed'
 }
 if (npm_install) >"$log" 2>&1; then
-    check 'the session in better-sqlite3' eval '(node_session)'
+    check 'the session in better-sqlite3' eval '(node_session node session.mjs better-sqlite3)'
     check 'a missing platform is named' eval '(names_what_is_missing)'
     # Programs lie elsewhere: where node looks for packages is said.
     check 'the programs of the page' env NODE_PATH="$scratch/node/node_modules" tests/pages.sh js node ext/packaging/pages/node.md
+    if node22=$(ext/packaging/fetch.sh node-22.13.0)/bin/node; then
+        check 'the session in node:sqlite' eval '(node_session "$node22" session.mjs node:sqlite)'
+        check 'the programs of the page in node:sqlite' env NODE_PATH="$scratch/node/node_modules" \
+            tests/pages.sh cjs "$node22 --disable-warning=ExperimentalWarning" ext/packaging/pages/node.md
+    else
+        skip 'npm does not bring Node 22'
+    fi
 else
     skip "npm does not bring better-sqlite3: $(tail -n 1 "$log")"
 fi

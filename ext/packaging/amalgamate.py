@@ -116,13 +116,19 @@ def header():
     return (ROOT / "ext/packaging/highwater.h.in").read_text().replace("@ENTRIES@", declared)
 
 
+def commit():
+    """The commit of the work tree; an archive of it, and a machine without git, know none."""
+    found = subprocess.run("git rev-parse --short HEAD", shell=True, cwd=ROOT, capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     files = sources()
     own, members = clashes(files)
     result = Amalgamation()
-    result.lines.append((ROOT / "ext/packaging/highwater.c.in").read_text().rstrip())
+    result.lines.append((ROOT / "ext/packaging/highwater.c.in").read_text().rstrip().replace("@COMMIT@", commit()))
     result.add(FEATURES)
     for path in files:
         text = (ROOT / path).read_text()

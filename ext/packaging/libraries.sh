@@ -30,7 +30,7 @@ for platform in "$@"; do
     mkdir -p "$here"
     more+=(-fno-sanitize=undefined "-ffile-prefix-map=$PWD=.")
     CC="$zig cc -target $target" AR="$zig ar" CFLAGS="${more[*]}" ext/packaging/codecs.sh "$here/codecs"
-    $zig cc -target "$target" -std=c11 -O2 -s -fPIC -fvisibility=hidden "${more[@]}" "-DHW_BUILD_COMMIT=\"${COMMIT:-unknown}\"" \
+    $zig cc -target "$target" -std=c11 -O2 -s -fPIC -fvisibility=hidden "${more[@]}" \
         "${link[@]}" -I"$sqlite" $(ext/packaging/codecs.sh --includes) \
         -o "$library" build/amalgamation/highwater.c "${files[@]}" "$here/codecs/libcodecs.a"
     printf '%s %d\n' "$library" "$(stat -c %s "$library")"

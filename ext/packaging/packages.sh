@@ -20,8 +20,7 @@ out=$PWD/build/packages
 version=$(sed -n 's/^#define HW_VERSION "\(.*\)"/\1/p' core/highwater.h)
 # Archives hold the time of the commit, so that one commit gives the same bytes.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 1)
-COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-export SOURCE_DATE_EPOCH COMMIT
+export SOURCE_DATE_EPOCH
 
 rm -rf "$out/python" "$out/npm" "$out/assets" "$out/trees"
 mkdir -p "$out/python" "$out/npm" "$out/assets" "$out/trees"
