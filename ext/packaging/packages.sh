@@ -9,14 +9,29 @@
 #     assets/  archives with the library of each platform, the amalgamation, checksums.txt, sqlpkg.json
 #
 # usage: ext/packaging/packages.sh --all | PLATFORM...
+#        ext/packaging/packages.sh --fetch      only fetch compiler and sources; exit status 75 where a registry does not answer
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . ext/packaging/packaging.conf
 
 all=(linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64)
+out=$PWD/build/packages
+# --- From the registries: a Python of its own with setuptools and zig, sources ------------------
+
+python=$out/tools/bin/python
+if ! [ -e "$out/tools/complete" ]; then
+    "${PYTHON3:-python3}" -m venv "$out/tools"
+    "$python" -m pip install --quiet --disable-pip-version-check $ZIGLANG $PYTHON_BUILD ||
+        { echo 'packages: PyPI does not answer' >&2 && exit 75; }
+    touch "$out/tools/complete"
+fi
+
+fetched=$(ext/packaging/fetch.sh zlib lz4 zstd sqlite-3.39.0)
+mapfile -t sources <<<"$fetched"
+[ "${1:-}" != --fetch ] || exit 0
 [ "${1:-}" != --all ] || set -- "${all[@]}"
 platforms=("$@")
-out=$PWD/build/packages
+
 version=$(sed -n 's/^#define HW_VERSION "\(.*\)"/\1/p' core/highwater.h)
 # Archives hold the time of the commit, so that one commit gives the same bytes.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 1)
@@ -49,22 +64,11 @@ archive() {
     tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw "$@" | gzip -n
 }
 
-# --- Tools: a Python of its own with setuptools and zig -----------------------------------------
-
-python=$out/tools/bin/python
-if ! [ -e "$out/tools/complete" ]; then
-    "${PYTHON3:-python3}" -m venv "$out/tools"
-    "$python" -m pip install --quiet --disable-pip-version-check $ZIGLANG $PYTHON_BUILD ||
-        { echo 'packages: PyPI does not answer' >&2 && exit 75; }
-    touch "$out/tools/complete"
-fi
-
 # --- Libraries ------------------------------------------------------------------------------------
 
 ext/packaging/amalgamate.py build/amalgamation
 ZIG="$python -m ziglang" ext/packaging/libraries.sh "$out/libraries" "${platforms[@]}"
 
-mapfile -t sources < <(ext/packaging/fetch.sh zlib lz4 zstd sqlite-3.39.0)
 {
     echo 'highwater holds the sources, or what was compiled from them, of:'
     for name in zlib:README lz4:LICENSE zstd:LICENSE; do
