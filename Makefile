@@ -11,7 +11,7 @@
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, trunk, asan, valgrind, tsan, fuzz, soak (1 GiB), soak-kills, mutants, bench, explore,
 # explore-large, page, interop, live, live-newest and live-bench (a real Kafka cluster), install-live,
-# bare, ports, sqlite-versions, amalgamation, packages, bindings, tidy, format.
+# bare, ports, sqlite-versions, amalgamation, packages, bindings, gallery, tidy, format.
 # tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
@@ -83,7 +83,7 @@ LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
 .PHONY: all live-library live live-newest live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
-        valgrind-run tsan tsan-run fuzz fuzz-run soak soak-kills mutants bench interop page bindings layers trunk symbols documented traceability tidy \
+        valgrind-run tsan tsan-run fuzz fuzz-run soak soak-kills mutants bench interop gallery page bindings layers trunk symbols documented traceability tidy \
         format format-check install install-live uninstall clean force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -367,7 +367,11 @@ amalgamation:
 	$(Q)tests/deps.sh build test amalgamation npm
 	$(Q)tests/amalgamation.sh
 
-# The page of timeline() in a headless Chromium: needs chromium, node and npm.
+# build/gallery: each experiment as a page.
+gallery: all
+	$(Q)sql/gallery.py --build $(BUILD)
+
+# The page of timeline(), and the gallery, in a headless Chromium: needs chromium, node and npm.
 page: all
 	$(Q)tests/deps.sh page
 	$(Q)tests/page.sh --build $(BUILD)

@@ -105,6 +105,7 @@ missing_of() {
         ;;
     page)
         has_command chromium || echo chromium
+        has_command python3 || echo python3
         has_command node || echo nodejs
         has_command npm || echo npm
         ;;

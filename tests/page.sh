@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes the page of timeline() for each script of tests/page, and for a run of ten thousand events, and
-# looks at them in a headless Chromium. Needs chromium, node and npm (tests/deps.sh page); what it takes
+# Makes the page of timeline() for each script of tests/page, and for a run of ten thousand events, and the
+# gallery of sql/, and looks at them in a headless Chromium. Needs chromium, node and npm (tests/deps.sh page); what it takes
 # from npm goes into build/page. Pictures: build/page/pictures.
 #
 # usage: tests/page.sh [--build DIR]
@@ -31,6 +31,12 @@ fi
 } >"$work/long.sql"
 
 passed=0 failed=0
+# Add what a check has counted; its log says so in a line.
+count() {
+    local p f
+    read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1" || true)
+    passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
+}
 for script in tests/page/*.sql "$work/long.sql"; do
     name=$(basename "$script" .sql)
     for run in 1 2; do
@@ -53,8 +59,11 @@ for script in tests/page/*.sql "$work/long.sql"; do
     mkdir -p "$work/pictures/$name"
     node tests/page/check.mjs "$work/$name.1.html" "$work/$name.json" "$work/pictures/$name" |
         tee "$work/$name.log" || true
-    read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/$name.log" || true)
-    passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
+    count "$work/$name.log"
 done
+echo '--- gallery'
+sql/gallery.py --build "$build"
+node tests/page/gallery.mjs "$build/gallery" "$work/pictures/gallery.png" | tee "$work/gallery.log" || true
+count "$work/gallery.log"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

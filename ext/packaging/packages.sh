@@ -16,6 +16,7 @@ cd "$(dirname "$0")/../.."
 
 all=(linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64)
 out=$PWD/build/packages
+
 # --- From the registries: a Python of its own with setuptools and zig, sources ------------------
 
 python=$out/tools/bin/python
