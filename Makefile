@@ -11,7 +11,7 @@
 # One part of it: make golden|experiments|readme|core-tests|sql-tests, golden-rewrite, sql-rewrite,
 # readme-rewrite, trunk, asan, valgrind, tsan, fuzz, soak (1 GiB), soak-kills, mutants, bench, explore,
 # explore-large, page, interop, live, live-newest and live-bench (a real Kafka cluster), install-live,
-# bare, ports, sqlite-versions, amalgamation, packages, bindings, gallery, tidy, format.
+# bare, ports, sqlite-versions, amalgamation, packages, windows (under wine), bindings, gallery, tidy, format.
 # tests/README.md says more.
 #
 # Settings are variables: make CC=clang WERROR=1 V=1
@@ -81,7 +81,7 @@ SQL_SUPPORT_OBJ = $(SQL_SUPPORT:%.c=$(BUILD)/%.o)
 C_FILES = $(sort $(wildcard core/*.[ch] core/*/*.[ch] ext/*.[ch] ext/*/*.[ch] ext/packaging/*/*.[ch] tests/*.[ch] tests/*/*.[ch]))
 LINK = $(CC) $(OPT) $(CFLAGS) $(LDFLAGS)
 
-.PHONY: all live-library live live-newest live-bench programs core-programs bare ports sqlite-versions amalgamation packages deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
+.PHONY: all live-library live live-newest live-bench programs core-programs bare ports sqlite-versions amalgamation packages windows deps deps-dev demo test core-tests sql-tests live-tests golden experiments readme \
         golden-rewrite sql-rewrite readme-rewrite check warnings asan asan-run valgrind \
         valgrind-run tsan tsan-run fuzz fuzz-run soak soak-kills mutants bench interop gallery page bindings layers trunk symbols documented traceability tidy \
         format format-check install install-live uninstall clean force
@@ -383,6 +383,11 @@ packages:
 	$(Q)ext/packaging/packages.sh $(PLATFORMS)
 	$(Q)ext/packaging/deb.sh
 	$(Q)tests/packages.sh
+
+# The library for Windows, under wine.
+windows:
+	$(Q)tests/deps.sh build test amalgamation npm packages windows
+	$(Q)tests/windows.sh
 
 # In Python and in Node: needs a python3 that can load extensions, node and npm.
 bindings: all

@@ -17,6 +17,7 @@
 #   pip    a Python that makes environments: for `make live-newest`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
 #   amalgamation  python3 and ctags: for `make amalgamation`
+#   windows       wine: for `make windows`
 #   packages      a Python that makes environments and loads extensions, emulators, debhelper: for `make packages`
 #
 # Root on Debian or a relative of it: missing packages are installed with apt-get. Otherwise, and
@@ -95,6 +96,10 @@ missing_of() {
         has_command debootstrap || echo debootstrap
         has_command go || echo golang-go
         ;;
+    windows)
+        has_command wine || echo wine wine64
+        has_command objdump || echo binutils
+        ;;
     live)
         has_command pkg-config || echo pkg-config
         pkg-config --exists 'rdkafka >= 2.0.2' 2>/dev/null || echo librdkafka-dev
@@ -110,7 +115,7 @@ missing_of() {
         has_command npm || echo npm
         ;;
     *)
-        echo "tests/deps.sh: no group $1; there are build, test, live, page, dev, bare, ports, pip, npm, amalgamation and packages" >&2
+        echo "tests/deps.sh: no group $1; there are build, test, live, page, dev, bare, ports, pip, npm, amalgamation, packages and windows" >&2
         exit 2
         ;;
     esac

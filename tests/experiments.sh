@@ -26,7 +26,8 @@ done
 shopt -s nullglob
 [ $# -gt 0 ] || set -- sql/*.sql
 
-extension=$(realpath "$build/highwater.so")
+# As Linux names it, or Windows.
+extension=$(realpath "$build"/highwater.[sd][ol]*)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
@@ -35,7 +36,7 @@ for script in "$@"; do
     name=$(basename "$script" .sql)
     expected=${script%.sql}.out
     mkdir "$scratch/$name"
-    ln -s "$extension" "$scratch/$name/highwater.so"
+    ln -s "$extension" "$scratch/$name"
     ln -s "$PWD/sql" "$scratch/$name/sql"
     ln -s "$PWD/tests" "$scratch/$name/tests"
     input=$(realpath "$script")

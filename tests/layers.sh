@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Holds what the folders promise: includes only go down, core/ knows no SQLite, only
-# core/io/posix_* knows the operating system, and memory, time and chance come from the caller.
+# core/io/posix_* and windows_* know the operating system, and memory, time and chance come from the caller.
 #
 #     core/base < core/io < core/format < core/record < core/decode < core/inspect, core/log < core/replication
 #       < core/timed < core/config < core/durable < core/cluster < core/explore < core/stage < core/look < core/highwater.h < ext
@@ -16,6 +16,7 @@
 #
 # Prints file:line and what is wrong with it; fails if there is anything.
 set -euo pipefail
+shopt -s extglob
 export LC_ALL=C # What is sorted here is sorted the same everywhere.
 cd "$(dirname "$0")/.."
 
@@ -30,7 +31,7 @@ plain+='|stdio|stdlib|stdnoreturn|string'
 # Instructions of a processor, for the files that are written for it.
 intrinsics='immintrin|nmmintrin|wmmintrin|arm_acle|arm_neon'
 codecs='zlib|lz4|lz4frame|lz4hc|snappy-c|zstd|zstd_errors'
-the_system_files='core/io/posix_*'
+the_system_files='core/io/@(posix|windows)_*'
 the_memory_file=core/base/memory.c
 
 # Sets rank to the place of a folder in layers: a value that is printed would cost a process an include.
@@ -158,7 +159,7 @@ found=$(
     calls 'time|clock|clock_gettime|gettimeofday|difftime|localtime|gmtime|rand|srand|random|getenv' '' |
         sed 's|$|   <- time, chance and settings come from the caller|'
     calls 'fopen|freopen|tmpfile|remove|rename|system|exit|signal' "$the_system_files" |
-        sed 's|$|   <- only core/io/posix_* touches the system|'
+        sed 's|$|   <- only core/io/posix_* and windows_* touch the system|'
 )
 if [ -n "$found" ]; then
     printf '%s\n' "$found"

@@ -245,7 +245,7 @@ static enum hw_status admin_resolve_directory(const struct hw_cluster *cluster, 
 {
     const char *end = strrchr(cluster->directory, '/');
 
-    if (dir[0] == '/' || end == NULL) {
+    if (hw_path_is_absolute(dir) || end == NULL) {
         return hw_path_format(path, error, "%s", dir);
     }
     return hw_path_format(path, error, "%.*s/%s", (int)(end - cluster->directory),

@@ -2,6 +2,8 @@
 /* Reading, writing and syncing an open file of the system. */
 #include "core/io/posix_system.h"
 
+#ifndef _WIN32
+
 #include "core/io/posix_files.h"
 
 #include <errno.h>
@@ -144,3 +146,5 @@ const struct hw_file_methods hw_posix_file_methods = {.read_at = posix_file_read
                                                       .truncate = posix_file_truncate,
                                                       .sync = posix_file_sync,
                                                       .close = posix_file_close};
+
+#endif

@@ -2,6 +2,8 @@
 /* Open files of the system and the descriptors that they share. See posix_files.h. */
 #include "core/io/posix_system.h"
 
+#ifndef _WIN32
+
 #include "core/io/posix_files.h"
 
 #include "core/base/assert.h"
@@ -442,3 +444,5 @@ void hw_posix_files_release(struct hw_posix_files *files)
     HW_ASSERT(files->descriptors == 0);
     hw_free(files->allocator, files->buckets, files->bucket_count * sizeof *files->buckets);
 }
+
+#endif

@@ -3,6 +3,8 @@
 
 #include "core/io/posix_path.h"
 
+#ifndef _WIN32
+
 #include "core/io/posix_files.h"
 
 #include <errno.h>
@@ -93,3 +95,5 @@ bool hw_posix_may_write(const char *directory)
     return faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) == 0 ||
            (errno != EACCES && errno != EROFS && errno != EPERM);
 }
+
+#endif

@@ -4,6 +4,8 @@
 
 #include "core/io/posix_store.h"
 
+#ifndef _WIN32
+
 #include "core/base/assert.h"
 #include "core/io/posix_files.h"
 
@@ -380,3 +382,5 @@ enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_
     *store = &created->base;
     return HW_OK;
 }
+
+#endif

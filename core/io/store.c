@@ -391,6 +391,16 @@ enum hw_status hw_path_join(char path[HW_PATH_MAX], const char *directory, const
     return HW_OK;
 }
 
+bool hw_path_is_absolute(const char *path)
+{
+#ifdef _WIN32
+    if (path[0] == '\\' || (path[0] != '\0' && path[1] == ':')) {
+        return true;
+    }
+#endif
+    return path[0] == '/';
+}
+
 const char *hw_path_below(const char *path, const char *directory)
 {
     size_t length = strlen(directory);

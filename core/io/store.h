@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where bytes live. One interface, two implementations: POSIX files (posix_store.h) and memory
- * (memory_store.h).
+ * Where bytes live. One interface, two implementations: files of the system (posix_store.h) and
+ * memory (memory_store.h).
  *
  *     a store   open, rename, remove, list, make_directory, sync_directory, look, lock
  *     a file    read_at, write_at, size, truncate, sync, close
  *
- * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: the POSIX store
+ * Paths are NUL-terminated, '/' separates, and a store resolves them by itself: that of files
  * hands them to the operating system, the memory store has a tree of its own. All calls are
  * synchronous. Nothing is durable before sync() (data of a file) and sync_directory() (its name)
  * have returned.
@@ -210,6 +210,9 @@ void hw_path_parent(const char *path, char parent[HW_PATH_MAX]);
 /* hw_path_format() for "directory/name", which is not `path`. */
 enum hw_status hw_path_join(char path[HW_PATH_MAX], const char *directory, const char *name,
                             struct hw_error *error);
+
+/* Whether a path counts from no other one: from '/', on Windows from a drive too. */
+bool hw_path_is_absolute(const char *path);
 
 /*
  * What follows `directory` in `path`: "/b" for "a/b" in "a", "" for "a" in "a", NULL for "ab" in

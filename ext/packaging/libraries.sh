@@ -20,11 +20,12 @@ for platform in "$@"; do
     musl-x86_64 | musl-aarch64) target=${platform#musl-}-linux-musl ;;
     macos-aarch64) target=aarch64-macos.11.0 suffix=dylib link=(-dynamiclib) ;;
     macos-x86_64) target=x86_64-macos.11.0 suffix=dylib link=(-dynamiclib) ;;
+    windows-x86_64) target=x86_64-windows-gnu suffix=dll ;;
     *) echo "libraries.sh: no platform $platform" >&2 && exit 2 ;;
     esac
     [ "${platform#*-}" != x86_64 ] || files=(ext/packaging/zig/cpu_model.c)
     # zlib 1.2.13 takes macOS for a system that has no fdopen().
-    [ "$suffix" = so ] || more+=(-Dfdopen=fdopen)
+    [ "$suffix" != dylib ] || more+=(-Dfdopen=fdopen)
     here=$folder/$platform
     library=$here/highwater.$suffix
     mkdir -p "$here"
@@ -33,5 +34,6 @@ for platform in "$@"; do
     $zig cc -target "$target" -std=c11 -O2 -s -fPIC -fvisibility=hidden "${more[@]}" \
         "${link[@]}" -I"$sqlite" $(ext/packaging/codecs.sh --includes) \
         -o "$library" build/amalgamation/highwater.c "${files[@]}" "$here/codecs/libcodecs.a"
+    rm -f "$here/highwater.lib" # For linking with it, which nobody does.
     printf '%s %d\n' "$library" "$(stat -c %s "$library")"
 done

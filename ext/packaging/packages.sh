@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Builds all packages into build/packages, for the platforms that are named: linux-x86_64 linux-aarch64
-# musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64, or --all of them. Nothing is published.
+# musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64 windows-x86_64, or --all of them. Nothing is published.
 #
 #     python/  a source distribution, a wheel of each platform, the plugin for Datasette
 #     npm/     the package and one of each platform
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . ext/packaging/packaging.conf
 
-all=(linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64)
+all=(linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-x86_64 macos-aarch64 windows-x86_64)
 out=$PWD/build/packages
 
 # --- From the registries: a Python of its own with setuptools and zig, sources ------------------
@@ -100,6 +100,7 @@ for platform in "${platforms[@]}"; do
     musl-*) tag=musllinux_1_2_${platform#musl-} ;;
     macos-x86_64) tag=macosx_11_0_x86_64 ;;
     macos-aarch64) tag=macosx_11_0_arm64 ;;
+    windows-x86_64) tag=win_amd64 ;;
     esac
     HIGHWATER_LIBRARY=$(library_of "$platform") HIGHWATER_PLATFORM=$tag backend "$tree" build_wheel
 done
@@ -122,6 +123,7 @@ for platform in "${all[@]}"; do
     linux-*) package=linux-$cpu libc=$'\n  "libc": ["glibc"],' ;;
     musl-*) package=linux-$cpu-musl libc=$'\n  "libc": ["musl"],' ;;
     macos-*) package=darwin-$cpu os=darwin ;;
+    windows-*) package=win32-$cpu os=win32 ;;
     esac
     optional+=("    \"sqlite-highwater-$package\": \"$version\"")
     [[ " ${platforms[*]} " == *" $platform "* ]] || continue
@@ -146,7 +148,7 @@ for platform in "${platforms[@]}"; do
     case $platform in
     linux-*) name=$platform ;;
     musl-*) name=linux-${platform#musl-}-musl ;;
-    macos-*) name=$platform ;;
+    macos-* | windows-*) name=$platform ;;
     esac
     archive=sqlite-highwater-$version-loadable-$name.tar.gz
     install -D -m 755 -t "$out/trees/$name" "$(library_of "$platform")"
