@@ -88,8 +88,8 @@ static enum hw_status admin_switch_variant(struct hw_cluster *cluster,
             enum hw_status status =
                 hw_variant_switch(partition, &step, before, first == HW_OK ? error : &later);
 
-            first = hw_cluster_settle(cluster, topic, partition, first == HW_OK ? status : first,
-                                      error);
+            first = hw_cluster_finish_partition(cluster, topic, partition,
+                                                first == HW_OK ? status : first, error);
         }
     }
     return first;
@@ -114,7 +114,7 @@ static enum hw_status admin_clear_elr(struct hw_cluster *cluster, const struct h
         if (is_concerned && hw_controller_clear_elr(&cluster->controller, &partition->record)) {
             partition->is_record_dirty = true;
             status = hw_exchange_tell_all(partition, &step, error);
-            status = hw_cluster_settle(cluster, topic, partition, status, error);
+            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
         }
     }
     return status;

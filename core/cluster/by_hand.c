@@ -32,7 +32,7 @@ enum hw_status hw_held_change_over(struct hw_cluster *cluster, struct hw_error *
                 replica->role == HW_ROLE_LEADER && replica->isr_change != HW_ISR_COMMITTED;
         }
         status = status == HW_OK ? hw_exchange_tell_late(partition, &step, error) : status;
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -54,7 +54,7 @@ enum hw_status hw_held_catch_up(struct hw_cluster *cluster, struct hw_broker *br
         if (replica != NULL && status == HW_OK) {
             status = hw_exchange_deliver(partition, &step, replica, &partition->record, error);
         }
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -157,7 +157,7 @@ static enum hw_status hand_deliver_notice(struct hw_cluster *cluster,
     if (replica != NULL) {
         status = hw_exchange_deliver(partition, &step, replica, &record, error);
     }
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
+    return hw_cluster_finish(cluster, topic, partition, status, error);
 }
 
 /* The controller decides; its answer is under way then, and so is what it tells the brokers. */
@@ -178,7 +178,7 @@ static enum hw_status hand_decide(struct hw_cluster *cluster, struct hw_held_pro
     if (sender == NULL || sender->state != HW_BROKER_RUNNING) {
         hw_held_take_proposal(&cluster->held, (size_t)(proposal - cluster->held.proposals));
     }
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
+    return hw_cluster_finish(cluster, topic, partition, status, error);
 }
 
 static enum hw_status hand_answer(struct hw_cluster *cluster, size_t index, struct hw_topic *topic,
@@ -196,7 +196,7 @@ static enum hw_status hand_answer(struct hw_cluster *cluster, size_t index, stru
             hw_waiting_check(leader, cluster->now_ms, proposal.partition->settings);
         }
     }
-    return hw_cluster_end_step(cluster, topic, proposal.partition, HW_OK, error);
+    return hw_cluster_finish(cluster, topic, proposal.partition, HW_OK, error);
 }
 
 /* The kind, the two ends, and what it is about. *broker: the end that is one. */
@@ -294,7 +294,7 @@ enum hw_status hw_cluster_drop(struct hw_cluster *cluster, const struct hw_held_
                                                &cluster->held.proposals[index].request, &lost);
     }
     hw_held_take_proposal(&cluster->held, index);
-    return hw_cluster_end_step(cluster, topic, partition, HW_OK, error);
+    return hw_cluster_finish(cluster, topic, partition, HW_OK, error);
 }
 
 /* --------------------------------------------------------------------- what is done by hand */
@@ -335,7 +335,7 @@ enum hw_status hw_cluster_propose_isr(struct hw_cluster *cluster, const char *to
             "out followers that are behind",
             p->name, hw_broker_list_format(&leader->isr, now, sizeof now));
     }
-    return hw_cluster_end_step(cluster, t, p, HW_OK, error);
+    return hw_cluster_finish(cluster, t, p, HW_OK, error);
 }
 
 enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t broker, bool is_fenced,

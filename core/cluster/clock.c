@@ -215,7 +215,7 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
 
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         status = cluster->variant->expire(partition, &step, error);
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status;
 }

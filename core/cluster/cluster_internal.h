@@ -302,14 +302,14 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
 /*
  * step_partition.c: after anything was done, or half done, to a partition: collect its acks, note whether its record
  * has to be written, open and close replicas as the record says, and take back in the shown file
- * what a truncation took. `first` as above. hw_cluster_end_step() does both.
+ * what a truncation took. `first` as above. hw_cluster_finish() does both.
  */
-enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
+enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+                                           struct hw_partition *partition, enum hw_status first,
+                                           struct hw_error *error);
+enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_topic *topic,
                                  struct hw_partition *partition, enum hw_status first,
                                  struct hw_error *error);
-enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *topic,
-                                   struct hw_partition *partition, enum hw_status first,
-                                   struct hw_error *error);
 
 /* follow.c: with replication=auto, rounds of all partitions that have news, until nothing moves any more. A
  * follower that cannot go on has failed; that is no failure of the step. */
@@ -598,7 +598,7 @@ enum hw_status hw_cluster_refuse_database_producer(const struct hw_transaction_e
                                                    struct hw_error *error);
 
 /* markers.c: bring the transactions that are being ended as far as they get. */
-enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_error *error);
+enum hw_status hw_cluster_send_markers(struct hw_cluster *cluster, struct hw_error *error);
 
 /* When a produce that begins now has waited long enough for acks=all. Saturates: a time-out past
  * the end of time is none. */

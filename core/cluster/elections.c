@@ -27,7 +27,7 @@ static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t
             partition->is_record_dirty = true;
             status = hw_exchange_tell_all(partition, &step, error);
         }
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -149,7 +149,7 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
         } else if (refused != HW_KAFKA_ELECTION_NOT_NEEDED && partition >= 0) {
             status = elections_refuse(p, refused, error);
         }
-        status = hw_cluster_settle(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }

@@ -209,7 +209,7 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
         } else {
             status = hw_exchange_tell(partition, &step, replica, error);
         }
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status;
 }
@@ -269,7 +269,7 @@ static enum hw_status faults_close_failed(struct hw_cluster *cluster,
                 partition->is_record_dirty = true;
                 status = hw_exchange_tell_all(partition, &step, error);
             }
-            status = hw_cluster_settle(cluster, topic, partition, status, error);
+            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
         }
     }
     return status;

@@ -152,7 +152,7 @@ void hw_cluster_follow(struct hw_cluster *cluster)
     all = hw_cluster_all(cluster);
     for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
         if (partition == gathered.partitions[i]) {
-            (void)hw_cluster_settle(cluster, topic, partition, HW_OK, &unused);
+            (void)hw_cluster_finish_partition(cluster, topic, partition, HW_OK, &unused);
             partition->has_news = false;
             cluster->news_count--;
             i++;

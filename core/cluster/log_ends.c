@@ -69,7 +69,7 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
         hw_replica_note_log_start(leader);
     }
     *low_watermark = log_ends_low_watermark(p, leader);
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -113,7 +113,7 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
             }
             *segments += deleted;
         }
-        status = hw_cluster_settle(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }

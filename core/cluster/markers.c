@@ -74,7 +74,7 @@ static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transac
     place->marker_offset = info.first_offset;
     place->marker_epoch = leader->leader_epoch;
     cluster->variant->appended(partition, &step, leader);
-    return hw_cluster_settle(cluster, topic, partition, HW_OK, error);
+    return hw_cluster_finish_partition(cluster, topic, partition, HW_OK, error);
 }
 
 /* Whether the marker that was sent is committed; where another leads since, it is sent again. */
@@ -95,8 +95,8 @@ static bool markers_is_done(const struct hw_cluster *cluster,
 }
 
 /* Bring one transaction as far as it gets. */
-static enum hw_status markers_pump_entry(struct hw_cluster *cluster,
-                                         struct hw_transaction_entry *entry, struct hw_error *error)
+static enum hw_status markers_send_all(struct hw_cluster *cluster,
+                                       struct hw_transaction_entry *entry, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -126,7 +126,7 @@ static enum hw_status markers_pump_entry(struct hw_cluster *cluster,
     return status;
 }
 
-enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_error *error)
+enum hw_status hw_cluster_send_markers(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_coordinator *coordinator = &cluster->coordinator;
     enum hw_status status = HW_OK;
@@ -138,7 +138,7 @@ enum hw_status hw_cluster_pump_markers(struct hw_cluster *cluster, struct hw_err
     for (size_t i = 0; status == HW_OK && i < coordinator->count; i++) {
         if (hw_transaction_entry_is_ending(coordinator->entries[i]) &&
             !coordinator->entries[i]->is_undecided) {
-            status = markers_pump_entry(cluster, coordinator->entries[i], error);
+            status = markers_send_all(cluster, coordinator->entries[i], error);
         }
     }
     return status;

@@ -108,7 +108,7 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
         if (status == HW_OK && replica != NULL && replica->role == HW_ROLE_LEADER) {
             status = hw_exchange_proposals(partition, &step, replica, error);
         }
-        status = hw_cluster_settle(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
     }
     return status == HW_OK ? hw_broker_put_strays_aside(cluster, broker, error) : status;
 }

@@ -302,7 +302,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (produce->partition == -1 && produce->record.key_size < 0) {
         hw_topic_next_sticky(target.topic);
     }
-    status = hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
+    status = hw_cluster_finish_partition(cluster, target.topic, target.partition, HW_OK, error);
     return hw_cluster_finish_step(cluster, status, error);
 }
 

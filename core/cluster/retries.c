@@ -80,7 +80,7 @@ enum hw_status hw_cluster_send(struct hw_cluster *cluster, struct hw_delivery *d
         (void)hw_cluster_answer(cluster, target.topic, target.partition, ack_id, HW_KAFKA_NONE);
     }
     cluster->variant->appended(target.partition, &step, target.leader);
-    return hw_cluster_settle(cluster, target.topic, target.partition, HW_OK, error);
+    return hw_cluster_finish_partition(cluster, target.topic, target.partition, HW_OK, error);
 }
 
 /* One that waits is sent, or fails, or waits on. Errors: HW_NO_MEMORY, HW_IO. */

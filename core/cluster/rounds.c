@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-/* Also where rounds failed: what has moved before is settled all the same. */
-static enum hw_status rounds_settle(struct hw_cluster *cluster, const char *topic,
+/* Also where rounds failed: what has moved before is brought to its end all the same. */
+static enum hw_status rounds_finish(struct hw_cluster *cluster, const char *topic,
                                     int64_t partition, enum hw_status status,
                                     struct hw_error *error)
 {
@@ -18,7 +18,7 @@ static enum hw_status rounds_settle(struct hw_cluster *cluster, const char *topi
 
     (void)hw_cluster_select(cluster, topic, partition, &selection, &unused);
     while (hw_selection_next(&selection, &t, &p)) {
-        status = hw_cluster_settle(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }
@@ -43,7 +43,7 @@ enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *to
     status =
         cluster->variant->fetch_round(gathered.partitions, gathered.count, &step, records, error);
     hw_gathered_release(&gathered);
-    return rounds_settle(cluster, topic, partition, status, error);
+    return rounds_finish(cluster, topic, partition, status, error);
 }
 
 /* A broker that takes itself for the leader does not fetch, whatever the controller's record says. */
@@ -128,7 +128,7 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
         return status;
     }
     status = cluster->variant->fetch(p, &step, follower, records, error);
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
@@ -149,7 +149,7 @@ enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topi
     }
     status = hw_gathered_run(cluster, &gathered, rounds, error);
     hw_gathered_release(&gathered);
-    return rounds_settle(cluster, topic, partition, status, error);
+    return rounds_finish(cluster, topic, partition, status, error);
 }
 
 enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *topic,
@@ -170,7 +170,7 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
         }
         status = cluster->variant->refresh_isr(p, &step, error);
         *changed += hw_broker_list_equal(&before, &p->record.isr) ? 0 : 1;
-        status = hw_cluster_settle(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }
@@ -202,7 +202,7 @@ enum hw_status hw_cluster_remove_from_isr(struct hw_cluster *cluster, const char
     }
     status = cluster->variant->remove_from_isr(p, &step, b->id, error);
     *isr = p->record.isr;
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -226,7 +226,7 @@ enum hw_status hw_cluster_promote(struct hw_cluster *cluster, const char *topic,
     }
     status = cluster->variant->promote(p, &step, replica->broker, unclean, error);
     *leader_epoch = p->record.leader_epoch;
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -244,7 +244,7 @@ enum hw_status hw_cluster_rejoin(struct hw_cluster *cluster, const char *topic, 
     }
     status = cluster->variant->rejoin(p, &step, follower, error);
     *log_end = hw_log_end(follower->log);
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic, int64_t partition,
@@ -272,7 +272,7 @@ enum hw_status hw_cluster_reassign(struct hw_cluster *cluster, const char *topic
     }
     p->is_record_dirty = true;
     status = hw_exchange_tell_all(p, &step, error);
-    status = hw_cluster_end_step(cluster, t, p, status, error);
+    status = hw_cluster_finish(cluster, t, p, status, error);
     *replicas = p->record.replicas;
     return status;
 }

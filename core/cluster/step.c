@@ -9,10 +9,10 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     enum hw_status status = HW_OK;
     enum hw_status written;
 
-    status = hw_cluster_pump_markers(cluster, first == HW_OK ? error : &later);
+    status = hw_cluster_send_markers(cluster, first == HW_OK ? error : &later);
     hw_cluster_follow(cluster);
     if (status == HW_OK) {
-        status = hw_cluster_pump_markers(cluster, first == HW_OK ? error : &later);
+        status = hw_cluster_send_markers(cluster, first == HW_OK ? error : &later);
     }
     if (cluster->settings.checks_invariants) {
         hw_cluster_check(cluster);
@@ -31,11 +31,11 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     return first == HW_OK ? status : first;
 }
 
-enum hw_status hw_cluster_end_step(struct hw_cluster *cluster, struct hw_topic *topic,
-                                   struct hw_partition *partition, enum hw_status first,
-                                   struct hw_error *error)
+enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_topic *topic,
+                                 struct hw_partition *partition, enum hw_status first,
+                                 struct hw_error *error)
 {
-    enum hw_status status = hw_cluster_settle(cluster, topic, partition, first, error);
+    enum hw_status status = hw_cluster_finish_partition(cluster, topic, partition, first, error);
 
     return hw_cluster_finish_step(cluster, status, error);
 }

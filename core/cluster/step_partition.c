@@ -61,9 +61,9 @@ static enum hw_status step_take_back_shown(struct hw_cluster *cluster, const str
     return status;
 }
 
-enum hw_status hw_cluster_settle(struct hw_cluster *cluster, struct hw_topic *topic,
-                                 struct hw_partition *partition, enum hw_status first,
-                                 struct hw_error *error)
+enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+                                           struct hw_partition *partition, enum hw_status first,
+                                           struct hw_error *error)
 {
     struct hw_error later;
     struct hw_error *reason = first == HW_OK ? error : &later;

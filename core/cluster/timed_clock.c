@@ -45,14 +45,14 @@ static enum hw_status timed_gather(struct hw_cluster *cluster, struct timed_plac
 }
 
 /* What an event, or a look at everything, has touched is brought to its end as after any step. */
-static enum hw_status timed_settle(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_finish(struct hw_cluster *cluster, const struct timed_places *places,
                                    enum hw_status status, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->timed.touched_count; i++) {
         size_t place = cluster->timed.touched[i];
 
-        status = hw_cluster_settle(cluster, places->topics[place], places->partitions[place],
-                                   status, error);
+        status = hw_cluster_finish_partition(cluster, places->topics[place],
+                                             places->partitions[place], status, error);
     }
     return status;
 }
@@ -126,7 +126,7 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
     if (status == HW_OK) {
         step = hw_cluster_step(cluster);
         status = hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
-        status = timed_settle(cluster, places, status, error);
+        status = timed_finish(cluster, places, status, error);
     }
     return status;
 }
@@ -152,7 +152,7 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
     if (status == HW_OK && is_load) {
         status = hw_timed_look(&cluster->timed, &step, error);
     }
-    status = timed_settle(cluster, places, status, error);
+    status = timed_finish(cluster, places, status, error);
     if (status == HW_OK && cluster->timed.contact.is_there) {
         status = timed_hear(cluster, places, error);
     }
@@ -169,7 +169,7 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
     enum hw_status status =
         hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
 
-    status = timed_settle(cluster, places, status, error);
+    status = timed_finish(cluster, places, status, error);
     if (status == HW_OK) {
         status = timed_beat(cluster, error);
     }

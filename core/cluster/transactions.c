@@ -360,7 +360,7 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
         }
         cluster->variant->appended(partition, &step, leader);
     }
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
+    return hw_cluster_finish(cluster, topic, partition, status, error);
 }
 
 /* --------------------------------------------------------------------------------------- clock */
@@ -483,5 +483,5 @@ enum hw_status hw_cluster_run_transaction_clock(struct hw_cluster *cluster, stru
         transactions_expire_all(cluster);
     }
     cluster->is_state_dirty = cluster->is_state_dirty || changed;
-    return changed ? hw_cluster_pump_markers(cluster, error) : HW_OK;
+    return changed ? hw_cluster_send_markers(cluster, error) : HW_OK;
 }

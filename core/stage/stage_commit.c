@@ -410,7 +410,7 @@ static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *
     if (leader != NULL) {
         cluster->variant->appended(partition_of(partition), &step, leader);
     }
-    (void)hw_cluster_settle(cluster, topic, partition_of(partition), HW_OK, &unused);
+    (void)hw_cluster_finish_partition(cluster, topic, partition_of(partition), HW_OK, &unused);
 }
 
 static void commit_topics(struct hw_stage *stage)
