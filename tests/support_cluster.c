@@ -197,7 +197,7 @@ static void check_leader(struct test_cluster *t, const char *file, int line)
     }
     while (!t->records_may_be_lost && !t->acks_are_remembered &&
            hw_cluster_next_ack(t->cluster, &position, &ack)) {
-        if (ack.id >= t->cluster->topics[0]->led[0].first_ack_id && ack.acks == HW_ACKS_ALL &&
+        if (ack.id >= t->cluster->topics[0]->seen[0].first_ack_id && ack.acks == HW_ACKS_ALL &&
             ack.error == HW_KAFKA_NONE && ack.resolved_ms != HW_TIME_NEVER &&
             ack.last_offset >= hw_log_end(leader->log)) {
             fail_at(file, line, "offset %" PRId64 " was acknowledged, leader %d ends at %" PRId64,

@@ -81,7 +81,7 @@ struct hw_topic {
     int32_t partition_count;
     struct hw_partition *partitions;
     struct hw_writer **writers; /* For each partition who has written to it, or NULL. */
-    struct hw_led_log *led;     /* For each partition the log that leads it, as last looked at. */
+    struct hw_seen_log *seen;   /* For each partition the log that leads it, as last looked at. */
     size_t *slots; /* Of the shown file: slot of replica r of partition p at p * HW_REPLICAS_MAX +
                       r, r the index in record.replicas. 0: none yet. */
     struct hw_config_values configs;

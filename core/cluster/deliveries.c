@@ -279,7 +279,7 @@ bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
         return false;
     }
     hw_acks_resolve(&cluster->acks, ack_id, answer, cluster->now_ms);
-    hw_losses_acknowledged(&cluster->losses, &topic->led[partition->number], partition, ack,
+    hw_losses_acknowledged(&cluster->losses, &topic->seen[partition->number], partition, ack,
                            cluster->now_ms);
     return true;
 }

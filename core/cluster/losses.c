@@ -20,16 +20,16 @@ void hw_losses_release(struct hw_losses *losses)
     hw_losses_init(losses, losses->allocator);
 }
 
-void hw_led_log_init(struct hw_led_log *led, const struct hw_allocator *allocator,
-                     int64_t first_ack_id)
+void hw_seen_log_init(struct hw_seen_log *seen, const struct hw_allocator *allocator,
+                      int64_t first_ack_id)
 {
-    *led = (struct hw_led_log){.first_ack_id = first_ack_id};
-    hw_epoch_cache_init(&led->epochs, allocator);
+    *seen = (struct hw_seen_log){.first_ack_id = first_ack_id};
+    hw_epoch_cache_init(&seen->epochs, allocator);
 }
 
-void hw_led_log_release(struct hw_led_log *led)
+void hw_seen_log_release(struct hw_seen_log *seen)
 {
-    hw_epoch_cache_release(&led->epochs);
+    hw_epoch_cache_release(&seen->epochs);
 }
 
 const char *hw_loss_cause_name(enum hw_loss_cause cause)
@@ -145,10 +145,10 @@ void hw_losses_saved(struct hw_losses *losses)
 
 /* ------------------------------------------------------------------------------- what was lost */
 
-/* A loss while it is noted: of the log that led, piece by piece. */
+/* A loss while it is noted: of the log that led, run by run. */
 struct loss_walk {
     struct hw_losses *losses;
-    const struct hw_led_log *led;
+    const struct hw_seen_log *seen;
     const struct hw_acks *acks;
     const struct hw_ack *ack; /* Of this epoch the first answer that is not behind us. */
     const char *topic;
@@ -163,7 +163,7 @@ struct loss_walk {
  * and those whose answer nobody knows. */
 static void walk_note(struct loss_walk *walk, hw_offset_t from, hw_offset_t end)
 {
-    hw_offset_t visible_end = walk->led->visible_end < end ? walk->led->visible_end : end;
+    hw_offset_t visible_end = walk->seen->visible_end < end ? walk->seen->visible_end : end;
 
     walk->loss.first_offset = from;
     walk->loss.end_offset =
@@ -200,7 +200,7 @@ static void walk_find_answer(struct loss_walk *walk, hw_offset_t offset)
 static void walk_lost(struct loss_walk *walk, hw_offset_t from, hw_offset_t end, hw_epoch_t epoch)
 {
     walk->loss.leader_epoch = epoch;
-    walk->ack = hw_acks_after(walk->acks, walk->led->first_ack_id - 1);
+    walk->ack = hw_acks_after(walk->acks, walk->seen->first_ack_id - 1);
     while (from < end) {
         hw_offset_t piece = end;
 
@@ -232,25 +232,25 @@ static hw_offset_t larger(hw_offset_t a, hw_offset_t b)
  */
 static void compare(struct loss_walk *walk, const struct hw_log *log)
 {
-    const struct hw_led_log *led = walk->led;
+    const struct hw_seen_log *seen = walk->seen;
     hw_offset_t log_end = hw_log_end(log);
-    hw_offset_t at = larger(led->log_start, hw_log_start(log));
-    size_t led_next = 0;
+    hw_offset_t at = larger(seen->log_start, hw_log_start(log));
+    size_t seen_next = 0;
     size_t next = 0;
 
-    walk->common_end = led->log_end < log_end ? led->log_end : log_end;
-    while (at < led->log_end) {
-        hw_offset_t end = led->log_end;
-        hw_epoch_t led_epoch = hw_epoch_cache_run(&led->epochs, &led_next, at, &end);
-        hw_epoch_t epoch = led_epoch;
+    walk->common_end = seen->log_end < log_end ? seen->log_end : log_end;
+    while (at < seen->log_end) {
+        hw_offset_t end = seen->log_end;
+        hw_epoch_t seen_epoch = hw_epoch_cache_run(&seen->epochs, &seen_next, at, &end);
+        hw_epoch_t epoch = seen_epoch;
 
         if (at < log_end) {
             end = end < log_end ? end : log_end;
             epoch = hw_epoch_cache_run(hw_log_epochs(log), &next, at, &end);
         }
-        if (at >= log_end || epoch != led_epoch) {
+        if (at >= log_end || epoch != seen_epoch) {
             walk->common_end = at < walk->common_end ? at : walk->common_end;
-            walk_lost(walk, at, end, led_epoch);
+            walk_lost(walk, at, end, seen_epoch);
         }
         at = end;
     }
@@ -337,73 +337,74 @@ void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *part
 /* ------------------------------------------------------------------------------------ observing */
 
 /* The leader is the one that was remembered: it has only grown, at its end or from its start. */
-static void led_follow(struct hw_led_log *led, const struct hw_partition *partition,
-                       const struct hw_replica *leader)
+static void seen_follow(struct hw_seen_log *seen, const struct hw_partition *partition,
+                        const struct hw_replica *leader)
 {
-    led->log_start = hw_log_start(leader->log);
-    led->log_end = hw_log_end(leader->log);
-    led->visible_end =
-        larger(led->visible_end, partition->variant->high_watermark(partition, leader));
+    seen->log_start = hw_log_start(leader->log);
+    seen->log_end = hw_log_end(leader->log);
+    seen->visible_end =
+        larger(seen->visible_end, partition->variant->high_watermark(partition, leader));
 }
 
-static enum hw_loss_cause cause_of(const struct hw_led_log *led,
+static enum hw_loss_cause cause_of(const struct hw_seen_log *seen,
                                    const struct hw_partition *partition)
 {
-    if (led->broker == partition->record.leader) {
+    if (seen->broker == partition->record.leader) {
         return HW_LOSS_POWER_LOSS;
     }
-    return partition->record.unclean_epoch > led->leader_epoch ? HW_LOSS_UNCLEAN_ELECTION
-                                                               : HW_LOSS_ELECTION;
+    return partition->record.unclean_epoch > seen->leader_epoch ? HW_LOSS_UNCLEAN_ELECTION
+                                                                : HW_LOSS_ELECTION;
 }
 
-void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
+void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
                        const struct hw_partition *partition, const char *topic,
                        const struct hw_acks *acks, hw_time_ms_t now_ms)
 {
     const struct hw_replica *leader = hw_partition_leader(partition);
-    const struct hw_replica *led_by =
-        led->is_known ? hw_partition_find(partition, led->broker) : NULL;
-    struct loss_walk walk = {.losses = losses, .led = led, .acks = acks, .topic = topic};
+    const struct hw_replica *seen_leader =
+        seen->is_known ? hw_partition_find(partition, seen->broker) : NULL;
+    struct loss_walk walk = {.losses = losses, .seen = seen, .acks = acks, .topic = topic};
     struct hw_epoch_cache epochs;
     struct hw_error unused;
 
     /* While nobody leads in a newer epoch, the one that did is the one that counts, also where it
      * has been deposed and the new one has not been told. */
-    if (led_by != NULL && led_by->role == HW_ROLE_LEADER &&
-        led_by->leader_epoch == led->leader_epoch) {
-        led_follow(led, partition, led_by);
+    if (seen_leader != NULL && seen_leader->role == HW_ROLE_LEADER &&
+        seen_leader->leader_epoch == seen->leader_epoch) {
+        seen_follow(seen, partition, seen_leader);
     }
     if (leader == NULL || leader->leader_epoch != partition->record.leader_epoch ||
-        (led->is_known && leader->leader_epoch == led->leader_epoch) ||
+        (seen->is_known && leader->leader_epoch == seen->leader_epoch) ||
         hw_epoch_cache_copy(&epochs, hw_log_epochs(leader->log), &unused) != HW_OK) {
         return;
     }
-    if (led->is_known) {
-        walk.loss = loss_of(partition, cause_of(led, partition), leader->broker, now_ms);
+    if (seen->is_known) {
+        walk.loss = loss_of(partition, cause_of(seen, partition), leader->broker, now_ms);
         losses_find_back(losses, partition, leader->log, now_ms);
         compare(&walk, leader->log);
-        led->visible_end = walk.common_end < led->visible_end ? walk.common_end : led->visible_end;
+        seen->visible_end =
+            walk.common_end < seen->visible_end ? walk.common_end : seen->visible_end;
     }
     if (walk.count > 0) {
         note_event(partition, &walk.loss, walk.first, walk.end, walk.count);
     }
-    hw_epoch_cache_release(&led->epochs);
-    led->epochs = epochs;
-    led->is_known = true;
-    led->broker = leader->broker;
-    led->leader_epoch = leader->leader_epoch;
-    led_follow(led, partition, leader);
+    hw_epoch_cache_release(&seen->epochs);
+    seen->epochs = epochs;
+    seen->is_known = true;
+    seen->broker = leader->broker;
+    seen->leader_epoch = leader->leader_epoch;
+    seen_follow(seen, partition, leader);
 }
 
-void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_led_log *led,
+void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_seen_log *seen,
                             const struct hw_partition *partition, const struct hw_ack *ack,
                             hw_time_ms_t now_ms)
 {
-    struct hw_loss loss = loss_of(partition, HW_LOSS_DEPOSED_LEADER, led->broker, now_ms);
+    struct hw_loss loss = loss_of(partition, HW_LOSS_DEPOSED_LEADER, seen->broker, now_ms);
 
-    if (!led->is_known || !is_acknowledged(ack) || ack->leader_epoch >= led->leader_epoch ||
-        (ack->last_offset < led->log_end &&
-         hw_epoch_cache_epoch_for_offset(&led->epochs, ack->last_offset) == ack->leader_epoch)) {
+    if (!seen->is_known || !is_acknowledged(ack) || ack->leader_epoch >= seen->leader_epoch ||
+        (ack->last_offset < seen->log_end &&
+         hw_epoch_cache_epoch_for_offset(&seen->epochs, ack->last_offset) == ack->leader_epoch)) {
         return;
     }
     loss.first_offset = ack->base_offset;

@@ -72,7 +72,7 @@ struct hw_losses {
 };
 
 /* What is remembered of the log that leads one partition. */
-struct hw_led_log {
+struct hw_seen_log {
     int64_t first_ack_id; /* Produces with smaller ids went to another topic of that name. */
     bool is_known;        /* false: nobody has led yet. */
     hw_broker_id_t broker;
@@ -93,9 +93,9 @@ void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss);
 void hw_losses_saved(struct hw_losses *losses);
 
 /* `first_ack_id`: what the id of the next produce will be. */
-void hw_led_log_init(struct hw_led_log *led, const struct hw_allocator *allocator,
-                     int64_t first_ack_id);
-void hw_led_log_release(struct hw_led_log *led);
+void hw_seen_log_init(struct hw_seen_log *seen, const struct hw_allocator *allocator,
+                      int64_t first_ack_id);
+void hw_seen_log_release(struct hw_seen_log *seen);
 
 /* Text of a cause ("unclean election"). Never NULL; static storage. */
 const char *hw_loss_cause_name(enum hw_loss_cause cause);
@@ -106,7 +106,7 @@ const char *hw_loss_cause_name(enum hw_loss_cause cause);
  * changes and the next look compares. `topic` is its name as the acks have it. Not while a
  * transaction's rows are in it that have not been committed.
  */
-void hw_losses_observe(struct hw_losses *losses, struct hw_led_log *led,
+void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
                        const struct hw_partition *partition, const char *topic,
                        const struct hw_acks *acks, hw_time_ms_t now_ms);
 
@@ -118,7 +118,7 @@ void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *part
 
 /* A produce was acknowledged: note it if another leader's log is the one that counts, and does not
  * have the records. */
-void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_led_log *led,
+void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_seen_log *seen,
                             const struct hw_partition *partition, const struct hw_ack *ack,
                             hw_time_ms_t now_ms);
 

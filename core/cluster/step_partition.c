@@ -9,7 +9,7 @@ void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topi
                                const struct hw_partition *partition)
 {
     if (topic->writers[partition->number] == NULL) {
-        hw_losses_observe(&cluster->losses, &topic->led[partition->number], partition, topic->name,
+        hw_losses_observe(&cluster->losses, &topic->seen[partition->number], partition, topic->name,
                           &cluster->acks, cluster->now_ms);
     }
 }

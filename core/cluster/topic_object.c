@@ -18,12 +18,12 @@ void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
         cluster->news_count -= topic->partitions[p].has_news ? 1 : 0;
         hw_variant_release(cluster->variant, &topic->partitions[p]);
     }
-    for (int32_t p = 0; topic->led != NULL && p < topic->partition_count; p++) {
-        hw_led_log_release(&topic->led[p]);
+    for (int32_t p = 0; topic->seen != NULL && p < topic->partition_count; p++) {
+        hw_seen_log_release(&topic->seen[p]);
     }
     hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
     hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
-    hw_free(cluster->allocator, topic->led, count * sizeof *topic->led);
+    hw_free(cluster->allocator, topic->seen, count * sizeof *topic->seen);
     hw_free(cluster->allocator, topic->slots, count * HW_REPLICAS_MAX * sizeof *topic->slots);
     hw_config_values_release(&topic->configs);
     hw_free(cluster->allocator, topic, sizeof *topic);
@@ -46,13 +46,13 @@ static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *n
     (void)snprintf(made->name, sizeof made->name, "%s", name);
     made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
     made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
-    made->led = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->led);
-    for (size_t p = 0; made->led != NULL && p < count; p++) {
-        hw_led_log_init(&made->led[p], cluster->allocator, cluster->acks.next_id);
+    made->seen = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->seen);
+    for (size_t p = 0; made->seen != NULL && p < count; p++) {
+        hw_seen_log_init(&made->seen[p], cluster->allocator, cluster->acks.next_id);
     }
     made->slots =
         hw_alloc_zeroed(cluster->allocator, count * HW_REPLICAS_MAX * sizeof *made->slots);
-    if (made->partitions == NULL || made->writers == NULL || made->led == NULL ||
+    if (made->partitions == NULL || made->writers == NULL || made->seen == NULL ||
         made->slots == NULL) {
         hw_topic_destroy(cluster, made);
         return NULL;

@@ -46,7 +46,7 @@ static void say(struct why *why, const char *format, ...)
 /* What its producer was told, if that is known. */
 static void say_answer(struct why *why, hw_epoch_t epoch)
 {
-    int64_t id = why->topic->led[why->partition->number].first_ack_id - 1;
+    int64_t id = why->topic->seen[why->partition->number].first_ack_id - 1;
     const struct hw_ack *ack = hw_acks_after(&why->cluster->acks, id);
 
     while (ack != NULL &&
