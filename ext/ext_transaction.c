@@ -169,7 +169,7 @@ int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, i
     stage_reopen(session);
     (void)ext_cluster_lock(session->cluster);
     while (status == HW_OK && session->marks <= level) {
-        status = hw_stage_mark(session->stage, session->marks, &error);
+        status = hw_stage_savepoint(session->stage, session->marks, &error);
         session->marks += status == HW_OK;
     }
     ext_cluster_unlock(session->cluster);

@@ -40,7 +40,7 @@ static void going_back_to_a_mark_drops_what_was_added_since(void **state)
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add(f, "b"));
     ok(f, stage_add_to(f, "wide", 2, NULL));
     hw_stage_rollback_to(f->stage, 0);
@@ -58,13 +58,13 @@ static void a_mark_stays_after_going_back_to_it_and_goes_when_released(void **st
     struct test_stage *f = *state;
     struct hw_error error;
 
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add(f, "a"));
     hw_stage_rollback_to(f->stage, 0);
     ok(f, stage_add(f, "b"));
     hw_stage_rollback_to(f->stage, 0);
     ok(f, stage_add(f, "c"));
-    assert_ok(hw_stage_mark(f->stage, 2, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 2, &error));
     ok(f, stage_add(f, "d"));
     hw_stage_release(f->stage, 1); /* Forgets mark 2: d stays, and the next goes back to 0. */
     hw_stage_rollback_to(f->stage, 1);
@@ -79,9 +79,9 @@ static void going_back_to_a_level_below_all_marks_goes_to_the_lowest(void **stat
     struct test_stage *f = *state;
     struct hw_error error;
 
-    assert_ok(hw_stage_mark(f->stage, 3, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 3, &error));
     ok(f, stage_add(f, "a"));
-    assert_ok(hw_stage_mark(f->stage, 4, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 4, &error));
     ok(f, stage_add(f, "b"));
     hw_stage_rollback_to(f->stage, 1);
     ok(f, stage_add(f, "c"));
@@ -110,7 +110,7 @@ static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add(f, "b"));
     ok(f, stage_add(f, "c"));
     assert_int_equal(stage_add_big(f, "orders", 0, 1048588), HW_REFUSED);
@@ -209,7 +209,7 @@ static void going_back_frees_partitions_that_were_not_written_before(void **stat
     struct hw_error error;
 
     ok(f, stage_add_to(f, "wide", 0, NULL));
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add_to(f, "wide", 0, NULL));
     ok(f, stage_add_to(f, "wide", 1, NULL));
     hw_stage_rollback_to(f->stage, 0);
@@ -243,12 +243,12 @@ static void rows_without_a_key_stay_together_until_the_commit(void **state)
     ok(f, stage_add_to(f, "wide", 3, NULL)); /* A named one, and one by key, move nothing. */
     ok(f, stage_add_to(f, "wide", -1, "key"));
     stage_commit(f);
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add_to(f, "wide", -1, NULL));
     assert_int_equal(f->produced.partition, (first + 1) % 4);
     hw_stage_rollback_to(f->stage, 0);
     ok(f, stage_add_to(f, "wide", (first + 1) % 4, NULL));
-    ok(f, hw_stage_mark(f->stage, 0, &f->error));
+    ok(f, hw_stage_savepoint(f->stage, 0, &f->error));
     ok(f, stage_add_to(f, "wide", -1, NULL));
     hw_stage_rollback_to(f->stage, 0);
     stage_commit(f);
@@ -339,7 +339,7 @@ static void going_back_takes_topics_and_their_rows_along(void **state)
     struct hw_error error;
 
     ok(f, stage_create_topic(f, "first"));
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     ok(f, stage_add_to(f, "first", 0, NULL));
     ok(f, stage_create_topic(f, "second"));
     ok(f, stage_add_to(f, "second", 0, NULL));

@@ -144,7 +144,7 @@ static void rows_that_were_undone_are_not_checked_at_the_commit(void **state)
 
     ok(f, hw_cluster_tick(f->topics.cluster, 1000, &now_ms, &f->error));
     ok(f, stage_add_to(f, "wide", 0, "k"));
-    ok(f, hw_stage_mark(f->stage, 0, &f->error));
+    ok(f, hw_stage_savepoint(f->stage, 0, &f->error));
     ok(f, stage_add_to(f, "wide", 0, NULL));
     produce.record.timestamp = 1;
     ok(f, hw_stage_add(f->stage, &produce, &f->produced, &f->error));
@@ -248,7 +248,7 @@ static void a_reopened_stage_has_its_rows_and_marks_and_takes_more(void **state)
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
-    ok(f, hw_stage_mark(f->stage, 0, &f->error));
+    ok(f, hw_stage_savepoint(f->stage, 0, &f->error));
     ok(f, stage_add(f, "b"));
     hw_stage_reopen(f->stage); /* Nothing: it is open. */
     assert_ok(hw_stage_prepare(f->stage, &error));
@@ -407,7 +407,7 @@ static void a_large_stage_needs_little_memory(void **state)
     struct hw_error error;
 
     configure(f, "buffer.memory", "4194304", NULL);
-    assert_ok(hw_stage_mark(f->stage, 0, &error));
+    assert_ok(hw_stage_savepoint(f->stage, 0, &error));
     before = f->topics.heap.bytes_in_use;
     for (int i = 0; i < 400; i++) {
         ok(f, stage_add_big(f, "wide", i % 4, 100000));
@@ -455,7 +455,7 @@ static void a_spilled_stage_can_go_back_into_its_file(void **state)
     configure(f, "buffer.memory", "4194304", NULL);
     for (int i = 0; i < 60; i++) { /* 6 MB: the mark lies in the first spill. */
         if (i == 10) {
-            assert_ok(hw_stage_mark(f->stage, 0, &error));
+            assert_ok(hw_stage_savepoint(f->stage, 0, &error));
         }
         ok(f, stage_add_big(f, "orders", 0, 100000));
     }

@@ -193,7 +193,7 @@ static enum hw_status run_story(struct test_topics *t, const uint8_t *value)
     enum hw_status status = hw_stage_create(t->cluster, &stage, &error);
 
     if (status == HW_OK) {
-        status = hw_stage_mark(stage, 0, &error);
+        status = hw_stage_savepoint(stage, 0, &error);
     }
     if (status == HW_OK) {
         status = add_rows(stage, value, &error);
@@ -212,7 +212,7 @@ static enum hw_status run_story(struct test_topics *t, const uint8_t *value)
                                      .leader_epoch = -1};
         struct hw_produced produced;
 
-        status = hw_stage_mark(stage, 1 + i % 5, &error);
+        status = hw_stage_savepoint(stage, 1 + i % 5, &error);
         if (status == HW_OK) {
             status = hw_stage_add(stage, &produce, &produced, &error);
         }

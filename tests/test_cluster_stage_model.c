@@ -225,7 +225,7 @@ static void step_mark(struct walk *w)
     int level = dice(w, LEVELS_MAX);
     struct hw_error error;
 
-    assert_ok(hw_stage_mark(w->stage, level, &error));
+    assert_ok(hw_stage_savepoint(w->stage, level, &error));
     forget_levels(w, level);
     w->marks[level] = w->staged;
     w->is_marked[level] = true;

@@ -21,7 +21,7 @@ enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **sta
         return hw_error_no_memory(error, "stage of a transaction");
     }
     made->cluster = cluster;
-    hw_stage_pieces_init(&made->pieces, cluster->callers, cluster->store, cluster->directory);
+    hw_stage_chunks_init(&made->chunks, cluster->callers, cluster->store, cluster->directory);
     hw_buffer_init(&made->batches, cluster->callers);
     hw_buffer_init(&made->smaller, cluster->callers);
     *stage = made;
@@ -154,11 +154,11 @@ void hw_stage_reset(struct hw_stage *stage)
 {
     HW_ASSERT(stage->created_count == 0 && stage->deleted_count == 0);
     hw_stage_drop_partitions(stage, 0);
-    hw_stage_pieces_clear(&stage->pieces);
+    hw_stage_chunks_clear(&stage->chunks);
     hw_buffer_release(&stage->batches);
     hw_buffer_release(&stage->smaller);
-    stage->mark_count = 0;
-    stage->point_count = 0;
+    stage->savepoint_count = 0;
+    stage->saved_count = 0;
     stage->answer_count = 0;
     stage->writer.is_prepared = false;
     stage->has_signed = false;
@@ -299,7 +299,7 @@ static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *p
         return status;
     }
     put.partition = (size_t)(partition - stage->partitions);
-    status = hw_stage_pieces_put(&stage->pieces, &put, &partition->piece, &produce->record, error);
+    status = hw_stage_chunks_put(&stage->chunks, &put, &partition->chunk, &produce->record, error);
     if (status != HW_OK) {
         if (partition->tally.row_count == 0) {
             hw_stage_drop_partitions(stage, stage->partition_count - 1);

@@ -2,7 +2,7 @@
 /*
  * The writes of one transaction of the database, kept apart until it commits.
  *
- *     add ... mark ... add ... rollback_to ... add     rows wait here; each has its offset already,
+ *     add ... savepoint ... add ... rollback_to ... add     rows wait here; each has its offset already,
  *                                                      since the stage holds the partition's lock
  *     prepare     the rows are appended to the leaders' logs; all that can fail is done
  *     reopen      prepare is taken back, the rows wait again
@@ -51,13 +51,13 @@ enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_top
 enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
                                      struct hw_error *error);
 
-/* Set mark `level` >= 0 here; levels above it are forgotten. Errors: HW_NO_MEMORY. */
-enum hw_status hw_stage_mark(struct hw_stage *stage, int32_t level, struct hw_error *error);
+/* Set savepoint `level` >= 0 here; levels above it are forgotten. Errors: HW_NO_MEMORY. */
+enum hw_status hw_stage_savepoint(struct hw_stage *stage, int32_t level, struct hw_error *error);
 
-/* Forget mark `level` and those above; what was added stays. */
+/* Forget savepoint `level` and those above; what was added stays. */
 void hw_stage_release(struct hw_stage *stage, int32_t level);
 
-/* Undo everything since mark `level` (or the one above it that is set; without any: nothing). */
+/* Undo everything since savepoint `level` (or the one above it that is set; without any: nothing). */
 void hw_stage_rollback_to(struct hw_stage *stage, int32_t level);
 
 /* Whom a call has met that returned HW_BUSY. */
@@ -95,7 +95,7 @@ bool hw_stage_token(const struct hw_stage *stage, struct hw_database_token *toke
 
 /*
  * Take hw_stage_prepare() back: the logs are cut back, and the stage goes on with the rows and
- * marks that it had. Nothing happens where it is not prepared. Where a log cannot be cut back,
+ * savepoints that it had. Nothing happens where it is not prepared. Where a log cannot be cut back,
  * because of its disk, the next hw_stage_add() or hw_stage_prepare() refuses its partition.
  */
 void hw_stage_reopen(struct hw_stage *stage);

@@ -3,9 +3,9 @@
  * From waiting batches to those in the leaders' logs, and back.
  *
  *     prepare    where the rows begin is noted (stage_file.h), if they are more than one batch
- *                each piece -> hw_replica_append()
+ *                each chunk -> hw_replica_append()
  *                an answer (row of hw_acks, waiting entry) is reserved before its first batch
- *     commit     waiting entries are added, the variant is told, locks and marks go
+ *     commit     waiting entries are added, the variant is told, locks and savepoints go
  *     reopen     logs are cut back to where the stage began
  *     rollback   that, and the rows are dropped
  */
@@ -136,22 +136,22 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
     return HW_OK;
 }
 
-/* Append the batches of piece number `index`. */
-static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct hw_error *error)
+/* Append the batches of chunk number `index`. */
+static enum hw_status append_chunk(struct hw_stage *stage, size_t index, struct hw_error *error)
 {
-    const struct hw_stage_piece *piece = &stage->pieces.list[index];
-    struct hw_stage_partition *partition = &stage->partitions[piece->partition];
+    const struct hw_stage_chunk *chunk = &stage->chunks.list[index];
+    struct hw_stage_partition *partition = &stage->partitions[chunk->partition];
     struct hw_replica *leader = same_leader(partition);
-    struct hw_append_request request = {.acks = piece->acks, .is_built = true};
+    struct hw_append_request request = {.acks = chunk->acks, .is_built = true};
     struct hw_buffer *batches = NULL;
     struct hw_log_append_info info;
     enum hw_status status;
 
     HW_ASSERT(leader != NULL);
-    status = reserve_answer(stage, partition, piece->acks, leader, error);
+    status = reserve_answer(stage, partition, chunk->acks, leader, error);
     if (status == HW_OK) {
         /* Another time for all records changes what the checksums cover. */
-        status = hw_stage_pieces_load(&stage->pieces, index,
+        status = hw_stage_chunks_load(&stage->chunks, index,
                                       partition->topic->log_config.log_append_time, &stage->batches,
                                       &batches, error);
     }
@@ -175,15 +175,15 @@ static enum hw_status append_piece(struct hw_stage *stage, size_t index, struct 
     return status;
 }
 
-static enum hw_status append_pieces(struct hw_stage *stage, const struct hw_stage_partition **asked,
+static enum hw_status append_chunks(struct hw_stage *stage, const struct hw_stage_partition **asked,
                                     struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    for (size_t i = 0; status == HW_OK && i < stage->pieces.count; i++) {
-        *asked = &stage->partitions[stage->pieces.list[i].partition];
+    for (size_t i = 0; status == HW_OK && i < stage->chunks.count; i++) {
+        *asked = &stage->partitions[stage->chunks.list[i].partition];
         if (!(*asked)->topic->is_hidden) {
-            status = append_piece(stage, i, error);
+            status = append_chunk(stage, i, error);
         }
     }
     return status;
@@ -204,10 +204,10 @@ static void note_refused(const struct hw_stage *stage, const struct hw_stage_par
         bool is_asked = false;
         int64_t ack_id;
 
-        for (size_t i = 0; i < stage->pieces.count; i++) {
+        for (size_t i = 0; i < stage->chunks.count; i++) {
             is_asked =
-                is_asked || (&stage->partitions[stage->pieces.list[i].partition] == partition &&
-                             stage->pieces.list[i].acks == all_acks[a]);
+                is_asked || (&stage->partitions[stage->chunks.list[i].partition] == partition &&
+                             stage->chunks.list[i].acks == all_acks[a]);
         }
         if (is_asked) {
             hw_cluster_note_refused(stage->cluster, &target, error, &ack_id);
@@ -289,8 +289,8 @@ static void unprepare(struct hw_stage *stage)
 static bool needs_note(const struct hw_stage *stage)
 {
     return stage->cluster->is_on_disk &&
-           (stage->pieces.count > 1 ||
-            (stage->pieces.count == 1 && stage->pieces.list[0].builder.start > 0));
+           (stage->chunks.count > 1 ||
+            (stage->chunks.count == 1 && stage->chunks.list[0].builder.start > 0));
 }
 
 /* Note where the rows will begin, for an opening after the process has ended among them. */
@@ -342,7 +342,7 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error)
         status = note_begin(stage, error);
     }
     if (status == HW_OK) {
-        status = append_pieces(stage, &asked, error);
+        status = append_chunks(stage, &asked, error);
     }
     if (status == HW_OK) {
         status = hw_stage_file_clear(&stage->cluster->stage_file, error);
@@ -472,13 +472,13 @@ void hw_stage_destroy(struct hw_stage *stage)
     }
     hw_stage_rollback(stage);
     allocator = stage->cluster->callers;
-    hw_stage_pieces_release(&stage->pieces);
+    hw_stage_chunks_release(&stage->chunks);
     hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
     hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
     hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
     hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
-    hw_free(allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
-    hw_free(allocator, stage->points, stage->point_capacity * sizeof *stage->points);
+    hw_free(allocator, stage->savepoints, stage->savepoint_capacity * sizeof *stage->savepoints);
+    hw_free(allocator, stage->saved, stage->saved_capacity * sizeof *stage->saved);
     hw_free(allocator, stage->answers, stage->answer_capacity * sizeof *stage->answers);
     hw_free(allocator, stage, sizeof *stage);
 }

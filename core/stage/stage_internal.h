@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a stage, shared by stage.c (adding),
- * stage_marks.c (savepoints), stage_commit.c (prepare, commit, rollback), stage_split.c
+ * stage_savepoints.c (savepoints), stage_commit.c (prepare, commit, rollback), stage_split.c
  * and stage_transaction.c.
  *
  * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
@@ -12,7 +12,7 @@
 
 #include "core/cluster/cluster_internal.h"
 #include "core/stage/stage.h"
-#include "core/stage/stage_pieces.h"
+#include "core/stage/stage_chunks.h"
 
 /* What is known of the rows of one partition; goes back with them. */
 struct hw_stage_tally {
@@ -30,7 +30,7 @@ struct hw_stage_partition {
     int32_t index;
     hw_offset_t base; /* Offset of its first row: the leader's log end then. */
     struct hw_stage_tally tally;
-    size_t piece; /* Its last one: number + 1. */
+    size_t chunk; /* Its last one: number + 1. */
 
     /* Set by prepare: who took the rows. */
     hw_broker_id_t leader;
@@ -50,16 +50,16 @@ struct hw_stage_answer {
     int64_t ack_id;
 };
 
-/* What rolling back to a mark restores of a partition. */
-struct hw_stage_point {
+/* What rolling back to a savepoint restores of a partition. */
+struct hw_stage_saved {
     struct hw_stage_tally tally;
-    struct hw_stage_place place;
+    struct hw_stage_chunk_end end;
 };
 
-struct hw_stage_mark {
+struct hw_stage_savepoint {
     int32_t level;
-    size_t piece_count;
-    size_t partition_count; /* So many entries of `points` are the mark's, in order. */
+    size_t chunk_count;
+    size_t partition_count; /* So many entries of `saved` are the savepoint's, in order. */
     size_t created_count;
     size_t deleted_count;
 };
@@ -67,7 +67,7 @@ struct hw_stage_mark {
 struct hw_stage {
     struct hw_writer writer; /* Must be first: it stands for the stage in topic->writers. */
     struct hw_cluster *cluster;
-    struct hw_stage_pieces pieces;
+    struct hw_stage_chunks chunks;
 
     struct hw_stage_partition *partitions; /* In order of their first row. */
     size_t partition_count;
@@ -84,17 +84,17 @@ struct hw_stage {
     size_t deleted_count;
     size_t deleted_capacity;
 
-    struct hw_stage_mark *marks; /* Levels grow. */
-    size_t mark_count;
-    size_t mark_capacity;
-    struct hw_stage_point *points; /* Of all marks, one behind the other. */
-    size_t point_count;
-    size_t point_capacity;
+    struct hw_stage_savepoint *savepoints; /* Levels grow. */
+    size_t savepoint_count;
+    size_t savepoint_capacity;
+    struct hw_stage_saved *saved; /* Of all savepoints, one behind the other. */
+    size_t saved_count;
+    size_t saved_capacity;
 
     struct hw_stage_answer *answers;
     size_t answer_count;
     size_t answer_capacity;
-    struct hw_buffer batches; /* What prepare appends, if it cannot take a piece's own bytes, */
+    struct hw_buffer batches; /* What prepare appends, if it cannot take a chunk's own bytes, */
     struct hw_buffer smaller; /* and where batches have become too large meanwhile. */
     bool is_of_own_database;
     /* Of the producer that prepare has taken for the rows; ONGOING, and kept until the end. */
@@ -152,7 +152,7 @@ void hw_stage_drop_partitions(struct hw_stage *stage, size_t count);
  * is left. */
 void hw_stage_drop_topics(struct hw_stage *stage, size_t created_count, size_t deleted_count);
 
-/* Back to an empty stage: rows, locks, marks. The lists of topics are empty already. */
+/* Back to an empty stage: rows, locks, savepoints. The lists of topics are empty already. */
 void hw_stage_reset(struct hw_stage *stage);
 
 #endif /* HW_STAGE_STAGE_INTERNAL_H */
