@@ -3,6 +3,7 @@
 #include "core/cluster/acks.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static size_t lower_bound(const struct hw_acks *acks, int64_t id)
 {
     size_t low = acks->head;
     size_t high = acks->count;
+    size_t at;
     int64_t first;
     int64_t last;
 
@@ -88,16 +90,8 @@ static size_t lower_bound(const struct hw_acks *acks, int64_t id)
     if (last - id < (int64_t)(acks->count - low)) {
         low = acks->count - 1 - (size_t)(last - id);
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (acks->rows[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, low, high, acks->rows[at].id < id);
+    return at;
 }
 
 /* The row with this id, or NULL. */

@@ -3,6 +3,7 @@
 #include "core/cluster/batch_cache.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
@@ -39,21 +40,13 @@ uint64_t hw_batch_cache_new_content_id(struct hw_batch_cache *cache)
 static size_t count_before(const struct hw_batch_cache *cache, uint64_t content_id,
                            hw_offset_t offset)
 {
-    size_t low = 0;
-    size_t high = cache->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct hw_cached_batch *entry = cache->entries[middle];
-
-        if (entry->content_id < content_id ||
-            (entry->content_id == content_id && entry->base_offset <= offset)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, cache->count,
+              cache->entries[at]->content_id < content_id ||
+                  (cache->entries[at]->content_id == content_id &&
+                   cache->entries[at]->base_offset <= offset));
+    return at;
 }
 
 struct hw_cached_batch *hw_batch_cache_find(struct hw_batch_cache *cache, uint64_t content_id,

@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
+#include "core/base/search.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
@@ -103,19 +104,10 @@ void hw_promises_release(struct hw_promises *promises)
 /* The place of the first item at or behind `offset`. */
 static size_t promised_place(const struct hw_promised_list *list, hw_offset_t offset)
 {
-    size_t low = 0;
-    size_t high = list->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (list->items[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, list->count, list->items[at].offset < offset);
+    return at;
 }
 
 static const struct hw_promised *promised_at(const struct hw_promised_list *list,

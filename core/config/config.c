@@ -4,6 +4,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/edit_distance.h"
+#include "core/base/search.h"
 #include "core/config/config_value.h"
 #include "core/record/codec.h"
 #include "core/replication/variant.h"
@@ -60,24 +61,14 @@ static const char *nearest_name(const char *name)
 /* The entry of this name, by halving the table; false if there is none. */
 static bool find_entry(const char *name, size_t *index)
 {
-    size_t low = 0;
-    size_t high = hw_config_count();
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(hw_config_entry_at(middle)->name, name);
-
-        if (order == 0) {
-            *index = middle;
-            return true;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    HW_SEARCH(at, 0, hw_config_count(), strcmp(hw_config_entry_at(at)->name, name) < 0);
+    if (at == hw_config_count() || strcmp(hw_config_entry_at(at)->name, name) != 0) {
+        return false;
     }
-    return false;
+    *index = at;
+    return true;
 }
 
 enum hw_status hw_config_find(const char *name, size_t *index, struct hw_error *error)

@@ -2,6 +2,7 @@
 #include "core/decode/share_state.h"
 
 #include "core/base/bytes.h"
+#include "core/base/search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,19 +62,10 @@ static enum hw_status share_insert(const struct hw_share_state *state,
 /* The first batch that ends at or behind the offset. */
 static size_t share_find(const struct hw_share_partition *partition, hw_offset_t offset)
 {
-    size_t low = 0;
-    size_t high = partition->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (partition->batches[middle].last < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, partition->count, partition->batches[at].last < offset);
+    return at;
 }
 
 static bool share_wins(const struct hw_share_batch *one, const struct hw_share_batch *other)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/transaction_state.h"
 
+#include "core/base/search.h"
+
 #include <stdlib.h>
 
 void hw_transaction_state_init(struct hw_transaction_state *state,
@@ -172,21 +174,12 @@ bool hw_transaction_state_is_aborted(const struct hw_transaction_state *state, i
                                      hw_offset_t offset)
 {
     struct hw_transaction wanted = {.producer_id = producer_id, .last_offset = offset};
-    size_t low = 0;
-    size_t high = state->aborted_count;
+    size_t at;
 
     /* The first one of the producer that ends at or behind the offset. */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare(&state->aborted[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < state->aborted_count && state->aborted[low].producer_id == producer_id &&
-           state->aborted[low].first_offset <= offset;
+    HW_SEARCH(at, 0, state->aborted_count, compare(&state->aborted[at], &wanted) < 0);
+    return at < state->aborted_count && state->aborted[at].producer_id == producer_id &&
+           state->aborted[at].first_offset <= offset;
 }
 
 hw_offset_t hw_transaction_state_first_unstable(const struct hw_transaction_state *state)

@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/buffer.h"
+#include "core/base/search.h"
 #include "core/format/checkpoint_scan.h"
 
 #include <inttypes.h>
@@ -69,25 +70,15 @@ static int compare_partition(const struct hw_offset_checkpoint_entry *entry, con
 static size_t find_partition(const struct hw_offset_checkpoint *checkpoint, const char *topic,
                              int32_t partition, bool *found)
 {
-    size_t low = 0;
-    size_t high = checkpoint->count;
+    size_t count = checkpoint->count;
+    size_t at = count;
 
     /* Behind the last one: the usual case when filling. */
-    if (high > 0 && compare_partition(&checkpoint->entries[high - 1], topic, partition) < 0) {
-        low = high;
+    if (count > 0 && compare_partition(&checkpoint->entries[count - 1], topic, partition) >= 0) {
+        HW_SEARCH(at, 0, count, compare_partition(&checkpoint->entries[at], topic, partition) < 0);
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_partition(&checkpoint->entries[middle], topic, partition) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *found = low < checkpoint->count &&
-             compare_partition(&checkpoint->entries[low], topic, partition) == 0;
-    return low;
+    *found = at < count && compare_partition(&checkpoint->entries[at], topic, partition) == 0;
+    return at;
 }
 
 enum hw_status hw_offset_checkpoint_set(struct hw_offset_checkpoint *checkpoint, const char *topic,

@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
+#include "core/base/search.h"
 
 void hw_index_init(struct hw_index *index, const struct hw_allocator *allocator,
                    enum hw_index_kind kind)
@@ -183,36 +184,18 @@ struct hw_index_entry hw_index_get(const struct hw_index *index, size_t number)
 
 size_t hw_index_count_up_to_key(const struct hw_index *index, int64_t key)
 {
-    size_t low = 0;
-    size_t high = index->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (hw_index_get(index, middle).key <= key) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, index->count, hw_index_get(index, at).key <= key);
+    return at;
 }
 
 size_t hw_index_count_up_to_value(const struct hw_index *index, int64_t value)
 {
-    size_t low = 0;
-    size_t high = index->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (hw_index_get(index, middle).value <= value) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, index->count, hw_index_get(index, at).value <= value);
+    return at;
 }
 
 enum hw_status hw_index_cut(struct hw_index *index, struct hw_store *store, const char *path,

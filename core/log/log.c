@@ -3,6 +3,7 @@
 #include "core/log/log_internal.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 #include "core/log/checkpoint_file.h"
 
 #include <string.h>
@@ -19,19 +20,10 @@ struct hw_segment *hw_log_active(const struct hw_log *log)
 
 size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset)
 {
-    size_t low = 0;
-    size_t high = log->count;
+    size_t at;
 
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (hw_segment_base_offset(log->segments[middle]) <= offset) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 1, log->count, hw_segment_base_offset(log->segments[at]) <= offset);
+    return at - 1;
 }
 
 enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error)

@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/memory.h"
+#include "core/base/search.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,19 +23,10 @@ void hw_producer_state_release(struct hw_producer_state *state)
 /* Number of the first producer whose id is not below. */
 static size_t producer_state_position(const struct hw_producer_state *state, int64_t producer_id)
 {
-    size_t low = 0;
-    size_t high = state->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (state->producers[middle].producer_id < producer_id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, state->count, state->producers[at].producer_id < producer_id);
+    return at;
 }
 
 const struct hw_producer *hw_producer_state_find(const struct hw_producer_state *state,

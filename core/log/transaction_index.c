@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 #include "core/base/memory.h"
+#include "core/base/search.h"
 
 #include <string.h>
 
@@ -39,19 +40,10 @@ bool hw_transaction_index_add(struct hw_transaction_index *index,
 
 size_t hw_transaction_index_position(const struct hw_transaction_index *index, hw_offset_t offset)
 {
-    size_t low = 0;
-    size_t high = index->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (index->entries[middle].last_offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, index->count, index->entries[at].last_offset < offset);
+    return at;
 }
 
 void hw_transaction_index_cut_from(struct hw_transaction_index *index, hw_offset_t offset)

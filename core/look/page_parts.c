@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/look/page_parts.h"
 
+#include "core/base/search.h"
+
 #include <string.h>
 
 static int page_parts_compare(const struct hw_page_part *part, const char *topic, int32_t partition)
@@ -14,19 +16,10 @@ static int page_parts_compare(const struct hw_page_part *part, const char *topic
 static size_t page_parts_lower(const struct hw_page_parts *parts, const char *topic,
                                int32_t partition)
 {
-    size_t low = 0;
-    size_t high = parts->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (page_parts_compare(&parts->parts[middle], topic, partition) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, parts->count, page_parts_compare(&parts->parts[at], topic, partition) < 0);
+    return at;
 }
 
 size_t hw_page_parts_find(const struct hw_page_parts *parts, const char *topic, int32_t partition)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a reader reads, and what its batches are to it. */
+#include "core/base/search.h"
 #include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
@@ -78,24 +79,16 @@ bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch 
 {
     struct hw_aborted_transaction wanted = {.producer_id = batch->producer_id,
                                             .first_offset = batch->base_offset};
-    size_t low = 0;
-    size_t high;
-    const struct hw_aborted_transaction *aborted = reader_aborted(reader, &high);
+    size_t at;
+    size_t count;
+    const struct hw_aborted_transaction *aborted = reader_aborted(reader, &count);
 
     if ((batch->attributes & HW_BATCH_TRANSACTIONAL) == 0) {
         return false;
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (reader_compare_aborted(&aborted[middle], &wanted) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low > 0 && aborted[low - 1].producer_id == batch->producer_id &&
-           batch->base_offset <= aborted[low - 1].last_offset;
+    HW_SEARCH(at, 0, count, reader_compare_aborted(&aborted[at], &wanted) <= 0);
+    return at > 0 && aborted[at - 1].producer_id == batch->producer_id &&
+           batch->base_offset <= aborted[at - 1].last_offset;
 }
 
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,

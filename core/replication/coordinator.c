@@ -2,6 +2,7 @@
 #include "core/replication/coordinator.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 #include "core/base/uuid.h"
 
 #include <inttypes.h>
@@ -74,19 +75,11 @@ void hw_coordinator_release(struct hw_coordinator *coordinator)
 static size_t coordinator_position(const struct hw_coordinator *coordinator,
                                    const char *transactional_id)
 {
-    size_t low = 0;
-    size_t high = coordinator->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(coordinator->entries[middle]->transactional_id, transactional_id) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, coordinator->count,
+              strcmp(coordinator->entries[at]->transactional_id, transactional_id) < 0);
+    return at;
 }
 
 struct hw_transaction_entry *hw_coordinator_find(const struct hw_coordinator *coordinator,

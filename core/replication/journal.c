@@ -2,6 +2,7 @@
 #include "core/replication/journal.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -198,23 +199,16 @@ static const struct hw_journal_ring *journal_find(const struct hw_journal *journ
     /* So many turns come before it: from low to high. */
     size_t low = index > traffic->count ? index - traffic->count : 0;
     size_t high = index < turns->count ? index : turns->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        /* If that turn came before the last traffic that would, there are more of them. */
-        if (ring_seq(turns, middle) < ring_seq(traffic, index - middle - 1)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < turns->count &&
-        (index - low == traffic->count || ring_seq(turns, low) < ring_seq(traffic, index - low))) {
-        *place = ring_place(turns, low);
+    /* If that turn came before the last traffic that would, there are more of them. */
+    HW_SEARCH(at, low, high, ring_seq(turns, at) < ring_seq(traffic, index - at - 1));
+    if (at < turns->count &&
+        (index - at == traffic->count || ring_seq(turns, at) < ring_seq(traffic, index - at))) {
+        *place = ring_place(turns, at);
         return turns;
     }
-    *place = ring_place(traffic, index - low);
+    *place = ring_place(traffic, index - at);
     return traffic;
 }
 

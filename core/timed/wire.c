@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/timed/wire.h"
 
+#include "core/base/search.h"
+
 #include <string.h>
 
 /* The first retransmission, and how often it doubles at most. */
@@ -14,20 +16,12 @@ void hw_wires_release(struct hw_wires *wires)
 
 static size_t wires_lower(const struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to)
 {
-    size_t low = 0;
-    size_t high = wires->count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct hw_wire *wire = &wires->wires[middle];
-
-        if (wire->from < from || (wire->from == from && wire->to < to)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    HW_SEARCH(at, 0, wires->count,
+              wires->wires[at].from < from ||
+                  (wires->wires[at].from == from && wires->wires[at].to < to));
+    return at;
 }
 
 struct hw_wire *hw_wires_find(const struct hw_wires *wires, hw_broker_id_t from, hw_broker_id_t to)
