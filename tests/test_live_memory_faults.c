@@ -5,6 +5,7 @@
  * the next one works.
  */
 #include "tests/support_live.h"
+#include "tests/support_sql_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,20 +17,7 @@
 
 #include <cmocka.h>
 
-static sqlite3_mem_methods real_memory;
-static int allocations;
-static int fail_at = -1;
 static struct mock mock;
-
-static void *failing_malloc(int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xMalloc(size);
-}
-
-static void *failing_realloc(void *block, int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xRealloc(block, size);
-}
 
 static const char *const statements[] = {
     "SELECT live_connect('other', '{\"bootstrap.servers\":\"127.0.0.1:1\",\"acks\":\"all\"}')",
@@ -56,30 +44,14 @@ static const char *const statements[] = {
     "DROP TABLE t",
 };
 
-/* Step through all rows, reading each column, so that results are made too. */
-static int run(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-
-    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        code = SQLITE_OK;
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            (void)sqlite3_column_text(statement, i);
-        }
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
 static void clean_up(sqlite3 *db)
 {
     if (sqlite3_get_autocommit(db) == 0) {
-        (void)run(db, "ROLLBACK");
+        (void)test_sql_run(db, "ROLLBACK");
     }
-    (void)run(db, "DROP TABLE IF EXISTS t");
-    (void)run(db, "SELECT live_disconnect('other')");
-    (void)run(db, "SELECT live_disconnect('127.0.0.1:2')");
+    (void)test_sql_run(db, "DROP TABLE IF EXISTS t");
+    (void)test_sql_run(db, "SELECT live_disconnect('other')");
+    (void)test_sql_run(db, "SELECT live_disconnect('127.0.0.1:2')");
 }
 
 static int open_and_load(void)
@@ -110,23 +82,23 @@ static void loading_survives_every_failed_allocation(void **state)
     (void)state;
     assert_int_equal(open_and_load(), SQLITE_OK);
     used = sqlite3_memory_used();
-    fail_at = 0;
+    test_sql_fail_at = 0;
     do {
-        allocations = 0;
+        test_sql_allocations = 0;
         code = open_and_load();
         rounds++;
         failures += code != SQLITE_OK;
         if (sqlite3_memory_used() != used) {
             fail_msg("%lld bytes leak where allocation %d fails",
-                     (long long)(sqlite3_memory_used() - used), fail_at);
+                     (long long)(sqlite3_memory_used() - used), test_sql_fail_at);
         }
-        fail_at += step;
-    } while (allocations > fail_at - step);
-    fail_at = -1;
-    print_message("%d allocations, %d of %d that failed made loading fail\n", allocations, failures,
-                  rounds - 1);
+        test_sql_fail_at += step;
+    } while (test_sql_allocations > test_sql_fail_at - step);
+    test_sql_fail_at = -1;
+    print_message("%d allocations, %d of %d that failed made loading fail\n", test_sql_allocations,
+                  failures, rounds - 1);
     assert_int_equal(code, SQLITE_OK); /* Of the last round, in which nothing failed. */
-    assert_true(allocations > 100);
+    assert_true(test_sql_allocations > 100);
     assert_true(failures > rounds / 2);
     test_sql_close(holder);
 }
@@ -140,7 +112,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     live_connect_mock(db, &mock, ", \"linger.ms\":0, \"fetch.wait.max.ms\":2");
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-        int code = run(db, statements[i]);
+        int code = test_sql_run(db, statements[i]);
 
         /* The one that is refused at any time. */
         if (code != (strstr(statements[i], "nobody") == NULL ? SQLITE_DONE : SQLITE_ERROR)) {
@@ -151,13 +123,13 @@ static void every_allocation_may_fail(void **state)
         bool out_of_memory = false;
 
         clean_up(db);
-        allocations = 0;
-        fail_at = next;
+        test_sql_allocations = 0;
+        test_sql_fail_at = next;
         for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-            out_of_memory |= (run(db, statements[i]) & 0xff) == SQLITE_NOMEM;
+            out_of_memory |= (test_sql_run(db, statements[i]) & 0xff) == SQLITE_NOMEM;
         }
-        was_met = allocations > next;
-        fail_at = -1;
+        was_met = test_sql_allocations > next;
+        test_sql_fail_at = -1;
         failures += out_of_memory;
     }
     clean_up(db);
@@ -173,16 +145,8 @@ static void every_allocation_may_fail(void **state)
 
 static int start(void **state)
 {
-    sqlite3_mem_methods failing;
-
     (void)state;
-    assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory), SQLITE_OK);
-    failing = real_memory;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing), SQLITE_OK);
-    /* So that SQLite asks each time. */
-    assert_int_equal(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), SQLITE_OK);
+    test_sql_memory_install();
     mock_start(&mock, 1);
     mock_topic(&mock, "one", 2);
     return 0;

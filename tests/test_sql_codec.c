@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Does compression.type reach the files, and do all readers see the same rows with it? */
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,30 +14,9 @@ enum { SQL_SIZE = 4 * HW_PATH_MAX };
 
 static const char *const types[] = {"gzip", "snappy", "lz4", "zstd", "uncompressed"};
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[HW_PATH_MAX + 16]; /* The database file. */
-    sqlite3 *db;
-};
-
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/c.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, false, NULL, NULL);
 }
 
 /* A topic of that type, with 50 rows by INSERT and one by produce(), on three brokers. */
@@ -140,7 +118,7 @@ static void the_codec_may_change_at_any_time(void **state)
     expect_sql(f->db, "SELECT count(*) FROM t WHERE value = 'b'", "4");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
 
 int main(void)
 {

@@ -2,8 +2,7 @@
 /* Bytes of a log are damaged: what do statements say of it, and what is kept? */
 #define _XOPEN_SOURCE 700
 
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,39 +16,17 @@
 
 static const char log_file[] = "00000000000000000000.log";
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[HW_PATH_MAX + 16];
-    sqlite3 *db;
-};
-
 /* Four batches of a record each on brokers 1 and 2, all of which a SELECT has returned. */
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    expect_sql(fixture.db,
-               "CREATE VIRTUAL TABLE o USING highwater(replication.factor=2);"
-               "INSERT INTO o(value) VALUES ('record a');"
-               "INSERT INTO o(value) VALUES ('record b');"
-               "INSERT INTO o(value) VALUES ('record c');"
-               "INSERT INTO o(value) VALUES ('record d');"
-               "SELECT replicate('o') > 0; SELECT count(*) FROM o",
-               "1\n4");
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, false,
+                                "CREATE VIRTUAL TABLE o USING highwater(replication.factor=2);"
+                                "INSERT INTO o(value) VALUES ('record a');"
+                                "INSERT INTO o(value) VALUES ('record b');"
+                                "INSERT INTO o(value) VALUES ('record c');"
+                                "INSERT INTO o(value) VALUES ('record d');"
+                                "SELECT replicate('o') > 0; SELECT count(*) FROM o",
+                                "1\n4");
 }
 
 /* Where `text` begins in the log of a broker. */
@@ -155,7 +132,7 @@ static void bytes_that_are_no_batch_are_a_corrupt_message(void **state)
                "record there");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
 
 /* What was shown, and is in no log when the database is opened again, is told once. Case: F-07 */
 static void what_opening_misses_is_in_the_ledger(void **state)

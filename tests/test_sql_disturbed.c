@@ -3,8 +3,7 @@
  * Rows of one transaction with something else between them: each row goes by what is so when it is
  * written, whether this connection or another one has changed it since the row before.
  */
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,45 +17,17 @@
     "(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT " count ") "            \
     "SELECT i FROM c)"
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    sqlite3 *db;
-    sqlite3 *other;
-};
-
 /* Two connections to one cluster; temporary tables take no lock on the database file. */
-static int setup(void **state)
+static int set_up(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
-    char path[HW_PATH_MAX + 16];
-
-    if (f == NULL) {
-        return -1;
-    }
-    test_directory_make(f->directory);
-    (void)snprintf(path, sizeof path, "%s/exp.db", f->directory);
-    f->db = test_sql_open(path);
-    f->other = test_sql_open(path);
-    expect_sql(f->db,
-               "SELECT create_topic('t', 1, 1) IS NOT NULL, create_topic('u', 2, 1) IS NOT NULL;"
-               "CREATE VIRTUAL TABLE temp.t USING highwater(topic=t);"
-               "CREATE VIRTUAL TABLE temp.u USING highwater(topic=u);"
-               /* Memory for what follows. */
-               "BEGIN; INSERT INTO t(value) SELECT 'v' FROM " SERIES("1000") "; ROLLBACK",
-               "1|1");
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_sql_close(f->other);
-    test_directory_remove(f->directory);
-    free(f);
-    return 0;
+    return test_sql_file_set_up(
+        state, true,
+        "SELECT create_topic('t', 1, 1) IS NOT NULL, create_topic('u', 2, 1) IS NOT NULL;"
+        "CREATE VIRTUAL TABLE temp.t USING highwater(topic=t);"
+        "CREATE VIRTUAL TABLE temp.u USING highwater(topic=u);"
+        /* Memory for what follows. */
+        "BEGIN; INSERT INTO t(value) SELECT 'v' FROM " SERIES("1000") "; ROLLBACK",
+        "1|1");
 }
 
 static void the_clock_is_that_of_each_row(void **state)
@@ -155,7 +126,7 @@ static void another_cluster_is_another(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
     const struct CMUnitTest tests[] = {
         T(the_clock_is_that_of_each_row),
         T(settings_are_those_of_each_row),

@@ -3,8 +3,6 @@
  * Every allocation that SQLite makes for the tables over real files fails once. Nothing crashes,
  * nothing leaks, and the statement that failed says that memory ran out.
  */
-#include <sqlite3.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,6 +14,7 @@
 
 #include "core/base/types.h"
 #include "tests/support_directory.h"
+#include "tests/support_sql_memory.h"
 #include "tests/support_vectors.h"
 
 #include <stdio.h>
@@ -24,20 +23,6 @@
 
 /* Written by a real broker, which was killed: transactions, compressed batches, zero tails. */
 #define LOGS "'tests/data/kafka/killed/logs'"
-
-static sqlite3_mem_methods real_memory;
-static int allocations;
-static int fail_at = -1;
-
-static void *failing_malloc(int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xMalloc(size);
-}
-
-static void *failing_realloc(void *block, int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xRealloc(block, size);
-}
 
 /* The last two are errors in any case. */
 static const char *const statements[] = {
@@ -63,22 +48,6 @@ static const char *const statements[] = {
 
 enum { STATEMENT_COUNT = sizeof statements / sizeof statements[0] };
 
-/* Step through all rows, reading each column, so that results are made too. */
-static int run(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-
-    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        code = SQLITE_OK;
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            (void)sqlite3_column_text(statement, i);
-        }
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
 /* The statement on a connection of its own; the allocation fails after the extension is loaded. */
 static int run_alone(const char *sql, int fail)
 {
@@ -90,10 +59,10 @@ static int run_alone(const char *sql, int fail)
                      SQLITE_OK);
     assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_init", NULL),
                      SQLITE_OK);
-    allocations = 0;
-    fail_at = fail;
-    code = run(db, sql);
-    fail_at = -1;
+    test_sql_allocations = 0;
+    test_sql_fail_at = fail;
+    code = test_sql_run(db, sql);
+    test_sql_fail_at = -1;
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return code & 0xff;
 }
@@ -131,7 +100,7 @@ static void fail_each_allocation(const char *sql, int expected)
         /* SQLite itself can do without some of what it asks for. */
         assert_true(code == SQLITE_NOMEM || code == expected);
         round += step;
-    } while (allocations > round - step);
+    } while (test_sql_allocations > round - step);
     assert_int_equal(code, expected);
     assert_true(round > 10);
 }
@@ -206,23 +175,6 @@ static void internal_topics_are_read_through_every_failed_allocation(void **stat
     test_directory_remove(directory);
 }
 
-static int use_failing_memory(void **state)
-{
-    sqlite3_mem_methods methods;
-
-    (void)state;
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory) != SQLITE_OK) {
-        return -1;
-    }
-    methods = real_memory;
-    methods.xMalloc = failing_malloc;
-    methods.xRealloc = failing_realloc;
-    return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK &&
-                   sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) == SQLITE_OK
-               ? 0
-               : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,5 +182,6 @@ int main(void)
         cmocka_unit_test(internal_topics_are_read_through_every_failed_allocation),
     };
 
-    return cmocka_run_group_tests(tests, use_failing_memory, NULL);
+    test_sql_memory_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

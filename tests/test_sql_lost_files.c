@@ -5,8 +5,7 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,36 +21,14 @@
 
 enum { SQL_SIZE = 4 * HW_PATH_MAX };
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[HW_PATH_MAX + 16];
-    sqlite3 *db;
-};
-
 /* A topic on brokers 1 to 3 with three rows that a SELECT has returned. */
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    expect_sql(fixture.db,
-               "CREATE VIRTUAL TABLE o USING highwater(replication.factor=3);"
-               "INSERT INTO o(value) VALUES ('a'), ('b'), ('c');"
-               "SELECT replicate('o') > 0; SELECT count(*) FROM o",
-               "1\n3");
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, false,
+                                "CREATE VIRTUAL TABLE o USING highwater(replication.factor=3);"
+                                "INSERT INTO o(value) VALUES ('a'), ('b'), ('c');"
+                                "SELECT replicate('o') > 0; SELECT count(*) FROM o",
+                                "1\n3");
 }
 
 static void close_database(struct fixture *f)
@@ -173,16 +150,19 @@ static void what_a_producer_was_told_is_visible_after_the_process_has_ended(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_copy_that_has_what_was_shown_leads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_shortened_log_does_not_cut_the_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_copy_that_has_what_was_shown_leads, set_up,
+                                        test_sql_file_tear_down),
+        cmocka_unit_test_setup_teardown(a_shortened_log_does_not_cut_the_others, set_up,
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(a_lost_state_file_stops_what_would_erase_the_rest, set_up,
-                                        tear_down),
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(a_new_broker_takes_no_directory_that_is_in_use, set_up,
-                                        tear_down),
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(one_log_that_cannot_be_opened_stops_nothing_else, set_up,
-                                        tear_down),
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(
-            what_a_producer_was_told_is_visible_after_the_process_has_ended, set_up, tear_down),
+            what_a_producer_was_told_is_visible_after_the_process_has_ended, set_up,
+            test_sql_file_tear_down),
     };
 
     return cmocka_run_group_tests_name("sql_lost_files", tests, NULL, NULL);

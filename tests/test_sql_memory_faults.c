@@ -4,7 +4,7 @@
  * tables, transactions. Nothing crashes, nothing leaks, and the statement that failed says that
  * memory ran out.
  */
-#include <sqlite3.h>
+#include "tests/support_sql_memory.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -16,20 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static sqlite3_mem_methods real_memory;
-static int allocations;
-static int fail_at = -1;
-
-static void *failing_malloc(int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xMalloc(size);
-}
-
-static void *failing_realloc(void *block, int size)
-{
-    return allocations++ == fail_at ? NULL : real_memory.xRealloc(block, size);
-}
 
 /* Each statement stands for itself: after one that failed the others go on. */
 static const char *const topics[] = {
@@ -113,22 +99,6 @@ static const char *const transactional[] = {
     "DROP TABLE t",
 };
 
-/* Step through all rows, reading each column, so that results are made too. */
-static int run(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-
-    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        code = SQLITE_OK;
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            (void)sqlite3_column_text(statement, i);
-        }
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
 /* Whether any statement ran out of memory. */
 static bool run_all(const char *const *statements, size_t count)
 {
@@ -144,7 +114,7 @@ static bool run_all(const char *const *statements, size_t count)
     }
     out_of_memory = code != SQLITE_OK;
     for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
-        out_of_memory |= (run(db, statements[i]) & 0xff) == SQLITE_NOMEM;
+        out_of_memory |= (test_sql_run(db, statements[i]) & 0xff) == SQLITE_NOMEM;
     }
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return out_of_memory;
@@ -162,15 +132,16 @@ static void sweep(const char *const *statements, size_t count)
     bool failed;
 
     do {
-        allocations = 0;
-        fail_at = round;
+        test_sql_allocations = 0;
+        test_sql_fail_at = round;
         round += step;
         failed = run_all(statements, count);
         if (sqlite3_memory_used() != 0) {
             fail_msg("%lld bytes leak where allocation %d fails", (long long)sqlite3_memory_used(),
-                     fail_at);
+                     test_sql_fail_at);
         }
-    } while (allocations > fail_at); /* A round without a failure left is the last one. */
+    } while (test_sql_allocations >
+             test_sql_fail_at); /* A round without a failure left is the last one. */
     assert_false(failed);
     assert_true(round > 500); /* 0 would mean that nothing was swept. */
 }
@@ -214,22 +185,11 @@ int main(void)
         cmocka_unit_test(transactional_tables_survive_every_failed_allocation),
         cmocka_unit_test(producers_survive_every_failed_allocation),
         cmocka_unit_test(readers_and_faults_survive_every_failed_allocation)};
-    sqlite3_mem_methods failing;
 
     /* Held for the whole run: valgrind takes its time and memory for each library that comes. */
     if (dlopen(HW_TEST_EXTENSION, RTLD_NOW) == NULL) {
         return 2;
     }
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory) != SQLITE_OK) {
-        return 2;
-    }
-    failing = real_memory;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    /* No lookaside: small allocations must reach the allocator that fails. */
-    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &failing) != SQLITE_OK ||
-        sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) != SQLITE_OK) {
-        return 2;
-    }
+    test_sql_memory_install();
     return cmocka_run_group_tests_name("sql_memory_faults", tests, NULL, NULL);
 }

@@ -5,8 +5,7 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,38 +17,13 @@
 #include <cmocka.h>
 
 /* Two connections to one database file; topics t and u; producer 0 with the id "pay". */
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[HW_PATH_MAX + 16];
-    sqlite3 *db;
-    sqlite3 *other;
-};
-
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    fixture.other = test_sql_open(fixture.path);
-    expect_sql(fixture.db,
-               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
-               "CREATE VIRTUAL TABLE u USING highwater(replication.factor=1);"
-               "SELECT init_producer('pay')",
-               "0");
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_sql_close(f->other);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, true,
+                                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+                                "CREATE VIRTUAL TABLE u USING highwater(replication.factor=1);"
+                                "SELECT init_producer('pay')",
+                                "0");
 }
 
 #define PRODUCE(topic, value)                                                                      \
@@ -158,7 +132,7 @@ static void another_database_finds_the_topics_and_the_ids_of_the_one_before(void
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(two_connections_with_one_producer_are_one_client),
         TEST(a_locked_partition_is_busy_and_delays_a_marker),

@@ -3,8 +3,7 @@
  * Threads with connections of their own write to one topic: does none of them fail, lose a row or
  * write it twice, as with an ordinary table? And who waits for whom, how long, and until when?
  */
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -22,30 +21,9 @@
 
 enum { THREADS = 4, CONNECTIONS = 2, ROWS = 24, LONG_MS = 60000 };
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[HW_PATH_MAX + 16];
-    sqlite3 *db;
-};
-
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, false, NULL, NULL);
 }
 
 /* A statement with a row's key between its two parts. */
@@ -368,15 +346,19 @@ static void threads_may_share_a_connection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_insert_fails_or_is_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_insert_fails_or_is_lost, set_up,
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(of_two_that_wait_for_each_other_one_is_told_at_once, set_up,
-                                        tear_down),
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(
-            the_busy_timeout_is_how_long_an_open_transaction_is_waited_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_interrupt_ends_the_wait, set_up, tear_down),
+            the_busy_timeout_is_how_long_an_open_transaction_is_waited_for, set_up,
+            test_sql_file_tear_down),
+        cmocka_unit_test_setup_teardown(an_interrupt_ends_the_wait, set_up,
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(whoever_waits_goes_on_when_the_other_connection_is_closed,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(threads_may_share_a_connection, set_up, tear_down),
+                                        set_up, test_sql_file_tear_down),
+        cmocka_unit_test_setup_teardown(threads_may_share_a_connection, set_up,
+                                        test_sql_file_tear_down),
     };
 
     return cmocka_run_group_tests_name("sql_threads_locks", tests, NULL, NULL);

@@ -5,8 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 #include "tests/support_sql_kill.h"
 
 #include <setjmp.h>
@@ -24,12 +23,6 @@
 
 enum { PATH_SIZE = 4200 };
 
-struct fixture {
-    char directory[HW_PATH_MAX];
-    char path[PATH_SIZE];
-    sqlite3 *db;
-};
-
 #define SCHEMA                                                                                     \
     "CREATE TABLE plain(x);"                                                                       \
     "CREATE VIRTUAL TABLE t USING highwater(transactional=1, replication.factor=1);"               \
@@ -37,23 +30,7 @@ struct fixture {
 
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(fixture.path, sizeof fixture.path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(fixture.path);
-    expect_sql(fixture.db, SCHEMA, "");
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, false, SCHEMA, "");
 }
 
 static void reopen(struct fixture *f)
@@ -456,7 +433,7 @@ static void a_commit_adds_one_page_and_no_sync(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_commit_that_is_busy_can_be_repeated_or_given_up),
         TEST(rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys),

@@ -3,8 +3,7 @@
  * Is a SQL transaction a producer's batch: all of it at COMMIT or nothing, with savepoints, for
  * records and for topics?
  */
-#include "tests/support_directory.h"
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,38 +16,13 @@
 #include <cmocka.h>
 
 /* Two connections to one database file, with topics t and u of one replica each. */
-struct fixture {
-    char directory[HW_PATH_MAX];
-    sqlite3 *db;
-    sqlite3 *other;
-};
-
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-    char path[HW_PATH_MAX + 16];
-
-    test_directory_make(fixture.directory);
-    (void)snprintf(path, sizeof path, "%s/exp.db", fixture.directory);
-    fixture.db = test_sql_open(path);
-    fixture.other = test_sql_open(path);
-    expect_sql(fixture.db,
-               "CREATE VIRTUAL TABLE t USING highwater(max.message.bytes=2000);"
-               "CREATE VIRTUAL TABLE u USING highwater();"
-               "CREATE TABLE plain(x)",
-               "");
-    *state = &fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    test_sql_close(f->db);
-    test_sql_close(f->other);
-    test_directory_remove(f->directory);
-    return 0;
+    return test_sql_file_set_up(state, true,
+                                "CREATE VIRTUAL TABLE t USING highwater(max.message.bytes=2000);"
+                                "CREATE VIRTUAL TABLE u USING highwater();"
+                                "CREATE TABLE plain(x)",
+                                "");
 }
 
 #define TOO_LARGE "zeroblob(5000)"
@@ -446,7 +420,7 @@ static void a_table_called_hw_transaction_is_in_nobodys_way(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_failed_statement_takes_its_own_rows_back),
         TEST(savepoints_drop_what_came_after_them),
