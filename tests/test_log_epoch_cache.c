@@ -296,6 +296,28 @@ static void every_epoch_that_was_asked_for_ends_where_a_newer_one_starts(void **
     expect_end(t, 5, 3, -1, -1);
 }
 
+/* Two logs have the same records as far as they have the same epochs. */
+static void two_logs_agree_as_far_as_one_leader_wrote_both(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_epoch_cache other;
+    struct hw_error error;
+    bool changed;
+
+    hw_epoch_cache_init(&other, &t->heap.allocator);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 9, &other, 7, 0), 7);
+    assign_2_6_3_8_4_11(t);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 14, &other, 14, 0), 6);
+    assert_int_equal(hw_epoch_cache_assign(&other, 2, 6, &changed, &error), HW_OK);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 14, &other, 14, 0), 8);
+    assert_int_equal(hw_epoch_cache_common_end(&other, 14, &t->cache, 14, 0), 8);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 14, &other, 7, 6), 7);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 14, &other, 14, 9), 9);
+    assert_int_equal(hw_epoch_cache_assign(&other, 4, 11, &changed, &error), HW_OK);
+    assert_int_equal(hw_epoch_cache_common_end(&t->cache, 14, &other, 13, 11), 13);
+    hw_epoch_cache_release(&other);
+}
+
 /* Row: C168. Semantics: R5.3 */
 static void an_empty_cache_knows_no_end(void **state)
 {
@@ -391,6 +413,7 @@ int main(void)
         TEST(an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it),
         TEST(truncating_at_an_undefined_offset_changes_nothing),
         TEST(every_epoch_that_was_asked_for_ends_where_a_newer_one_starts),
+        TEST(two_logs_agree_as_far_as_one_leader_wrote_both),
         TEST(an_empty_cache_knows_no_end),
         TEST(noting_the_latest_epoch_again_changes_nothing),
         TEST(truncating_the_end_inside_an_epoch_keeps_its_entry),

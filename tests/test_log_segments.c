@@ -407,16 +407,25 @@ static void a_clean_opening_costs_the_same_for_a_short_and_a_long_log(void **sta
     t->store = memory;
 }
 
-/* Cut a byte off a file, or put bytes behind it that are no entry of an index. */
-static void damage(struct test_log *t, const char *name, bool is_cut)
+enum { DAMAGE_BEHIND, DAMAGE_CUT, DAMAGE_FIRST, DAMAGE_ORDER, DAMAGE_COUNT };
+
+/* Put bytes behind an index that are no entry of it, or cut a byte off; or have its first entry point
+ * beyond the log; or have the second one's timestamp, or its position, come before the first one's. */
+static void damage(struct test_log *t, const char *name, int kind)
 {
+    bool is_time = strstr(name, "time") != NULL;
     struct hw_buffer content;
 
     hw_buffer_init(&content, &hw_allocator_libc);
     file_read(t, name, &content);
     assert_true(content.size > 0);
-    if (is_cut) {
+    if (kind == DAMAGE_CUT) {
         content.size--;
+    } else if (kind == DAMAGE_FIRST) {
+        content.bytes[is_time ? 8 : 4] = 0x7F;
+    } else if (kind == DAMAGE_ORDER) {
+        assert_true(content.size >= 24);
+        memset(content.bytes + 12, 0, is_time ? 8 : 4);
     } else {
         expect_ok(t, hw_buffer_append(&content, "123456789012345678901234", 24, &t->error));
     }
@@ -439,7 +448,7 @@ static void a_changed_index_is_made_again(void **state)
         produce_sized(t, 1000 + i, 100);
     }
     expect_segments(t, "0 10");
-    for (int is_cut = 0; is_cut < 2; is_cut++) {
+    for (int kind = 0; kind < DAMAGE_COUNT; kind++) {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             struct hw_buffer good;
             struct hw_buffer made;
@@ -448,7 +457,7 @@ static void a_changed_index_is_made_again(void **state)
             hw_buffer_init(&made, &hw_allocator_libc);
             reopen_cleanly(t);
             file_read(t, names[i], &good);
-            damage(t, names[i], is_cut);
+            damage(t, names[i], kind);
             close_log(t);
             open_log(t);
             assert_int_equal(expect_all_readable(t), 20);

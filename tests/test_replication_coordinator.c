@@ -620,6 +620,21 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(status, HW_OK);
 }
 
+/* A partition that has its marker, or was deleted, leaves the others as they are. */
+static void a_partition_is_struck_out_wherever_it_stands(void **state)
+{
+    struct hw_transaction_partition partitions[4] = {
+        {.partition = 0}, {.partition = 1}, {.partition = 2}, {.partition = 3}};
+    struct hw_transaction_entry entry = {.partitions = partitions, .count = 4};
+
+    (void)state;
+    hw_transaction_entry_strike(&entry, 1);
+    hw_transaction_entry_strike(&entry, 2);
+    assert_int_equal(entry.count, 2);
+    assert_int_equal(partitions[0].partition, 0);
+    assert_int_equal(partitions[1].partition, 2);
+}
+
 /* The id that a producer has, or had before its epochs were used up; entries are in order of names. */
 static void a_producer_is_found_by_its_id_of_now_and_of_before(void **state)
 {
@@ -647,6 +662,7 @@ int main(void)
 {
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        CLAIM(a_partition_is_struck_out_wherever_it_stands),
         CLAIM(a_producer_is_found_by_its_id_of_now_and_of_before),
         CLAIM(what_no_producer_can_ask_for_is_refused),
         CLAIM(a_timeout_is_positive_and_not_above_the_largest),

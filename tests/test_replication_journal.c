@@ -116,6 +116,11 @@ static void without_memory_an_event_leaves_a_gap(void **state)
         expect_detail(&journal, 0, "");
         hw_journal_release(&journal);
         assert_int_equal(heap.bytes_in_use, 0);
+        test_heap_init(&heap, fail_at);
+        hw_journal_init(&journal, &heap.allocator, &now_ms);
+        assert_int_equal(hw_journal_topic(&journal, "orders"), 0);
+        assert_int_equal(hw_journal_topic(&journal, "orders"), 1);
+        hw_journal_release(&journal);
     }
 }
 
