@@ -15,12 +15,6 @@ SQLITE_EXTENSION_INIT3
 /* Bytes of a call, and of each argument of it, that the journal tells. */
 enum { NOTE_SIZE = HW_CLUSTER_DETAIL_SIZE - 1, NOTE_ARGUMENT_MAX = 64 };
 
-/* What SQLite keeps for a registered function. */
-struct registration {
-    struct ext_session *session;
-    const struct ext_function *function;
-};
-
 static bool has_effect(const struct ext_call *call)
 {
     return (call->function->flags & SQLITE_DIRECTONLY) != 0;
@@ -150,10 +144,10 @@ static void note_call(struct ext_call *call)
 
 static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    const struct registration *registration = sqlite3_user_data(context);
+    const struct ext_client *client = sqlite3_user_data(context);
     struct ext_call call = {.context = context,
-                            .session = registration->session,
-                            .function = registration->function,
+                            .session = (struct ext_session *)client->owner,
+                            .function = client->definition,
                             .argc = argc,
                             .argv = argv,
                             .status = HW_OK};
@@ -170,27 +164,14 @@ static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
     }
 }
 
-static void registration_destroy(void *argument)
-{
-    struct registration *registration = argument;
-
-    ext_session_release(registration->session);
-    sqlite3_free(registration);
-}
-
 int ext_call_register(struct ext_session *session, const struct ext_function *function)
 {
-    struct registration *registration = sqlite3_malloc64(sizeof *registration);
+    struct ext_client *client = ext_client_create(&session->owner, function);
 
-    if (registration == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *registration = (struct registration){.session = session, .function = function};
-    /* SQLite calls the destructor also where registering fails. */
-    ext_session_retain(session);
-    return sqlite3_create_function_v2(session->db, function->name, -1,
-                                      SQLITE_UTF8 | function->flags, registration, dispatch, NULL,
-                                      NULL, registration_destroy);
+    return client == NULL ? SQLITE_NOMEM
+                          : sqlite3_create_function_v2(session->db, function->name, -1,
+                                                       SQLITE_UTF8 | function->flags, client,
+                                                       dispatch, NULL, NULL, ext_client_destroy);
 }
 
 void ext_call_unregister(sqlite3 *db, const struct ext_function *function)

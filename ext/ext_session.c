@@ -29,26 +29,6 @@ static char *copy_root(void)
     return hw_text_copy(&ext_allocator, real);
 }
 
-struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted)
-{
-    struct ext_session *session = sqlite3_malloc64(sizeof *session);
-
-    if (session != NULL) {
-        *session = (struct ext_session){.references = 1,
-                                        .db = db,
-                                        .is_read_only = sqlite3_db_readonly(db, "main") == 1,
-                                        .is_restricted = is_restricted,
-                                        .root = is_restricted ? copy_root() : NULL};
-        hw_buffer_init(&session->headers, &ext_allocator);
-    }
-    return session;
-}
-
-void ext_session_retain(struct ext_session *session)
-{
-    session->references++;
-}
-
 static void detach(struct ext_session *session)
 {
     if (session->stage != NULL) {
@@ -62,16 +42,29 @@ static void detach(struct ext_session *session)
     session->cluster = NULL;
 }
 
-void ext_session_release(void *argument)
+static void session_destroy(struct ext_owner *owner)
 {
-    struct ext_session *session = argument;
+    struct ext_session *session = (struct ext_session *)owner;
 
-    if (--session->references == 0) {
-        detach(session);
-        hw_buffer_release(&session->headers);
-        hw_text_free(&ext_allocator, session->root);
-        sqlite3_free(session);
+    detach(session);
+    hw_buffer_release(&session->headers);
+    hw_text_free(&ext_allocator, session->root);
+    sqlite3_free(session);
+}
+
+struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted)
+{
+    struct ext_session *session = sqlite3_malloc64(sizeof *session);
+
+    if (session != NULL) {
+        *session = (struct ext_session){.owner = {.references = 1, .destroy = session_destroy},
+                                        .db = db,
+                                        .is_read_only = sqlite3_db_readonly(db, "main") == 1,
+                                        .is_restricted = is_restricted,
+                                        .root = is_restricted ? copy_root() : NULL};
+        hw_buffer_init(&session->headers, &ext_allocator);
     }
+    return session;
 }
 
 /* Whether the database lies in memory, as one can that has a name. */

@@ -12,6 +12,7 @@
 #ifndef EXT_SESSION_H
 #define EXT_SESSION_H
 
+#include "ext/ext_owner.h"
 #include "ext/ext_registry.h"
 #include "ext/ext_token.h"
 
@@ -25,7 +26,7 @@ enum ext_stage_state {
 };
 
 struct ext_session {
-    int references;
+    struct ext_owner owner; /* Must be first. */
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
     bool is_read_only;      /* As the database is, unless the cluster is another one in memory. */
@@ -47,8 +48,6 @@ struct ext_session {
 /* NULL if there is no memory. The caller holds one reference. A restricted one takes its root from
  * the environment variable HIGHWATER_ROOT. */
 struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted);
-void ext_session_retain(struct ext_session *session);
-void ext_session_release(void *session);
 
 /* The connection's cluster, opened if need be; borrowed from the session. Errors: those of
  * ext_registry_open(). */

@@ -5,32 +5,13 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* What SQLite keeps for a registered module. */
-struct ext_vtab_client {
-    struct ext_session *session;
-    const struct ext_schema *schema;
-};
-
-static void ext_vtab_client_destroy(void *argument)
+int ext_vtab_register(sqlite3 *db, struct ext_owner *owner, const struct ext_schema *schema)
 {
-    struct ext_vtab_client *client = argument;
+    struct ext_client *client = ext_client_create(owner, schema);
 
-    ext_session_release(client->session);
-    sqlite3_free(client);
-}
-
-int ext_vtab_register(struct ext_session *session, const struct ext_schema *schema)
-{
-    struct ext_vtab_client *client = sqlite3_malloc64(sizeof *client);
-
-    if (client == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *client = (struct ext_vtab_client){.session = session, .schema = schema};
-    /* SQLite calls the destructor also where registering fails. */
-    ext_session_retain(session);
-    return sqlite3_create_module_v2(session->db, schema->name, &schema->driver->methods, client,
-                                    ext_vtab_client_destroy);
+    return client == NULL ? SQLITE_NOMEM
+                          : sqlite3_create_module_v2(db, schema->name, &schema->driver->methods,
+                                                     client, ext_client_destroy);
 }
 
 void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema)
@@ -40,10 +21,11 @@ void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema)
 
 int ext_vtab_make(sqlite3 *db, void *client_argument, struct ext_vtab **made, char **message)
 {
-    const struct ext_vtab_client *client = client_argument;
-    const struct ext_driver *driver = client->schema->driver;
+    const struct ext_client *client = client_argument;
+    const struct ext_schema *schema = client->definition;
+    const struct ext_driver *driver = schema->driver;
     struct ext_vtab *table;
-    int code = ext_schema_declare(db, client->schema, message);
+    int code = ext_schema_declare(db, schema, message);
 
     if (code == SQLITE_OK && driver->is_directonly) {
         code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
@@ -56,16 +38,16 @@ int ext_vtab_make(sqlite3 *db, void *client_argument, struct ext_vtab **made, ch
         return SQLITE_NOMEM;
     }
     memset(table, 0, driver->table_size);
-    table->session = client->session;
-    table->schema = client->schema;
-    ext_session_retain(table->session);
+    table->owner = client->owner;
+    table->schema = schema;
+    ext_owner_retain(table->owner);
     *made = table;
     return SQLITE_OK;
 }
 
 void ext_vtab_free(struct ext_vtab *table)
 {
-    ext_session_release(table->session);
+    ext_owner_release(table->owner);
     sqlite3_free(table);
 }
 

@@ -10,8 +10,13 @@
 #ifndef EXT_VTAB_H
 #define EXT_VTAB_H
 
+#include "ext/ext_owner.h"
 #include "ext/ext_schema.h"
-#include "ext/ext_session.h"
+
+#include <stddef.h>
+
+struct ext_session;
+struct live_session;
 
 struct ext_driver {
     /* xCreate stays NULL where the table is always there and cannot be created by another name. */
@@ -24,13 +29,17 @@ struct ext_driver {
 /* What each table begins with. */
 struct ext_vtab {
     sqlite3_vtab base; /* Must be first. */
-    struct ext_session *session;
+    union {            /* The session that begins with it, in either library. */
+        struct ext_owner *owner;
+        struct ext_session *session;
+        struct live_session *live;
+    };
     const struct ext_schema *schema;
 };
 
-/* On success SQLite holds a reference to the session; on an error nothing is registered. Returns a
+/* On success SQLite holds a reference to the owner; on an error nothing is registered. Returns a
  * code of SQLite. */
-int ext_vtab_register(struct ext_session *session, const struct ext_schema *schema);
+int ext_vtab_register(sqlite3 *db, struct ext_owner *owner, const struct ext_schema *schema);
 
 /* Removes what has the name; that nothing has it is fine. */
 void ext_vtab_unregister(sqlite3 *db, const struct ext_schema *schema);

@@ -10,6 +10,7 @@
  * decided in ext/: a function turns SQL values into one call of the core, and its answer into a SQL
  * value.
  */
+#include "ext/ext_session.h"
 #include "ext/ext_version.h"
 #include "ext/ext_vtab.h"
 #include "ext/functions/functions.h"
@@ -39,7 +40,7 @@ static int register_all(struct ext_session *session)
         }
     }
     for (size_t i = 0; code == SQLITE_OK && ext_module_at(i) != NULL; i++) {
-        code = ext_vtab_register(session, ext_module_at(i));
+        code = ext_vtab_register(session->db, &session->owner, ext_module_at(i));
     }
     return code;
 }
@@ -125,7 +126,7 @@ static int load(sqlite3 *db, char **message, bool is_restricted)
     if (code != SQLITE_OK) {
         unregister_all(db);
     }
-    ext_session_release(session);
+    ext_owner_release(&session->owner);
     return code;
 }
 

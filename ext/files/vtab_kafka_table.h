@@ -8,6 +8,7 @@
 #define EXT_VTAB_KAFKA_TABLE_H
 
 #include "ext/ext_rows.h"
+#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/files/kafka_log_ends.h"
 #include "ext/files/kafka_tables.h"

@@ -10,14 +10,14 @@
  * neither knows whether the other is loaded.
  */
 #include "ext/ext_version.h"
+#include "ext/ext_vtab.h"
 #include "ext/live/live_functions.h"
-#include "ext/live/live_module.h"
 #include "ext/live/live_tables.h"
 #include "ext/live/vtab_live_topic.h"
 
 SQLITE_EXTENSION_INIT3
 
-static const struct live_module *module_at(size_t number)
+static const struct ext_schema *module_at(size_t number)
 {
     return number == 0 ? &vtab_live_topic : live_table_at(number - 1);
 }
@@ -28,13 +28,12 @@ static int register_all(struct live_session *session)
     int code = live_functions_register(session);
 
     for (size_t i = 0; code == SQLITE_OK && module_at(i) != NULL; i++) {
-        code = live_module_register(session, module_at(i));
+        code = ext_vtab_register(session->db, &session->owner, module_at(i));
     }
     if (code != SQLITE_OK) {
         live_functions_unregister(session->db);
         for (size_t i = 0; module_at(i) != NULL; i++) {
-            (void)sqlite3_create_module_v2(session->db, module_at(i)->schema.name, NULL, NULL,
-                                           NULL);
+            ext_vtab_unregister(session->db, module_at(i));
         }
     }
     return code;
@@ -80,7 +79,7 @@ int sqlite3_highwaterlive_init(sqlite3 *db, char **message, const sqlite3_api_ro
         return SQLITE_NOMEM;
     }
     code = register_all(session);
-    live_session_release(session);
+    ext_owner_release(&session->owner);
     /* librdkafka and the libraries below it keep state of the process and may have threads that are
      * about to end: the code must not go with the connection. */
     return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;

@@ -107,25 +107,12 @@ static bool has_effect(const struct live_function *function)
            (function >= live_doing && function < live_doing + live_doing_count);
 }
 
-struct registration {
-    struct live_session *session;
-    const struct live_function *function;
-};
-
-static void registration_destroy(void *argument)
-{
-    struct registration *registration = argument;
-
-    live_session_release(registration->session);
-    sqlite3_free(registration);
-}
-
 static void dispatch(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    const struct registration *registration = sqlite3_user_data(context);
-    const struct live_function *function = registration->function;
+    const struct ext_client *client = sqlite3_user_data(context);
+    const struct live_function *function = client->definition;
     struct live_call call = {.context = context,
-                             .session = registration->session,
+                             .session = (struct live_session *)client->owner,
                              .function = function,
                              .argc = argc,
                              .argv = argv,
@@ -150,17 +137,13 @@ int live_functions_register(struct live_session *session)
     int code = SQLITE_OK;
 
     for (size_t i = 0; code == SQLITE_OK && function_at(i) != NULL; i++) {
-        struct registration *registration = sqlite3_malloc64(sizeof *registration);
+        struct ext_client *client = ext_client_create(&session->owner, function_at(i));
 
-        if (registration == NULL) {
-            return SQLITE_NOMEM;
-        }
-        *registration = (struct registration){.session = session, .function = function_at(i)};
-        /* SQLite calls the destructor also where registering fails. */
-        live_session_retain(session);
-        code = sqlite3_create_function_v2(session->db, function_at(i)->name, -1,
-                                          SQLITE_UTF8 | SQLITE_DIRECTONLY, registration, dispatch,
-                                          NULL, NULL, registration_destroy);
+        code = client == NULL
+                   ? SQLITE_NOMEM
+                   : sqlite3_create_function_v2(session->db, function_at(i)->name, -1,
+                                                SQLITE_UTF8 | SQLITE_DIRECTONLY, client, dispatch,
+                                                NULL, NULL, ext_client_destroy);
     }
     return code;
 }

@@ -9,32 +9,11 @@
 
 SQLITE_EXTENSION_INIT3
 
-struct live_session *live_session_create(sqlite3 *db)
+static void session_destroy(struct ext_owner *owner)
 {
-    struct live_session *session = sqlite3_malloc64(sizeof *session);
-
-    if (session != NULL) {
-        *session = (struct live_session){
-            .references = 1, .db = db, .transaction = 1, .process = (long)getpid()};
-        hw_buffer_init(&session->headers, &ext_allocator);
-        live_stage_init(&session->stage);
-    }
-    return session;
-}
-
-void live_session_retain(struct live_session *session)
-{
-    session->references++;
-}
-
-void live_session_release(void *argument)
-{
-    struct live_session *session = argument;
+    struct live_session *session = (struct live_session *)owner;
     bool is_ours = session->process == (long)getpid();
 
-    if (--session->references > 0) {
-        return;
-    }
     while (session->clusters != NULL) {
         struct live_cluster *cluster = session->clusters;
 
@@ -45,6 +24,21 @@ void live_session_release(void *argument)
     live_tally_clear(&session->last);
     hw_buffer_release(&session->headers);
     sqlite3_free(session);
+}
+
+struct live_session *live_session_create(sqlite3 *db)
+{
+    struct live_session *session = sqlite3_malloc64(sizeof *session);
+
+    if (session != NULL) {
+        *session = (struct live_session){.owner = {.references = 1, .destroy = session_destroy},
+                                         .db = db,
+                                         .transaction = 1,
+                                         .process = (long)getpid()};
+        hw_buffer_init(&session->headers, &ext_allocator);
+        live_stage_init(&session->stage);
+    }
+    return session;
 }
 
 static struct live_cluster *session_look(const struct live_session *session, const char *name)

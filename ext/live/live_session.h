@@ -11,6 +11,7 @@
 #ifndef LIVE_SESSION_H
 #define LIVE_SESSION_H
 
+#include "ext/ext_owner.h"
 #include "ext/live/live_cluster.h"
 #include "ext/live/live_stage.h"
 #include "ext/live/live_tally.h"
@@ -25,7 +26,7 @@ enum live_outcome {
 };
 
 struct live_session {
-    int references;
+    struct ext_owner owner; /* Must be first. */
     sqlite3 *db;
     long process; /* That made it. */
     struct live_cluster *clusters;
@@ -40,8 +41,6 @@ struct live_session {
 
 /* NULL if there is no memory. The caller holds one reference. */
 struct live_session *live_session_create(sqlite3 *db);
-void live_session_retain(struct live_session *session);
-void live_session_release(void *session);
 
 /* Errors: HW_REFUSED with INVALID_REQUEST in a process that a fork() made. */
 enum hw_status live_session_check_process(const struct live_session *session,

@@ -3,6 +3,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
+#include "ext/ext_vtab.h"
 
 #include <string.h>
 
@@ -86,14 +87,14 @@ static const struct ext_column last_commit[] = {
      "committed; failed: COMMIT was an error, these are in the log; rolled back: in SQLite, after "
      "Kafka had them; unknown: Kafka did not say"}};
 
-static const sqlite3_module table_methods;
+static const struct ext_driver driver;
 
 #define TABLE(table_name, function, what, connected)                                               \
     {                                                                                              \
-        .module = {.schema = {.name = "live_" #table_name,                                         \
-                              .summary = (what),                                                   \
-                              EXT_COLUMNS(table_name)},                                            \
-                   .methods = &table_methods},                                                     \
+        .schema = {.name = "live_" #table_name,                                                    \
+                   .driver = &driver,                                                              \
+                   .summary = (what),                                                              \
+                   EXT_COLUMNS(table_name)},                                                       \
         .fill = (function), .has_connection = (connected)                                          \
     }
 
@@ -106,18 +107,12 @@ static const struct live_table tables[] = {
     TABLE(group_offsets, live_look_group_offsets, "what they have committed, and their lag", true),
     TABLE(last_commit, live_look_last_commit, "where the rows of the last COMMIT are", false)};
 
-const struct live_module *live_table_at(size_t number)
+const struct ext_schema *live_table_at(size_t number)
 {
-    return number < sizeof tables / sizeof tables[0] ? &tables[number].module : NULL;
+    return number < sizeof tables / sizeof tables[0] ? &tables[number].schema : NULL;
 }
 
 /* ----------------------------------------------------------------------------------- the driver */
-
-struct table {
-    sqlite3_vtab base; /* Must be first. */
-    struct live_session *session;
-    const struct live_table *definition;
-};
 
 struct table_cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
@@ -130,33 +125,9 @@ struct table_cursor {
 static const char *const passed_columns[] = {"connection", "topic", "partition", "broker", "group"};
 enum { PASS_CONNECTION, PASS_TOPIC, PASS_PARTITION, PASS_BROKER, PASS_GROUP, PASS_COUNT };
 
-static int table_connect(sqlite3 *db, void *argument, int argc, const char *const *argv,
-                         sqlite3_vtab **vtab, char **message)
+static const struct live_table *definition_of(const sqlite3_vtab *vtab)
 {
-    const struct live_client *client = argument;
-    struct table *table;
-    int code = live_module_declare(db, client->module, message);
-
-    (void)argc, (void)argv;
-    if (code != SQLITE_OK) {
-        return code;
-    }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *table = (struct table){.session = client->session,
-                            .definition = (const struct live_table *)client->module};
-    live_session_retain(table->session);
-    *vtab = &table->base;
-    return SQLITE_OK;
-}
-
-static int table_disconnect(sqlite3_vtab *vtab)
-{
-    live_session_release(((struct table *)vtab)->session);
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    return (const struct live_table *)((const struct ext_vtab *)vtab)->schema;
 }
 
 /* The equality on that column: its index, or -1. An argument that is there but cannot be used yet
@@ -179,7 +150,7 @@ static int find_equality(sqlite3_index_info *info, int column, bool is_argument,
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    const struct ext_schema *schema = &((struct table *)vtab)->definition->module.schema;
+    const struct ext_schema *schema = ((const struct ext_vtab *)vtab)->schema;
     bool impossible = false;
     int count = 0;
 
@@ -202,21 +173,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 /* The argument is no cell of a row. */
 static int cell_count(const struct live_table *definition)
 {
-    return definition->module.schema.column_count - (definition->has_connection ? 1 : 0);
-}
-
-static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened)
-{
-    struct table_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-    struct ext_rows_filter filter = {.topic = NULL};
-
-    if (cursor == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *cursor = (struct table_cursor){.at = 0};
-    ext_rows_init(&cursor->rows, cell_count(((struct table *)vtab)->definition), &filter);
-    *opened = &cursor->base;
-    return SQLITE_OK;
+    return definition->schema.column_count - (definition->has_connection ? 1 : 0);
 }
 
 static int table_close(sqlite3_vtab_cursor *base)
@@ -230,17 +187,16 @@ static int table_close(sqlite3_vtab_cursor *base)
 }
 
 /* Gather the rows with a handle of the cluster. */
-static enum hw_status fill_from_cluster(const struct table *table, const char *connection,
+static enum hw_status fill_from_cluster(const struct live_table *table, const char *connection,
                                         struct live_look *look)
 {
     enum hw_status status;
 
     if (connection == NULL) {
         return ext_error_invalid(look->error, "%s() takes the name of a connection: %s('prod')",
-                                 table->definition->module.schema.name,
-                                 table->definition->module.schema.name);
+                                 table->schema.name, table->schema.name);
     }
-    status = live_session_find(table->session, connection, &look->cluster, look->error);
+    status = live_session_find(look->session, connection, &look->cluster, look->error);
     if (status == HW_OK) {
         status =
             live_cluster_consumer(look->cluster, HW_READ_UNCOMMITTED, &look->handle, look->error);
@@ -248,8 +204,8 @@ static enum hw_status fill_from_cluster(const struct table *table, const char *c
     if (status != HW_OK) {
         return status;
     }
-    live_wait_begin(&look->wait, table->session->db, look->cluster->timeout_ms);
-    status = table->definition->fill(look);
+    live_wait_begin(&look->wait, look->session->db, look->cluster->timeout_ms);
+    status = table->fill(look);
     live_cluster_give_back(look->handle);
     return status;
 }
@@ -289,19 +245,20 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
                         sqlite3_value **argv)
 {
     struct table_cursor *cursor = (struct table_cursor *)base;
-    const struct table *table = (const struct table *)base->pVtab;
+    const struct live_table *table = definition_of(base->pVtab);
     struct ext_rows_filter filter = {.topic = NULL};
     struct hw_error error;
-    struct live_look look = {.session = table->session, .error = &error};
+    struct live_look look = {.session = ((const struct ext_vtab *)base->pVtab)->live,
+                             .error = &error};
     const char *connection = read_filter(plan, argv, &filter, &look.group);
     enum hw_status status;
 
     (void)text, (void)argc;
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&look.rows, cell_count(table->definition), &filter);
+    ext_rows_init(&look.rows, cell_count(table), &filter);
     cursor->at = 0;
-    status = table->definition->has_connection ? fill_from_cluster(table, connection, &look)
-                                               : table->definition->fill(&look);
+    status =
+        table->has_connection ? fill_from_cluster(table, connection, &look) : table->fill(&look);
     if (status == HW_OK && look.rows.status != HW_OK) {
         status = look.rows.status;
         error = look.rows.error;
@@ -329,7 +286,7 @@ static int table_eof(sqlite3_vtab_cursor *base)
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct table_cursor *cursor = (const struct table_cursor *)base;
-    const struct live_table *definition = ((const struct table *)base->pVtab)->definition;
+    const struct live_table *definition = definition_of(base->pVtab);
 
     if (column >= cell_count(definition)) {
         sqlite3_result_text(context, cursor->connection, -1, SQLITE_TRANSIENT);
@@ -347,14 +304,17 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
-static const sqlite3_module table_methods = {.iVersion = 0,
-                                             .xConnect = table_connect,
-                                             .xBestIndex = table_best_index,
-                                             .xDisconnect = table_disconnect,
-                                             .xOpen = table_open,
-                                             .xClose = table_close,
-                                             .xFilter = table_filter,
-                                             .xNext = table_next,
-                                             .xEof = table_eof,
-                                             .xColumn = table_column,
-                                             .xRowid = table_rowid};
+static const struct ext_driver driver = {.methods = {.iVersion = 0,
+                                                     .xConnect = ext_vtab_connect,
+                                                     .xBestIndex = table_best_index,
+                                                     .xDisconnect = ext_vtab_disconnect,
+                                                     .xOpen = ext_vtab_open,
+                                                     .xClose = table_close,
+                                                     .xFilter = table_filter,
+                                                     .xNext = table_next,
+                                                     .xEof = table_eof,
+                                                     .xColumn = table_column,
+                                                     .xRowid = table_rowid},
+                                         .table_size = sizeof(struct ext_vtab),
+                                         .cursor_size = sizeof(struct table_cursor),
+                                         .is_directonly = true};

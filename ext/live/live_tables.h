@@ -7,7 +7,8 @@
 #define LIVE_TABLES_H
 
 #include "ext/ext_rows.h"
-#include "ext/live/live_module.h"
+#include "ext/ext_schema.h"
+#include "ext/live/live_session.h"
 
 /* What a fill function gets. */
 struct live_look {
@@ -21,13 +22,13 @@ struct live_look {
 };
 
 struct live_table {
-    struct live_module module; /* Must be first. */
+    struct ext_schema schema; /* Must be first. */
     enum hw_status (*fill)(struct live_look *look);
     bool has_connection; /* Its last column is the argument. */
 };
 
-/* The module of that number, from 0 on; NULL behind the last. */
-const struct live_module *live_table_at(size_t number);
+/* The table of that number, from 0 on; NULL behind the last. */
+const struct ext_schema *live_table_at(size_t number);
 
 /* looks_*.c: errors are those of the cluster. */
 enum hw_status live_look_brokers(struct live_look *look);

@@ -8,10 +8,10 @@ enum hw_status live_topic_cluster(const struct live_topic *table, struct live_cl
     enum hw_status status;
 
     if (arguments->connection != NULL) {
-        status = live_session_find(table->session, arguments->connection, cluster, error);
+        status = live_session_find(table->vtab.live, arguments->connection, cluster, error);
     } else {
         status = live_session_find_allowed(
-            table->session, arguments->servers == NULL ? "" : arguments->servers, cluster, error);
+            table->vtab.live, arguments->servers == NULL ? "" : arguments->servers, cluster, error);
     }
     if (status == HW_OK) {
         *timeout_ms = arguments->timeout_ms > 0 ? arguments->timeout_ms : (*cluster)->timeout_ms;

@@ -3,12 +3,12 @@
 #ifndef LIVE_TOPIC_H
 #define LIVE_TOPIC_H
 
+#include "ext/ext_vtab.h"
 #include "ext/live/live_arguments.h"
 #include "ext/live/live_session.h"
 
 struct live_topic {
-    sqlite3_vtab base; /* Must be first. */
-    struct live_session *session;
+    struct ext_vtab vtab;            /* Must be first. */
     struct live_arguments arguments; /* The topic's name is filled in. */
     int32_t partitions;              /* Of the topic when it was last looked at; 0: never. */
     uint64_t joined;                 /* The transaction that it writes to; 0: none yet. */

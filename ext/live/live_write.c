@@ -21,7 +21,7 @@ enum { RECORD_OVERHEAD = 128 };
 
 static struct live_session *session_of(sqlite3_vtab *vtab)
 {
-    return ((struct live_topic *)vtab)->session;
+    return ((struct live_topic *)vtab)->vtab.live;
 }
 
 /* -------------------------------------------------------------------------------------- staging */
@@ -30,7 +30,7 @@ static struct live_session *session_of(sqlite3_vtab *vtab)
  * could create it. */
 static enum hw_status join(struct live_topic *table, struct hw_error *error)
 {
-    struct live_session *session = table->session;
+    struct live_session *session = table->vtab.live;
     const char *name = table->arguments.topic;
     struct live_cluster *cluster = NULL;
     int timeout_ms = 0;
@@ -66,7 +66,7 @@ static enum hw_status join(struct live_topic *table, struct hw_error *error)
 static enum hw_status check_row(const struct live_topic *table, int64_t partition,
                                 const struct hw_record *record, struct hw_error *error)
 {
-    const struct live_cluster *cluster = table->session->writing;
+    const struct live_cluster *cluster = table->vtab.live->writing;
     size_t size = hw_record_content_size(record) + RECORD_OVERHEAD;
 
     if (table->partitions > 0 && partition >= table->partitions) {
@@ -90,7 +90,7 @@ static enum hw_status check_row(const struct live_topic *table, int64_t partitio
 int live_write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)
 {
     struct live_topic *table = (struct live_topic *)vtab;
-    struct live_session *session = table->session;
+    struct live_session *session = table->vtab.live;
     struct live_row row;
     int64_t partition = -1;
     struct hw_error error;

@@ -55,36 +55,29 @@ static int topic_disconnect(sqlite3_vtab *vtab)
     struct live_topic *table = (struct live_topic *)vtab;
 
     live_arguments_release(&table->arguments);
-    live_session_release(table->session);
-    sqlite3_free(table);
+    ext_vtab_free(&table->vtab);
     return SQLITE_OK;
 }
 
-static int topic_make(sqlite3 *db, const struct live_client *client, const char *name,
-                      struct live_arguments *arguments, sqlite3_vtab **vtab, char **message)
+static int topic_make(sqlite3 *db, void *client, const char *name, struct live_arguments *arguments,
+                      sqlite3_vtab **vtab, char **message)
 {
-    struct live_topic *table;
-    int code = live_module_declare(db, client->module, message);
+    struct ext_vtab *made;
+    int code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
 
-    if (code == SQLITE_OK) {
-        code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
-    }
     if (code == SQLITE_OK && arguments->topic == NULL) {
         arguments->topic = sqlite3_mprintf("%s", name);
         code = arguments->topic == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
-    if (code != SQLITE_OK) {
-        return code;
+    if (code == SQLITE_OK) {
+        code = ext_vtab_make(db, client, &made, message);
     }
-    table = sqlite3_malloc64(sizeof *table);
-    if (table == NULL) {
-        return SQLITE_NOMEM;
+    if (code == SQLITE_OK) {
+        ((struct live_topic *)made)->arguments = *arguments;
+        *arguments = (struct live_arguments){.topic = NULL};
+        *vtab = &made->base;
     }
-    *table = (struct live_topic){.session = client->session, .arguments = *arguments};
-    *arguments = (struct live_arguments){.topic = NULL};
-    live_session_retain(table->session);
-    *vtab = &table->base;
-    return SQLITE_OK;
+    return code;
 }
 
 static int topic_begin_life(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -239,7 +232,7 @@ static enum hw_status topic_start(struct topic_cursor *cursor, struct live_topic
     }
     cursor->has_other_rowids = plan->mode != default_mode(table, cluster);
     request.mode = plan->mode;
-    request.own = table->session->last_cluster == cluster ? &table->session->last : NULL;
+    request.own = table->vtab.live->last_cluster == cluster ? &table->vtab.live->last : NULL;
     return live_scan_start(&cursor->scan, cluster, &request, &table->partitions, error);
 }
 
@@ -373,36 +366,39 @@ static int topic_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
-static const sqlite3_module topic_methods = {.iVersion = 2,
-                                             .xCreate = topic_create,
-                                             .xConnect = topic_connect,
-                                             .xBestIndex = topic_best_index,
-                                             .xDisconnect = topic_disconnect,
-                                             .xDestroy = topic_disconnect,
-                                             .xOpen = topic_open,
-                                             .xClose = topic_close,
-                                             .xFilter = topic_filter,
-                                             .xNext = topic_next,
-                                             .xEof = topic_eof,
-                                             .xColumn = topic_column,
-                                             .xRowid = topic_rowid,
-                                             .xUpdate = live_write_update,
-                                             .xBegin = live_write_begin,
-                                             .xSync = live_write_sync,
-                                             .xCommit = live_write_commit,
-                                             .xRollback = live_write_rollback,
-                                             .xRename = topic_rename,
-                                             .xSavepoint = live_write_savepoint,
-                                             .xRelease = live_write_release,
-                                             .xRollbackTo = live_write_rollback_to};
+static const struct ext_driver driver = {.methods = {.iVersion = 2,
+                                                     .xCreate = topic_create,
+                                                     .xConnect = topic_connect,
+                                                     .xBestIndex = topic_best_index,
+                                                     .xDisconnect = topic_disconnect,
+                                                     .xDestroy = topic_disconnect,
+                                                     .xOpen = topic_open,
+                                                     .xClose = topic_close,
+                                                     .xFilter = topic_filter,
+                                                     .xNext = topic_next,
+                                                     .xEof = topic_eof,
+                                                     .xColumn = topic_column,
+                                                     .xRowid = topic_rowid,
+                                                     .xUpdate = live_write_update,
+                                                     .xBegin = live_write_begin,
+                                                     .xSync = live_write_sync,
+                                                     .xCommit = live_write_commit,
+                                                     .xRollback = live_write_rollback,
+                                                     .xRename = topic_rename,
+                                                     .xSavepoint = live_write_savepoint,
+                                                     .xRelease = live_write_release,
+                                                     .xRollbackTo = live_write_rollback_to},
+                                         .table_size = sizeof(struct live_topic),
+                                         .cursor_size = sizeof(struct topic_cursor),
+                                         .is_directonly = true};
 
-const struct live_module vtab_live_topic = {
-    .schema = {.name = "highwater_live",
-               .is_module = true,
-               .signature = "CREATE VIRTUAL TABLE name USING highwater_live([topic=name,] "
-                            "connection=name | bootstrap.servers='host:9092' [, isolation=level] "
-                            "[, key.type=auto|text|blob] [, value.type=auto|text|blob] "
-                            "[, live.timeout.ms=n])",
-               .summary = "a topic of a real cluster as a table",
-               EXT_COLUMNS(columns)},
-    .methods = &topic_methods};
+const struct ext_schema vtab_live_topic = {
+    .name = "highwater_live",
+    .driver = &driver,
+    .is_module = true,
+    .signature = "CREATE VIRTUAL TABLE name USING highwater_live([topic=name,] "
+                 "connection=name | bootstrap.servers='host:9092' [, isolation=level] "
+                 "[, key.type=auto|text|blob] [, value.type=auto|text|blob] "
+                 "[, live.timeout.ms=n])",
+    .summary = "a topic of a real cluster as a table",
+    EXT_COLUMNS(columns)};

@@ -3,8 +3,8 @@
 #ifndef VTAB_LIVE_TOPIC_H
 #define VTAB_LIVE_TOPIC_H
 
-#include "ext/live/live_module.h"
+#include "ext/ext_schema.h"
 
-extern const struct live_module vtab_live_topic;
+extern const struct ext_schema vtab_live_topic;
 
 #endif /* VTAB_LIVE_TOPIC_H */

@@ -11,6 +11,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
+#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_scan.h"

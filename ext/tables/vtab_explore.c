@@ -11,6 +11,7 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_probe.h"
+#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/tables/explore_options.h"
 

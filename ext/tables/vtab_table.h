@@ -3,6 +3,7 @@
 #ifndef EXT_VTAB_TABLE_H
 #define EXT_VTAB_TABLE_H
 
+#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 
 /* Its schemas are those of struct ext_table. */

@@ -10,6 +10,7 @@
 #ifndef EXT_RECORD_CURSOR_H
 #define EXT_RECORD_CURSOR_H
 
+#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/topics/record_plan.h"
 
