@@ -100,37 +100,6 @@ static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_all
     return status;
 }
 
-/* Brokers whose logs lie elsewhere would be without them: a line of cluster.state ends with where. */
-static enum hw_status copy_check_brokers(struct hw_store *store, const char *directory,
-                                         struct hw_error *error)
-{
-    struct hw_buffer state;
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_join(path, directory, "cluster.state", error);
-
-    hw_buffer_init(&state, &ext_allocator);
-    if (status == HW_OK) {
-        status = hw_store_read_whole(store, path, (size_t)1 << 30, &state, error);
-    }
-    if (status == HW_OK) {
-        status = hw_buffer_append(&state, "", 1, error);
-    }
-    for (char *line = status == HW_OK ? (char *)state.bytes : NULL;
-         line != NULL && *line != '\0';) {
-        char *end = strchr(line, '\n');
-
-        if (strncmp(line, "broker ", 7) == 0 && end != NULL && end[-1] != '-' && status == HW_OK) {
-            status = hw_error_set(error, HW_MISUSE,
-                                  "'%.200s' has a broker whose logs are in another directory: it "
-                                  "cannot be copied",
-                                  directory);
-        }
-        line = end == NULL ? NULL : end + 1;
-    }
-    hw_buffer_release(&state);
-    return status;
-}
-
 /* Copy a cluster on disk into the entry's memory; it is locked meanwhile. */
 static enum hw_status entry_copy(const struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
@@ -138,7 +107,8 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
     struct hw_store *disk = NULL;
     struct hw_file *lock = NULL;
     char path[HW_PATH_MAX];
-    char lock_path[HW_PATH_MAX];
+    char inner[HW_PATH_MAX];
+    bool exists = false;
     enum hw_status status = hw_posix_real_path(options->copy_of, path, error);
 
     if (status == HW_OK) {
@@ -146,13 +116,19 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
             hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT, &disk, error);
     }
     if (status == HW_OK) {
-        status = copy_check_brokers(disk, path, error);
+        status = hw_path_join(inner, path, "cluster.state", error);
     }
     if (status == HW_OK) {
-        status = hw_path_join(lock_path, path, ".lock", error);
+        status = hw_store_exists(disk, inner, &exists, error);
+    }
+    if (status == HW_OK && !exists) {
+        status = hw_error_set(error, HW_NOT_FOUND, "'%.300s' is no cluster's directory", path);
     }
     if (status == HW_OK) {
-        status = hw_store_lock(disk, lock_path, &lock, error);
+        status = hw_path_join(inner, path, ".lock", error);
+    }
+    if (status == HW_OK) {
+        status = hw_store_lock(disk, inner, &lock, error);
     }
     if (status == HW_OK) {
         status = hw_store_copy_directory(disk, path, entry->store, entry->directory,

@@ -208,10 +208,16 @@ static void a_cluster_on_disk_is_copied_into_memory(void **state)
                "a\nb\n0\n2|1\n3\n0\n2");
     expect_error(copy, "SELECT open_cluster(':memory:', '{\"copy_of\":\"/nowhere\"}')",
                  SQLITE_ERROR, "");
+    expect_error(copy, "SELECT open_cluster(':memory:', '{\"copy_of\":\"/usr/include\"}')",
+                 SQLITE_ERROR, "KAFKA_STORAGE_ERROR: '/usr/include' is no cluster's directory");
     test_sql_close(copy);
     db = test_sql_open(database);
-    expect_sql(db, "SELECT count(*) FROM t", "2");
+    expect_sql(db, "SELECT count(*) FROM t; SELECT add_broker(4, NULL, 'far')", "2\n4");
     test_sql_close(db);
+    copy = test_sql_open(":memory:");
+    expect_error(copy, open, SQLITE_ERROR, "INVALID_REQUEST: broker 4 has its logs in '");
+    expect_sql(copy, "SELECT count(*) FROM hw_brokers", "3");
+    test_sql_close(copy);
     sqlite3_free(database);
     sqlite3_free(open);
     test_directory_remove(directory);

@@ -151,6 +151,12 @@ static enum hw_status read_broker(struct hw_cluster *cluster, struct hw_state_re
     if (!parse_broker(cluster, reader, &line)) {
         return hw_state_malformed(reader, "a field of the broker is out of range");
     }
+    if (line.dir != NULL && cluster->snapshots != NULL) {
+        return hw_error_set(reader->error, HW_MISUSE,
+                            "broker %" PRId32 " has its logs in '%.300s', which is not copied with "
+                            "the cluster",
+                            line.id, line.dir);
+    }
     if (metadata->count == HW_BROKERS_MAX ||
         (metadata->count > 0 && metadata->registrations[metadata->count - 1].id >= line.id)) {
         return hw_state_malformed(reader, "too many brokers, or not in order of id");
