@@ -482,6 +482,10 @@ static void a_sync_that_fails_promises_nothing(void **state)
     expect_ok(t, hw_log_flush(t->log, &t->error));
     assert_int_equal(hw_log_recovery_point(t->log), 9);
     assert_int_equal(story.faults.calls - calls, 3); /* Read, write again, sync. */
+    append(&story, 3, 0, true);
+    calls = story.faults.calls;
+    expect_ok(t, hw_log_flush(t->log, &t->error));
+    assert_int_equal(story.faults.calls - calls, 1); /* After one that went well, sync alone. */
     close_log(t);
     expect_ok(t, hw_faulty_store_lose_unsynced(story.faulty, 0, &t->error));
     open_log(t);
