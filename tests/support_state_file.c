@@ -142,11 +142,11 @@ struct hw_cluster *test_state_example(struct test_state *t)
                                                                .leader_epoch = 3,
                                                                .partition_epoch = 5,
                                                                .recovering = true};
-    topic->slots[0] = 1;
-    topic->slots[1] = 3;
+    topic->partitions[0].slots[0] = 1;
+    topic->partitions[0].slots[1] = 3;
     topic->partitions[1].record = (struct hw_partition_record){
         .replicas = list_of("21"), .leader = HW_BROKER_ID_NONE, .leader_epoch = 1};
-    topic->slots[HW_REPLICAS_MAX + 1] = 4;
+    topic->partitions[1].slots[1] = 4;
     id.bytes[0] = 9;
     assert_ok(hw_cluster_insert_topic(cluster, "a.b_c-D", &id, 1, 1, &configs, &topic, &error));
     topic->partitions[0].record =
@@ -241,8 +241,8 @@ static void expect_same_topic(const struct hw_topic *a, const struct hw_topic *b
         assert_int_equal(one->leader_epoch, two->leader_epoch);
         assert_int_equal(one->partition_epoch, two->partition_epoch);
         assert_int_equal(one->recovering, two->recovering);
-        assert_memory_equal(a->slots + p * HW_REPLICAS_MAX, b->slots + p * HW_REPLICAS_MAX,
-                            (size_t)one->replicas.count * sizeof *a->slots);
+        assert_memory_equal(a->partitions[p].slots, b->partitions[p].slots,
+                            (size_t)one->replicas.count * sizeof *a->partitions[p].slots);
     }
 }
 

@@ -103,7 +103,7 @@ static void only_what_is_below_the_high_watermark_is_a_row(void **state)
 static void the_high_watermark_is_noted_before_a_row_is_shown(void **state)
 {
     struct test_reader *f = *state;
-    size_t slot = hw_cluster_topic(f->topics.cluster, "orders")->slots[0];
+    size_t slot = hw_cluster_topic(f->topics.cluster, "orders")->partitions[0].slots[0];
     struct hw_reader_options options = options_of(HW_READ_LOG);
     struct hw_reader *reader;
     struct hw_error error;

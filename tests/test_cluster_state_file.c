@@ -151,7 +151,7 @@ static void fill_topic(struct hw_random *random, struct hw_cluster *cluster, int
     for (int32_t p = 0; p < partitions; p++) {
         fill_record(random, (int32_t)cluster->broker_count, &topic->partitions[p].record);
         for (int32_t r = 0; r < topic->partitions[p].record.replicas.count; r++) {
-            topic->slots[p * HW_REPLICAS_MAX + r] = hw_random_below(random, cluster->next_slot);
+            topic->partitions[p].slots[r] = hw_random_below(random, cluster->next_slot);
         }
     }
 }

@@ -82,8 +82,6 @@ struct hw_topic {
     struct hw_partition *partitions;
     struct hw_writer **writers; /* For each partition who has written to it, or NULL. */
     struct hw_seen_log *seen;   /* For each partition the log that leads it, as last looked at. */
-    size_t *slots; /* Of the shown file: slot of replica r of partition p at p * HW_REPLICAS_MAX +
-                      r, r the index in record.replicas. 0: none yet. */
     struct hw_config_values configs;
     struct hw_settings settings;
     struct hw_log_config log_config;
@@ -471,9 +469,9 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
  * The high watermark by which `replica` shows its records now, noted in the shown file first.
  * Errors: HW_IO, HW_NO_MEMORY.
  */
-enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_topic *topic,
-                               struct hw_partition *partition, const struct hw_replica *replica,
-                               hw_offset_t *high_watermark, struct hw_error *error);
+enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_partition *partition,
+                               const struct hw_replica *replica, hw_offset_t *high_watermark,
+                               struct hw_error *error);
 
 /* state_file.c: cluster.state, written atomically and synced; read into an empty cluster: brokers
  * (with state and broker epoch), configuration, topics with records, clock, random state. Errors:

@@ -7,10 +7,8 @@
 #include <string.h>
 
 /* Carry the slots of the shown file over to the new order; new replicas get new ones. */
-static void placement_assign_slots(struct hw_cluster *cluster, struct hw_topic *topic,
-                                   struct hw_partition *partition)
+static void placement_assign_slots(struct hw_cluster *cluster, struct hw_partition *partition)
 {
-    size_t *slots = topic->slots + (size_t)partition->number * HW_REPLICAS_MAX;
     const struct hw_broker_list *replicas = &partition->record.replicas;
     size_t moved[HW_REPLICAS_MAX];
 
@@ -18,14 +16,14 @@ static void placement_assign_slots(struct hw_cluster *cluster, struct hw_topic *
         moved[i] = 0;
         for (int32_t j = 0; j < partition->placed.count; j++) {
             if (partition->placed.ids[j] == replicas->ids[i]) {
-                moved[i] = slots[j];
+                moved[i] = partition->slots[j];
             }
         }
         if (moved[i] == 0) {
             moved[i] = cluster->next_slot++;
         }
     }
-    memcpy(slots, moved, (size_t)replicas->count * sizeof *slots);
+    memcpy(partition->slots, moved, (size_t)replicas->count * sizeof *moved);
 }
 
 /* An empty replica on `broker`. What an earlier topic of that name left there goes first; of a new
@@ -169,7 +167,7 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
     if (hw_broker_list_equal(&before, &partition->record.replicas) && gone.count == 0) {
         return HW_OK;
     }
-    placement_assign_slots(cluster, topic, partition);
+    placement_assign_slots(cluster, partition);
     partition->placed = partition->record.replicas;
     old = hw_broker_list_minus(&before, &gone);
     removed = hw_broker_list_minus(&old, &partition->record.replicas);

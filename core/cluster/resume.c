@@ -14,18 +14,15 @@
 
 /* The high watermarks of a replica that has been shown: no row goes back on a reader because the
  * process ended before a checkpoint. */
-static void resume_shown(struct hw_cluster *cluster, struct hw_topic *topic,
-                         struct hw_partition *partition)
+static void resume_shown(struct hw_cluster *cluster, struct hw_partition *partition)
 {
-    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
-
     partition->placed = partition->record.replicas;
     partition->noted = partition->record;
     for (int32_t i = 0; i < partition->placed.count; i++) {
         struct hw_replica *replica = hw_partition_find(partition, partition->placed.ids[i]);
-        int64_t shown = hw_shown_file_get(&cluster->shown, topic->slots[first + (size_t)i]);
+        int64_t shown = hw_shown_file_get(&cluster->shown, partition->slots[i]);
 
-        if (replica != NULL && topic->slots[first + (size_t)i] != 0 &&
+        if (replica != NULL && partition->slots[i] != 0 &&
             shown > hw_log_high_watermark(replica->log)) {
             (void)hw_log_update_high_watermark(replica->log, shown);
         }
@@ -34,14 +31,12 @@ static void resume_shown(struct hw_cluster *cluster, struct hw_topic *topic,
 
 /* The largest high watermark by which any replica of the partition was shown. */
 static hw_offset_t resume_largest_shown(const struct hw_cluster *cluster,
-                                        const struct hw_topic *topic,
                                         const struct hw_partition *partition)
 {
-    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
     hw_offset_t largest = 0;
 
     for (int32_t i = 0; i < partition->placed.count; i++) {
-        size_t slot = topic->slots[first + (size_t)i];
+        size_t slot = partition->slots[i];
         int64_t shown = slot == 0 ? 0 : hw_shown_file_get(&cluster->shown, slot);
 
         largest = shown > largest ? shown : largest;
@@ -67,11 +62,10 @@ static struct hw_replica *resume_longest(const struct hw_partition *partition)
     return longest;
 }
 
-static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_topic *topic,
-                                 struct hw_partition *partition)
+static void resume_choose_leader(struct hw_cluster *cluster, struct hw_partition *partition)
 {
     const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
-    hw_offset_t shown = resume_largest_shown(cluster, topic, partition);
+    hw_offset_t shown = resume_largest_shown(cluster, partition);
     const struct hw_replica *longest = resume_longest(partition);
     hw_broker_id_t old_leader = partition->record.leader;
     struct hw_event event;
@@ -98,11 +92,10 @@ static void resume_choose_leader(struct hw_cluster *cluster, const struct hw_top
 }
 
 /* What was shown and is in no log any more is lost. */
-static void resume_note_missing(struct hw_cluster *cluster, const struct hw_topic *topic,
-                                const struct hw_partition *partition)
+static void resume_note_missing(struct hw_cluster *cluster, const struct hw_partition *partition)
 {
     const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
-    hw_offset_t shown = resume_largest_shown(cluster, topic, partition);
+    hw_offset_t shown = resume_largest_shown(cluster, partition);
 
     if (leader != NULL && hw_log_end(leader->log) < shown) {
         hw_losses_missing(&cluster->losses, partition, leader, hw_log_end(leader->log), shown,
@@ -122,10 +115,9 @@ static enum hw_status resume_take_back_shown(struct hw_cluster *cluster, struct 
     while (status == HW_OK && cluster->losses.count > 0 &&
            hw_selection_next(&all, &topic, &partition)) {
         const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
-        size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
 
         for (int32_t i = 0; leader != NULL && status == HW_OK && i < partition->placed.count; i++) {
-            size_t slot = topic->slots[first + (size_t)i];
+            size_t slot = partition->slots[i];
 
             if (slot != 0 && hw_shown_file_get(&cluster->shown, slot) > hw_log_end(leader->log)) {
                 status = hw_shown_file_set(&cluster->shown, slot, hw_log_end(leader->log), error);
@@ -226,9 +218,9 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
         if (status != HW_OK) {
             break;
         }
-        resume_shown(cluster, topic, partition);
-        resume_choose_leader(cluster, topic, partition);
-        resume_note_missing(cluster, topic, partition);
+        resume_shown(cluster, partition);
+        resume_choose_leader(cluster, partition);
+        resume_note_missing(cluster, partition);
         if (hw_partition_raise_epoch(partition)) {
             hw_partition_note_record(partition);
             partition->is_record_dirty = false;

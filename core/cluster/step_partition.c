@@ -15,24 +15,21 @@ void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topi
 }
 
 /* The slot of a replica in the shown file. */
-static size_t step_slot(const struct hw_topic *topic, const struct hw_partition *partition,
-                        hw_broker_id_t broker)
+static size_t step_slot(const struct hw_partition *partition, hw_broker_id_t broker)
 {
-    size_t first = (size_t)partition->number * HW_REPLICAS_MAX;
-
     for (int32_t i = 0; i < partition->placed.count; i++) {
         if (partition->placed.ids[i] == broker) {
-            return topic->slots[first + (size_t)i];
+            return partition->slots[i];
         }
     }
     return 0;
 }
 
-enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_topic *topic,
-                               struct hw_partition *partition, const struct hw_replica *replica,
-                               hw_offset_t *high_watermark, struct hw_error *error)
+enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_partition *partition,
+                               const struct hw_replica *replica, hw_offset_t *high_watermark,
+                               struct hw_error *error)
 {
-    size_t slot = step_slot(topic, partition, replica->broker);
+    size_t slot = step_slot(partition, replica->broker);
     hw_offset_t shown = cluster->variant->high_watermark(partition, replica);
 
     if (shown > hw_log_end(replica->log)) {
@@ -43,7 +40,7 @@ enum hw_status hw_cluster_show(struct hw_cluster *cluster, struct hw_topic *topi
 }
 
 /* High watermarks that fell below what was shown: a truncation took records away. */
-static enum hw_status step_take_back_shown(struct hw_cluster *cluster, const struct hw_topic *topic,
+static enum hw_status step_take_back_shown(struct hw_cluster *cluster,
                                            const struct hw_partition *partition,
                                            struct hw_error *error)
 {
@@ -51,7 +48,7 @@ static enum hw_status step_take_back_shown(struct hw_cluster *cluster, const str
 
     for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
         const struct hw_replica *replica = partition->replicas[i];
-        size_t slot = step_slot(topic, partition, replica->broker);
+        size_t slot = step_slot(partition, replica->broker);
         hw_offset_t high_watermark = hw_log_high_watermark(replica->log);
 
         if (slot != 0 && hw_shown_file_get(&cluster->shown, slot) > high_watermark) {
@@ -75,7 +72,7 @@ enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw
     /* What a producer was told is as good as shown: it is there, and visible, when the process has
      * ended at any moment after this. */
     if (hw_cluster_collect_acks(cluster, topic, partition) && leader != NULL) {
-        status = hw_cluster_show(cluster, topic, partition, leader, &shown, reason);
+        status = hw_cluster_show(cluster, partition, leader, &shown, reason);
     }
     hw_cluster_observe_losses(cluster, topic, partition);
     if (partition->is_record_dirty) {
@@ -87,7 +84,7 @@ enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw
         hw_cluster_place_replicas(cluster, topic, partition, status == HW_OK ? reason : &later);
     status = status == HW_OK ? placed : status;
     if (status == HW_OK) {
-        status = step_take_back_shown(cluster, topic, partition, reason);
+        status = step_take_back_shown(cluster, partition, reason);
     }
     if (status == HW_OK && cluster->settings.is_held) {
         status = hw_held_look(&cluster->held, partition, reason);

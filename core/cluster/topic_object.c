@@ -24,7 +24,6 @@ void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
     hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
     hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
     hw_free(cluster->allocator, topic->seen, count * sizeof *topic->seen);
-    hw_free(cluster->allocator, topic->slots, count * HW_REPLICAS_MAX * sizeof *topic->slots);
     hw_config_values_release(&topic->configs);
     hw_free(cluster->allocator, topic, sizeof *topic);
 }
@@ -50,10 +49,7 @@ static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *n
     for (size_t p = 0; made->seen != NULL && p < count; p++) {
         hw_seen_log_init(&made->seen[p], cluster->allocator, cluster->acks.next_id);
     }
-    made->slots =
-        hw_alloc_zeroed(cluster->allocator, count * HW_REPLICAS_MAX * sizeof *made->slots);
-    if (made->partitions == NULL || made->writers == NULL || made->seen == NULL ||
-        made->slots == NULL) {
+    if (made->partitions == NULL || made->writers == NULL || made->seen == NULL) {
         hw_topic_destroy(cluster, made);
         return NULL;
     }

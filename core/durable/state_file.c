@@ -158,9 +158,9 @@ static enum hw_status append_partition(struct hw_buffer *out, const struct hw_to
     for (size_t i = 0; status == HW_OK && i < HW_STATE_LISTS; i++) {
         status = append_list(out, lists[i], error);
     }
-    return status == HW_OK ? append_slots(out, topic->slots + (size_t)index * HW_REPLICAS_MAX,
-                                          record->replicas.count, error)
-                           : status;
+    return status == HW_OK
+               ? append_slots(out, topic->partitions[index].slots, record->replicas.count, error)
+               : status;
 }
 
 static enum hw_status append_topic(struct hw_buffer *out, const struct hw_topic *topic,

@@ -291,7 +291,7 @@ static enum hw_status read_partition(const struct hw_cluster *cluster,
         return hw_state_malformed(reader, "the partitions are not in order");
     }
     if (!parse_record(reader, record) ||
-        !parse_slots(reader->words[12], cluster, topic->slots + (size_t)index * HW_REPLICAS_MAX,
+        !parse_slots(reader->words[12], cluster, topic->partitions[index].slots,
                      record->replicas.count)) {
         return hw_state_malformed(reader, "a field of the partition is out of range");
     }

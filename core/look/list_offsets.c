@@ -127,7 +127,7 @@ static void list_offsets_earliest(const struct hw_replica *leader, struct hw_lis
 }
 
 /* R10.8. */
-static enum hw_status list_offsets_latest(struct hw_cluster *cluster, struct hw_topic *topic,
+static enum hw_status list_offsets_latest(struct hw_cluster *cluster,
                                           struct hw_partition *partition, struct hw_replica *leader,
                                           bool is_read_committed, struct hw_listed *listed,
                                           struct hw_error *error)
@@ -136,7 +136,7 @@ static enum hw_status list_offsets_latest(struct hw_cluster *cluster, struct hw_
     enum hw_status status = list_offsets_check_window(partition, leader, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_show(cluster, topic, partition, leader, &shown, error);
+        status = hw_cluster_show(cluster, partition, leader, &shown, error);
     }
     if (status == HW_OK) {
         listed->offset = is_read_committed ? list_offsets_end(leader, true) : shown;
@@ -168,8 +168,7 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
         list_offsets_earliest(leader, listed);
         break;
     case HW_LIST_LATEST:
-        return list_offsets_latest(cluster, t, p, leader, request->is_read_committed, listed,
-                                   error);
+        return list_offsets_latest(cluster, p, leader, request->is_read_committed, listed, error);
     case HW_LIST_LATEST_TIERED:
         break;
     case HW_LIST_MAX_TIMESTAMP:

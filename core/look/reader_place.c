@@ -27,8 +27,8 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     if (options->mode == HW_READ_LOG) {
         place->high_watermark = cluster->variant->high_watermark(place->partition, place->replica);
     } else {
-        status = hw_cluster_show(cluster, place->topic, place->partition, place->replica,
-                                 &place->high_watermark, error);
+        status = hw_cluster_show(cluster, place->partition, place->replica, &place->high_watermark,
+                                 error);
     }
     place->last_stable = hw_log_last_stable(place->replica->log);
     if (place->last_stable > place->high_watermark) {

@@ -30,8 +30,10 @@ struct hw_partition {
     int64_t unclean_elections;        /* M34: since the cluster was opened. */
     int64_t eligible_elections;       /* M35: of an eligible leader replica out of the ISR. */
 
-    /* record.replicas as of when directories were last made for it. */
+    /* record.replicas as of when directories were last made for it, and for the partition's owner
+     * where the high watermark that each was shown by is kept; 0: nowhere yet. */
     struct hw_broker_list placed;
+    size_t slots[HW_REPLICAS_MAX];
 
     bool has_news; /* Something was done to it that its followers may not have followed yet. */
 
