@@ -13,7 +13,7 @@
 SQLITE_EXTENSION_INIT3
 
 /* Bytes of a call, and of each argument of it, that the journal tells. */
-enum { NOTE_SIZE = HW_CLUSTER_DETAIL_SIZE - 1, NOTE_ARGUMENT_MAX = 64 };
+enum { NOTE_SIZE = HW_EVENT_DETAIL_SIZE - 1, NOTE_ARGUMENT_MAX = 64 };
 
 static bool has_effect(const struct ext_call *call)
 {

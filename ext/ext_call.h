@@ -33,8 +33,8 @@ struct ext_call {
     sqlite3_value **argv;
     bool is_locked; /* The cluster's mutex is held, until the function has returned. */
     bool is_noted;  /* In the journal. */
-    char typed[HW_CLUSTER_DETAIL_SIZE]; /* What the journal tells of it, where it has effects. */
-    struct ext_probe probe;             /* Meets interrupts. */
+    char typed[HW_EVENT_DETAIL_SIZE]; /* What the journal tells of it, where it has effects. */
+    struct ext_probe probe;           /* Meets interrupts. */
     enum hw_status status;
     struct hw_error error;
 };

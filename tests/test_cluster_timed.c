@@ -45,13 +45,13 @@ static void tick_to(struct test_cluster *t, hw_time_ms_t time_ms)
 static hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
     hw_time_ms_t time_ms = -1;
 
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "high_watermark") == 0 && event.broker == broker &&
-            event.high_watermark > t->produced.offset) {
-            time_ms = time_ms < 0 ? event.time_ms : time_ms;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "high_watermark") == 0 && view.event.broker == broker &&
+            view.event.high_watermark > t->produced.offset) {
+            time_ms = time_ms < 0 ? view.event.time_ms : time_ms;
         }
     }
     return time_ms;
@@ -60,11 +60,11 @@ static hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker
 static int64_t requests_of(struct test_cluster *t, hw_broker_id_t broker)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
     int64_t count = 0;
 
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        count += strcmp(event.event, "fetch_request") == 0 && event.broker == broker ? 1 : 0;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        count += strcmp(view.name, "fetch_request") == 0 && view.event.broker == broker ? 1 : 0;
     }
     return count;
 }
@@ -188,14 +188,14 @@ static void a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_an
 static int64_t times_of(struct test_cluster *t, const char *what, hw_time_ms_t *last_ms)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
     int64_t count = 0;
 
     *last_ms = -1;
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "broker") == 0 && strcmp(event.detail, what) == 0) {
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "broker") == 0 && strcmp(view.detail, what) == 0) {
             count++;
-            *last_ms = event.time_ms;
+            *last_ms = view.event.time_ms;
         }
     }
     return count;

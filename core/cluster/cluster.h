@@ -30,6 +30,7 @@
 #include "core/io/store.h"
 #include "core/record/batch.h"
 #include "core/replication/coordinator.h"
+#include "core/replication/journal.h"
 
 struct hw_cluster;
 struct hw_snapshots;
@@ -707,27 +708,12 @@ struct hw_segment_row {
 bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_segment_row *row);
 
-enum { HW_CLUSTER_DETAIL_SIZE = 240 };
-
-/* One event of the journal, from the oldest kept one on. Numbers that do not apply are -1. */
+/* One event of the journal, from the oldest kept one on. */
 struct hw_journal_view {
-    int64_t seq;
-    hw_time_ms_t time_ms;
-    const char *event;
+    struct hw_event event;
+    const char *name;  /* Of its kind. */
     const char *topic; /* NULL: none. */
-    int32_t partition;
-    hw_broker_id_t broker;
-    hw_broker_id_t peer;
-    hw_epoch_t leader_epoch;
-    hw_offset_t offset;
-    hw_offset_t end_offset;
-    hw_offset_t high_watermark;
-    int64_t request; /* Of hw_requests; 0: none. */
-    int64_t ack;     /* Of hw_acks; 0: none. */
-    int64_t producer_id;
-    hw_offset_t last_stable;
-    int is_unclean; /* Of an election. */
-    char detail[HW_CLUSTER_DETAIL_SIZE];
+    char detail[HW_EVENT_DETAIL_SIZE];
 };
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view);

@@ -66,7 +66,7 @@ static bool page_data_part_of(const struct page_data *data, const struct hw_jour
     if (view->topic == NULL) {
         return true;
     }
-    at = hw_page_parts_find(data->parts, view->topic, view->partition);
+    at = hw_page_parts_find(data->parts, view->topic, view->event.partition);
     *part = (int64_t)at;
     return at < data->parts->count;
 }
@@ -79,7 +79,7 @@ static int64_t page_data_from(struct page_data *data, const struct hw_journal_vi
     size_t at;
     int64_t from;
 
-    if (view->request == 0 || data->json.status != HW_OK) {
+    if (view->event.request == 0 || data->json.status != HW_OK) {
         return -1;
     }
     if (data->messages == NULL) {
@@ -89,14 +89,14 @@ static int64_t page_data_from(struct page_data *data, const struct hw_journal_vi
         data->json.status = hw_error_no_memory(data->json.error, "messages of a page");
         return -1;
     }
-    at = (size_t)((uint64_t)(view->request * 31 + part) % PAGE_MESSAGES);
+    at = (size_t)((uint64_t)(view->event.request * 31 + part) % PAGE_MESSAGES);
     while (data->messages[at].place != 0 &&
-           (data->messages[at].request != view->request || data->messages[at].part != part)) {
+           (data->messages[at].request != view->event.request || data->messages[at].part != part)) {
         at = (at + 1) % PAGE_MESSAGES;
     }
     from = data->messages[at].place - 1;
     data->messages[at] =
-        (struct page_message){.request = view->request, .part = part, .place = place + 1};
+        (struct page_message){.request = view->event.request, .part = part, .place = place + 1};
     return from;
 }
 
@@ -120,20 +120,21 @@ static void page_data_events(struct page_data *data, int64_t *first_shown, int64
             continue;
         }
         from = page_data_from(data, &view, part, place++);
-        page_data_text_number(data, &data->kinds, view.event, &kind);
+        page_data_text_number(data, &data->kinds, view.name, &kind);
         page_data_text_number(data, &data->texts, view.detail, &text);
         hw_page_json_raw(&data->json, seq == 0 ? "[" : ",\n[");
         page_data_numbers(data,
-                          (const int64_t[]){view.seq - seq, view.time_ms - time_ms, kind, part,
-                                            view.broker, view.peer, view.leader_epoch, view.offset,
-                                            view.end_offset, view.high_watermark, text, from,
-                                            view.producer_id},
-                          view.producer_id >= 0 ? 13
-                          : from >= 0           ? 12
-                                                : 11);
+                          (const int64_t[]){view.event.seq - seq, view.event.time_ms - time_ms,
+                                            kind, part, view.event.broker, view.event.peer,
+                                            view.event.leader_epoch, view.event.offset,
+                                            view.event.end_offset, view.event.high_watermark, text,
+                                            from, view.event.producer_id},
+                          view.event.producer_id >= 0 ? 13
+                          : from >= 0                 ? 12
+                                                      : 11);
         hw_page_json_raw(&data->json, "]");
-        seq = view.seq;
-        time_ms = view.time_ms;
+        seq = view.event.seq;
+        time_ms = view.event.time_ms;
         if (time_ms >= data->options->from_ms && time_ms <= data->options->to_ms) {
             *first_shown = *first_shown < 0 ? seq : *first_shown;
             *last_shown = seq;

@@ -95,15 +95,15 @@ static enum hw_status page_parts_of_journal(struct hw_page_parts *parts,
     while (status == HW_OK && hw_cluster_next_event(cluster, &position, &view)) {
         size_t at;
 
-        if (view.topic == NULL || view.partition < 0 ||
+        if (view.topic == NULL || view.event.partition < 0 ||
             (topic != NULL && strcmp(view.topic, topic) != 0) ||
-            (partition >= 0 && view.partition != partition)) {
+            (partition >= 0 && view.event.partition != partition)) {
             continue;
         }
-        status = page_parts_have(parts, view.topic, view.partition, &at, error);
+        status = page_parts_have(parts, view.topic, view.event.partition, &at, error);
         if (status == HW_OK) {
-            page_parts_add_lane(&parts->parts[at], view.broker);
-            page_parts_add_lane(&parts->parts[at], view.peer);
+            page_parts_add_lane(&parts->parts[at], view.event.broker);
+            page_parts_add_lane(&parts->parts[at], view.event.peer);
         }
     }
     return status;

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEQUENCE_LINE_MAX = HW_CLUSTER_DETAIL_SIZE + 160 };
+enum { SEQUENCE_LINE_MAX = HW_EVENT_DETAIL_SIZE + 160 };
 
 struct sequence {
     const struct hw_page_part *part;
@@ -78,92 +78,94 @@ static const char *sequence_note(const struct sequence *s, hw_broker_id_t broker
     return who;
 }
 
-static void sequence_message(struct sequence *s, const struct hw_journal_view *event)
+static void sequence_message(struct sequence *s, const struct hw_journal_view *view)
 {
+    const struct hw_event *event = &view->event;
     char who[SEQUENCE_WHO_SIZE];
 
-    if (strcmp(event->event, "produce") == 0) {
+    if (event->kind == HW_EVENT_PRODUCE) {
         (void)snprintf(who, sizeof who, "C->>B%" PRId32 ": ", event->broker);
         sequence_line(s, who, "produce [%" PRId64 ",%" PRId64 "), %s", event->offset,
-                      event->end_offset, event->detail);
-    } else if (strcmp(event->event, "ack") == 0) {
-        const char *answer = strstr(event->detail, ": ");
+                      event->end_offset, view->detail);
+    } else if (event->kind == HW_EVENT_ACK) {
+        const char *answer = strstr(view->detail, ": ");
 
         (void)snprintf(who, sizeof who, "B%" PRId32 "-->>C: ", event->broker);
-        answer = answer == NULL ? event->detail : answer + 2;
+        answer = answer == NULL ? view->detail : answer + 2;
         sequence_line(s, who, "%s", strcmp(answer, "NONE") == 0 ? "acknowledged" : answer);
-    } else if (strcmp(event->event, "fetch_request") == 0) {
+    } else if (event->kind == HW_EVENT_FETCH_REQUEST) {
         sequence_line(s, sequence_arrow(event->broker, "->>", event->peer, who),
                       "fetch from %" PRId64, event->offset);
     } else {
         sequence_line(s, sequence_arrow(event->peer, "-->>", event->broker, who),
-                      "%s from %" PRId64 ", hw %" PRId64, event->detail, event->offset,
+                      "%s from %" PRId64 ", hw %" PRId64, view->detail, event->offset,
                       event->high_watermark);
     }
 }
 
 /* Events that are not messages, and what is said of them; those that follow from a message at once
  * (append, role, the words of the record's lists) are left out. */
-static void sequence_fact(struct sequence *s, const struct hw_journal_view *event)
+static void sequence_fact(struct sequence *s, const struct hw_journal_view *view)
 {
+    const struct hw_event *event = &view->event;
     char over_broker[SEQUENCE_WHO_SIZE];
     char over_all[SEQUENCE_WHO_SIZE];
 
     (void)sequence_note(s, event->broker, over_broker);
     (void)sequence_note(s, HW_BROKER_ID_NONE, over_all);
-    if (strcmp(event->event, "high_watermark") == 0) {
+    if (event->kind == HW_EVENT_HIGH_WATERMARK) {
         sequence_line(s, over_broker, "hw %" PRId64, event->high_watermark);
-    } else if (strcmp(event->event, "truncate") == 0) {
+    } else if (event->kind == HW_EVENT_TRUNCATE) {
         sequence_line(s, over_broker, "cuts off [%" PRId64 ",%" PRId64 ")", event->offset,
                       event->end_offset);
-    } else if (strcmp(event->event, "log_start") == 0) {
+    } else if (event->kind == HW_EVENT_LOG_START) {
         sequence_line(s, over_broker, "log starts at %" PRId64, event->offset);
-    } else if (strcmp(event->event, "broker") == 0) {
-        sequence_line(s, over_broker, "%s", event->detail);
-    } else if (strcmp(event->event, "network") == 0) {
+    } else if (event->kind == HW_EVENT_BROKER) {
+        sequence_line(s, over_broker, "%s", view->detail);
+    } else if (event->kind == HW_EVENT_NETWORK) {
         if (event->peer < 0) {
-            sequence_line(s, over_broker, "%s", event->detail);
+            sequence_line(s, over_broker, "%s", view->detail);
         } else {
-            sequence_line(s, over_all, "%s: %" PRId32 " and %" PRId32, event->detail, event->broker,
+            sequence_line(s, over_all, "%s: %" PRId32 " and %" PRId32, view->detail, event->broker,
                           event->peer);
         }
-    } else if (strcmp(event->event, "isr") == 0) {
-        sequence_line(s, over_all, "ISR %s", event->detail);
-    } else if (strcmp(event->event, "loss") == 0) {
+    } else if (event->kind == HW_EVENT_ISR) {
+        sequence_line(s, over_all, "ISR %s", view->detail);
+    } else if (event->kind == HW_EVENT_LOSS) {
         sequence_line(s, over_all, "lost: [%" PRId64 ",%" PRId64 "), %s", event->offset,
-                      event->end_offset, event->detail);
-    } else if (strcmp(event->event, "election") == 0 && event->broker >= 0) {
+                      event->end_offset, view->detail);
+    } else if (event->kind == HW_EVENT_ELECTION && event->broker >= 0) {
         sequence_line(s, over_all, "broker %" PRId32 " leads in epoch %" PRId32, event->broker,
                       event->leader_epoch);
-    } else if (strcmp(event->event, "election") == 0) {
+    } else if (event->kind == HW_EVENT_ELECTION) {
         sequence_line(s, over_all, "no leader");
     }
 }
 
-static bool sequence_is_message(const struct hw_journal_view *event)
+static bool sequence_is_message(const struct hw_event *event)
 {
-    return strcmp(event->event, "produce") == 0 || strcmp(event->event, "ack") == 0 ||
-           strcmp(event->event, "fetch_request") == 0 ||
-           strcmp(event->event, "fetch_response") == 0;
+    return event->kind == HW_EVENT_PRODUCE || event->kind == HW_EVENT_ACK ||
+           event->kind == HW_EVENT_FETCH_REQUEST || event->kind == HW_EVENT_FETCH_RESPONSE;
 }
 
 static void sequence_events(struct sequence *s, const struct hw_cluster *cluster,
                             const struct hw_page_options *options)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
 
-    while (s->status == HW_OK && hw_cluster_next_event(cluster, &position, &event)) {
-        bool is_ours = event.topic == NULL || (strcmp(event.topic, s->part->topic) == 0 &&
-                                               event.partition == s->part->partition);
+    while (s->status == HW_OK && hw_cluster_next_event(cluster, &position, &view)) {
+        bool is_ours = view.topic == NULL || (strcmp(view.topic, s->part->topic) == 0 &&
+                                              view.event.partition == s->part->partition);
 
-        if (!is_ours || event.time_ms < options->from_ms || event.time_ms > options->to_ms) {
+        if (!is_ours || view.event.time_ms < options->from_ms ||
+            view.event.time_ms > options->to_ms) {
             continue;
         }
-        if (sequence_is_message(&event)) {
-            sequence_message(s, &event);
+        if (sequence_is_message(&view.event)) {
+            sequence_message(s, &view);
         } else {
-            sequence_fact(s, &event);
+            sequence_fact(s, &view);
         }
     }
 }

@@ -386,32 +386,14 @@ bool hw_cluster_next_segment(const struct hw_cluster *cluster, struct hw_positio
     return false;
 }
 
-static_assert((int)HW_CLUSTER_DETAIL_SIZE == (int)HW_EVENT_DETAIL_SIZE, "one size for details");
-
 bool hw_cluster_next_event(const struct hw_cluster *cluster, struct hw_position *position,
                            struct hw_journal_view *view)
 {
-    struct hw_event event;
-
-    if (!hw_journal_at(&cluster->journal, position->item, &event)) {
+    if (!hw_journal_at(&cluster->journal, position->item, &view->event)) {
         return false;
     }
-    *view = (struct hw_journal_view){.seq = event.seq,
-                                     .time_ms = event.time_ms,
-                                     .event = hw_event_name(event.kind),
-                                     .topic = hw_journal_topic_name(&cluster->journal, event.topic),
-                                     .partition = event.partition,
-                                     .broker = event.broker,
-                                     .peer = event.peer,
-                                     .leader_epoch = event.leader_epoch,
-                                     .offset = event.offset,
-                                     .end_offset = event.end_offset,
-                                     .high_watermark = event.high_watermark,
-                                     .request = event.request,
-                                     .ack = event.ack,
-                                     .producer_id = event.producer_id,
-                                     .last_stable = event.last_stable,
-                                     .is_unclean = event.is_unclean};
+    view->name = hw_event_name(view->event.kind);
+    view->topic = hw_journal_topic_name(&cluster->journal, view->event.topic);
     hw_journal_detail(&cluster->journal, position->item, view->detail);
     position->item++;
     return true;

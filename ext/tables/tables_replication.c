@@ -210,24 +210,24 @@ void fill_journal(struct hw_cluster *cluster, struct ext_rows *rows)
     struct hw_journal_view view;
 
     while (hw_cluster_next_event(cluster, &position, &view)) {
-        if (ext_rows_wants(rows, view.topic, view.partition, view.broker)) {
-            ext_rows_integer(rows, view.seq);
-            ext_rows_integer(rows, view.time_ms);
-            ext_rows_text(rows, view.event);
+        if (ext_rows_wants(rows, view.topic, view.event.partition, view.event.broker)) {
+            ext_rows_integer(rows, view.event.seq);
+            ext_rows_integer(rows, view.event.time_ms);
+            ext_rows_text(rows, view.name);
             ext_rows_text(rows, view.topic);
-            ext_rows_integer_unless(rows, view.partition, -1);
-            ext_rows_integer_unless(rows, view.broker, HW_BROKER_ID_NONE);
-            ext_rows_integer_unless(rows, view.peer, HW_BROKER_ID_NONE);
-            ext_rows_integer_unless(rows, view.leader_epoch, HW_EPOCH_NONE);
-            ext_rows_integer_unless(rows, view.offset, HW_OFFSET_NONE);
-            ext_rows_integer_unless(rows, view.end_offset, HW_OFFSET_NONE);
-            ext_rows_integer_unless(rows, view.high_watermark, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.event.partition, -1);
+            ext_rows_integer_unless(rows, view.event.broker, HW_BROKER_ID_NONE);
+            ext_rows_integer_unless(rows, view.event.peer, HW_BROKER_ID_NONE);
+            ext_rows_integer_unless(rows, view.event.leader_epoch, HW_EPOCH_NONE);
+            ext_rows_integer_unless(rows, view.event.offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.event.end_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.event.high_watermark, HW_OFFSET_NONE);
             ext_rows_text(rows, view.detail);
-            ext_rows_integer_unless(rows, view.request, 0);
-            ext_rows_integer_unless(rows, view.ack, 0);
-            ext_rows_integer_unless(rows, view.producer_id, -1);
-            ext_rows_integer_unless(rows, view.last_stable, HW_OFFSET_NONE);
-            ext_rows_integer_unless(rows, view.is_unclean, -1);
+            ext_rows_integer_unless(rows, view.event.request, 0);
+            ext_rows_integer_unless(rows, view.event.ack, 0);
+            ext_rows_integer_unless(rows, view.event.producer_id, -1);
+            ext_rows_integer_unless(rows, view.event.last_stable, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, view.event.is_unclean, -1);
         }
     }
 }
