@@ -190,18 +190,18 @@ static void check_leader(struct test_cluster *t, const char *file, int line)
     const struct hw_partition *partition = orders(t);
     const struct hw_replica *leader = hw_partition_leader(partition);
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
 
     if (leader == NULL) {
         return;
     }
     while (!t->records_may_be_lost && !t->acks_are_remembered &&
-           hw_cluster_next_ack(t->cluster, &position, &ack)) {
-        if (ack.id >= t->cluster->topics[0]->seen[0].first_ack_id && ack.acks == HW_ACKS_ALL &&
-            ack.error == HW_KAFKA_NONE && ack.resolved_ms != HW_TIME_NEVER &&
-            ack.last_offset >= hw_log_end(leader->log)) {
+           (ack = hw_cluster_next_ack(t->cluster, &position)) != NULL) {
+        if (ack->id >= t->cluster->topics[0]->seen[0].first_ack_id && ack->acks == HW_ACKS_ALL &&
+            ack->error == HW_KAFKA_NONE && ack->resolved_ms != HW_TIME_NEVER &&
+            ack->last_offset >= hw_log_end(leader->log)) {
             fail_at(file, line, "offset %" PRId64 " was acknowledged, leader %d ends at %" PRId64,
-                    ack.last_offset, leader->broker, hw_log_end(leader->log));
+                    ack->last_offset, leader->broker, hw_log_end(leader->log));
         }
     }
     if (leader->broker == t->seen_leader && leader->leader_epoch == t->seen_leader_epoch &&
@@ -359,11 +359,12 @@ void test_values(struct test_cluster *t, hw_broker_id_t broker, const char *expe
 void test_ack(struct test_cluster *t, int64_t id, const char *expected, const char *file, int line)
 {
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
 
-    while (hw_cluster_next_ack(t->cluster, &position, &ack)) {
-        if (ack.id == id) {
-            expect_text(ack.error == HW_KAFKA_NONE ? ack.status : hw_kafka_error_name(ack.error),
+    while ((ack = hw_cluster_next_ack(t->cluster, &position)) != NULL) {
+        if (ack->id == id) {
+            expect_text(ack->error == HW_KAFKA_NONE ? hw_ack_status(ack)
+                                                    : hw_kafka_error_name(ack->error),
                         expected, "ack", file, line);
             return;
         }

@@ -46,17 +46,17 @@ static void lose(struct account *w, const struct sent *record)
 void test_account_note_answers(struct account *w)
 {
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
     int at = 0;
 
-    while (hw_cluster_next_ack(w->t->cluster, &position, &ack)) {
-        if (strcmp(ack.status, "refused") == 0) {
+    while ((ack = hw_cluster_next_ack(w->t->cluster, &position)) != NULL) {
+        if (strcmp(hw_ack_status(ack), "refused") == 0) {
             continue;
         }
-        while (at < w->sent_count && w->sent[at].ack_id != ack.id) {
+        while (at < w->sent_count && w->sent[at].ack_id != ack->id) {
             at++;
         }
-        if (at < w->sent_count && strcmp(ack.status, "acknowledged") == 0 &&
+        if (at < w->sent_count && strcmp(hw_ack_status(ack), "acknowledged") == 0 &&
             !w->sent[at].is_acknowledged) {
             struct sent *record = &w->sent[at];
 

@@ -162,15 +162,16 @@ void test_stage_expect_log(struct test_stage *f, const char *topic, int32_t part
 void test_stage_expect_acks(struct test_stage *f, const char *expected, const char *file, int line)
 {
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
     char text[1024] = "";
     size_t used = 0;
 
-    while (used < sizeof text && hw_cluster_next_ack(f->topics.cluster, &position, &ack)) {
+    while (used < sizeof text &&
+           (ack = hw_cluster_next_ack(f->topics.cluster, &position)) != NULL) {
         used += (size_t)snprintf(
             text + used, sizeof text - used, "%s%" PRId32 ":%" PRId64 "-%" PRId64 ":%s",
-            used == 0 ? "" : " ", ack.acks, ack.base_offset, ack.last_offset,
-            ack.error == HW_KAFKA_NONE ? ack.status : hw_kafka_error_name(ack.error));
+            used == 0 ? "" : " ", ack->acks, ack->base_offset, ack->last_offset,
+            ack->error == HW_KAFKA_NONE ? hw_ack_status(ack) : hw_kafka_error_name(ack->error));
     }
     expect_same(text, expected, file, line);
 }

@@ -56,12 +56,12 @@ static enum hw_status life_produce(struct life *life, int64_t acks)
 static void life_note_acks(struct life *life)
 {
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
 
-    while (hw_cluster_next_ack(life->cluster, &position, &ack)) {
-        if (ack.acks == HW_ACKS_ALL && strcmp(ack.status, "acknowledged") == 0 &&
-            ack.last_offset >= life->acknowledged) {
-            life->acknowledged = ack.last_offset + 1;
+    while ((ack = hw_cluster_next_ack(life->cluster, &position)) != NULL) {
+        if (ack->acks == HW_ACKS_ALL && strcmp(hw_ack_status(ack), "acknowledged") == 0 &&
+            ack->last_offset >= life->acknowledged) {
+            life->acknowledged = ack->last_offset + 1;
         }
     }
 }

@@ -75,10 +75,10 @@ static void expect_ends(struct sweep *s, hw_offset_t zero, hw_offset_t one, hw_o
 static int count_acks(struct sweep *s)
 {
     struct hw_position position = {0};
-    struct hw_ack_view ack;
+    const struct hw_ack *ack;
     int count = 0;
 
-    while (hw_cluster_next_ack(s->topics.cluster, &position, &ack)) {
+    while ((ack = hw_cluster_next_ack(s->topics.cluster, &position)) != NULL) {
         count++;
     }
     return count;

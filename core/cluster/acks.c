@@ -52,6 +52,15 @@ static void name_give_back(const struct hw_acks *acks, char *topic)
     }
 }
 
+const char *hw_ack_status(const struct hw_ack *ack)
+{
+    return ack->is_pending               ? "pending"
+           : ack->is_refused             ? "refused"
+           : ack->error != HW_KAFKA_NONE ? "failed"
+           : ack->acks == 0              ? "unanswered"
+                                         : "acknowledged";
+}
+
 void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator)
 {
     *acks = (struct hw_acks){.allocator = allocator, .next_id = 1};

@@ -23,10 +23,10 @@ struct hw_ack {
     hw_time_ms_t time_ms;
     char *topic; /* Shared with rows before and behind it; NULL: the row was dropped. */
     int32_t partition;
-    hw_offset_t base_offset;
+    hw_offset_t base_offset; /* HW_OFFSET_NONE where it was refused, as last_offset. */
     hw_offset_t last_offset;
-    hw_epoch_t leader_epoch;
-    int32_t acks;
+    hw_epoch_t leader_epoch; /* HW_EPOCH_NONE: no leader was found. */
+    int32_t acks;            /* 0, 1 or HW_ACKS_ALL. */
     bool is_pending;
     bool is_refused; /* Nothing was written. */
     enum hw_kafka_error error;
@@ -46,6 +46,9 @@ struct hw_acks {
     int64_t last_finished_id;
     int64_t next_id;
 };
+
+/* pending, acknowledged, failed, refused; unanswered with acks=0. Static. */
+const char *hw_ack_status(const struct hw_ack *ack);
 
 void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator);
 void hw_acks_release(struct hw_acks *acks);

@@ -27,6 +27,7 @@
 #include "core/base/buffer.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
+#include "core/cluster/acks.h"
 #include "core/io/store.h"
 #include "core/record/batch.h"
 #include "core/replication/coordinator.h"
@@ -605,21 +606,9 @@ struct hw_replica_view {
 bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_position *position,
                              struct hw_replica_view *view);
 
-struct hw_ack_view {
-    int64_t id;
-    hw_time_ms_t time_ms;
-    const char *topic;
-    int32_t partition;
-    hw_offset_t base_offset; /* HW_OFFSET_NONE where it was refused, as last_offset. */
-    hw_offset_t last_offset;
-    hw_epoch_t leader_epoch; /* HW_EPOCH_NONE: no leader was found. */
-    int32_t acks;            /* 0, 1 or HW_ACKS_ALL. */
-    const char *status;      /* pending, acknowledged, failed, refused; unanswered with acks=0. */
-    enum hw_kafka_error error;
-    hw_time_ms_t resolved_ms; /* HW_TIME_NEVER while pending. */
-};
-bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *position,
-                         struct hw_ack_view *view);
+/* The next row of hw_acks: NULL behind the last. Borrowed, until the cluster's next step. */
+const struct hw_ack *hw_cluster_next_ack(const struct hw_cluster *cluster,
+                                         struct hw_position *position);
 
 /* Records that are lost, with everything but the offset in common. */
 struct hw_loss_view {

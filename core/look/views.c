@@ -262,31 +262,13 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
     return false;
 }
 
-bool hw_cluster_next_ack(const struct hw_cluster *cluster, struct hw_position *position,
-                         struct hw_ack_view *view)
+const struct hw_ack *hw_cluster_next_ack(const struct hw_cluster *cluster,
+                                         struct hw_position *position)
 {
     const struct hw_ack *ack = hw_acks_after(&cluster->acks, (int64_t)position->item);
 
-    if (ack == NULL) {
-        return false;
-    }
-    position->item = (size_t)ack->id;
-    *view = (struct hw_ack_view){.id = ack->id,
-                                 .time_ms = ack->time_ms,
-                                 .topic = ack->topic,
-                                 .partition = ack->partition,
-                                 .base_offset = ack->base_offset,
-                                 .last_offset = ack->last_offset,
-                                 .leader_epoch = ack->leader_epoch,
-                                 .acks = ack->acks,
-                                 .status = ack->is_pending               ? "pending"
-                                           : ack->is_refused             ? "refused"
-                                           : ack->error != HW_KAFKA_NONE ? "failed"
-                                           : ack->acks == 0              ? "unanswered"
-                                                                         : "acknowledged",
-                                 .error = ack->error,
-                                 .resolved_ms = ack->resolved_ms};
-    return true;
+    position->item = ack == NULL ? position->item : (size_t)ack->id;
+    return ack;
 }
 
 bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *position,

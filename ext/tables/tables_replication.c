@@ -98,22 +98,22 @@ void fill_replicas(struct hw_cluster *cluster, struct ext_rows *rows)
 void fill_acks(struct hw_cluster *cluster, struct ext_rows *rows)
 {
     struct hw_position position = {0};
-    struct hw_ack_view view;
+    const struct hw_ack *ack;
 
-    while (hw_cluster_next_ack(cluster, &position, &view)) {
-        if (ext_rows_wants(rows, view.topic, view.partition, -1)) {
-            ext_rows_integer(rows, view.id);
-            ext_rows_integer(rows, view.time_ms);
-            ext_rows_text(rows, view.topic);
-            ext_rows_integer(rows, view.partition);
-            ext_rows_integer_unless(rows, view.base_offset, HW_OFFSET_NONE);
-            ext_rows_integer_unless(rows, view.last_offset, HW_OFFSET_NONE);
-            ext_rows_integer_unless(rows, view.leader_epoch, HW_EPOCH_NONE);
-            ext_rows_integer(rows, view.acks);
-            ext_rows_text(rows, view.status);
+    while ((ack = hw_cluster_next_ack(cluster, &position)) != NULL) {
+        if (ext_rows_wants(rows, ack->topic, ack->partition, -1)) {
+            ext_rows_integer(rows, ack->id);
+            ext_rows_integer(rows, ack->time_ms);
+            ext_rows_text(rows, ack->topic);
+            ext_rows_integer(rows, ack->partition);
+            ext_rows_integer_unless(rows, ack->base_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, ack->last_offset, HW_OFFSET_NONE);
+            ext_rows_integer_unless(rows, ack->leader_epoch, HW_EPOCH_NONE);
+            ext_rows_integer(rows, ack->acks);
+            ext_rows_text(rows, hw_ack_status(ack));
             ext_rows_text(rows,
-                          view.error == HW_KAFKA_NONE ? NULL : hw_kafka_error_name(view.error));
-            ext_rows_integer_unless(rows, view.resolved_ms, HW_TIME_NEVER);
+                          ack->error == HW_KAFKA_NONE ? NULL : hw_kafka_error_name(ack->error));
+            ext_rows_integer_unless(rows, ack->resolved_ms, HW_TIME_NEVER);
         }
     }
 }
