@@ -54,6 +54,7 @@ static void expect_tail_is_cut(struct test_log *t, const uint8_t *bytes, size_t 
     expect_log(t, 0, 0, 77);
     assert_int_equal(file_size(t, name), before);
     assert_int_equal(t->recovery.bytes_cut, (int64_t)size);
+    assert_int_equal(t->recovery.mends[t->recovery.mend_count - 1].bytes_cut, (int64_t)size);
     assert_int_equal(t->recovery.cut_at, 77);
     assert_true(t->recovery.recovered);
     assert_non_null(strstr(t->recovery.detail, name));
