@@ -42,6 +42,7 @@
 #include "core/format/transaction_index_file.h"
 #include "core/inspect/index_check.h"
 #include "core/inspect/internal_scan.h"
+#include "core/inspect/kafka_files.h"
 #include "core/inspect/kafka_scan.h"
 #include "core/inspect/latest_load.h"
 #include "core/inspect/metadata_load.h"

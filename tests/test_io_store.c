@@ -303,6 +303,7 @@ static void a_look_tells_what_a_path_is(void **state)
     look = look_at(t, "a");
     assert_true(look.exists && !look.is_directory);
     assert_int_equal(look.size_bytes, 5);
+    assert_true(look.allocated_bytes == -1 || look.allocated_bytes % 512 == 0);
     look = look_at(t, ".");
     assert_true(look.exists && look.is_directory);
     assert_int_equal(look.size_bytes, 0);

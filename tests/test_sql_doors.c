@@ -282,10 +282,10 @@ static void a_restricted_connection_reads_a_database_and_writes_no_topic(void **
 /* Case: F-09 */
 static void files_are_read_below_the_named_folder_only(void **state)
 {
-    static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
-                                         "kafka_index",     "kafka_epochs",  "kafka_checkpoint",
-                                         "kafka_producers", "kafka_dirs",    "kafka_metadata",
-                                         "kafka_offsets",   "kafka_recovery"};
+    static const char *const tables[] = {"kafka_log",       "kafka_batches",  "kafka_segments",
+                                         "kafka_index",     "kafka_epochs",   "kafka_checkpoint",
+                                         "kafka_producers", "kafka_dirs",     "kafka_metadata",
+                                         "kafka_offsets",   "kafka_recovery", "kafka_files"};
     struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char root[HW_PATH_MAX + 100];

@@ -42,6 +42,7 @@ static const char *const statements[] = {
     ("SELECT * FROM kafka_diff('tests/data/kafka/killed/logs/tx-0',"
      " 'tests/data/kafka/stopped/logs/keyed-0')"),
     "SELECT * FROM kafka_recovery('tests/data/kafka/killed/logs/plain-0')",
+    "SELECT * FROM kafka_files('tests/data/kafka/killed/logs/tx-0')",
     "SELECT * FROM kafka_dirs('tests/data/kafka/nothing')",
     "SELECT * FROM kafka_log",
 };

@@ -216,9 +216,9 @@ static void the_argument_is_one_and_has_a_name_of_its_own(void **state)
 /* Case: F-45, F-47 */
 static void a_path_without_a_partition_is_told_of(void **state)
 {
-    static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
-                                         "kafka_index",     "kafka_epochs",  "kafka_dirs",
-                                         "kafka_checkpoint"};
+    static const char *const tables[] = {"kafka_log",        "kafka_batches", "kafka_segments",
+                                         "kafka_index",      "kafka_epochs",  "kafka_dirs",
+                                         "kafka_checkpoint", "kafka_files"};
     struct kafka_fixture *f = *state;
     char sql[256];
 

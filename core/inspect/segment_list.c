@@ -67,22 +67,22 @@ static enum hw_status swap_end(const struct hw_segment_list *list, struct hw_sto
     return status == HW_NO_MEMORY ? HW_NO_MEMORY : HW_OK;
 }
 
-/* List the segments that wait to be swapped in, and the offsets [*from, *to) that they cover. */
+/* List the segments that wait to be swapped in, and the offsets that they cover. */
 static enum hw_status list_swaps(struct hw_segment_list *list, struct hw_store *store,
                                  const char *directory, const struct hw_name_list *names,
-                                 hw_offset_t *from, hw_offset_t *to, struct hw_error *error)
+                                 struct hw_error *error)
 {
-    hw_offset_t limit = smallest_cleaned_of(names);
     enum hw_status status = HW_OK;
 
-    *from = INT64_MAX;
-    *to = 0;
+    list->cleaned_from = smallest_cleaned_of(names);
+    list->replaced_from = INT64_MAX;
+    list->replaced_to = 0;
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         hw_offset_t base_offset;
         hw_offset_t end;
 
         if (!hw_segment_name_parse(names->names[i], ".log.swap", &base_offset) ||
-            base_offset >= limit) {
+            base_offset >= list->cleaned_from) {
             continue;
         }
         status = list_add(list, base_offset, true, error);
@@ -90,8 +90,9 @@ static enum hw_status list_swaps(struct hw_segment_list *list, struct hw_store *
             status = swap_end(list, store, directory, base_offset, &end, error);
         }
         if (status == HW_OK) {
-            *from = base_offset < *from ? base_offset : *from;
-            *to = end > *to ? end : *to;
+            list->replaced_from =
+                base_offset < list->replaced_from ? base_offset : list->replaced_from;
+            list->replaced_to = end > list->replaced_to ? end : list->replaced_to;
         }
     }
     return status;
@@ -111,20 +112,18 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     struct hw_error *error)
 {
     struct hw_name_list names;
-    hw_offset_t from;
-    hw_offset_t to;
     enum hw_status status;
 
     *list = (struct hw_segment_list){.allocator = allocator};
     status = hw_kafka_partition_list(partition, allocator, store, &names, error);
     if (status == HW_OK) {
-        status = list_swaps(list, store, partition->path, &names, &from, &to, error);
+        status = list_swaps(list, store, partition->path, &names, error);
     }
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         hw_offset_t base_offset;
 
         if (hw_segment_name_parse(names.names[i], ".log", &base_offset) &&
-            !(base_offset >= from && base_offset < to)) {
+            !(base_offset >= list->replaced_from && base_offset < list->replaced_to)) {
             status = list_add(list, base_offset, false, error);
         }
     }
@@ -133,6 +132,16 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
     }
     hw_name_list_release(&names);
     return status;
+}
+
+const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
+                                                   hw_offset_t base_offset)
+{
+    struct hw_segment_item key = {.base_offset = base_offset};
+
+    return list->count == 0
+               ? NULL
+               : bsearch(&key, list->items, list->count, sizeof *list->items, compare_items);
 }
 
 void hw_segment_list_release(struct hw_segment_list *list)

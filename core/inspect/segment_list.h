@@ -24,6 +24,12 @@ struct hw_segment_list {
     struct hw_segment_item *items; /* With increasing base offsets. */
     size_t count;
     size_t capacity;
+    /* A file.swap of an offset from here on goes at the start: a cleaning did not get to its end. */
+    hw_offset_t cleaned_from;
+    /* Other files of these offsets go: what waits as .swap was made from them. From and to are such
+     * that nothing is between them if nothing waits. */
+    hw_offset_t replaced_from;
+    hw_offset_t replaced_to;
 };
 
 /* List the segments of the directory; release in any case. Errors: HW_NO_MEMORY, HW_IO. */
@@ -32,6 +38,10 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     const struct hw_kafka_partition *partition,
                                     struct hw_error *error);
 void hw_segment_list_release(struct hw_segment_list *list);
+
+/* The segment with that base offset; NULL: there is none. */
+const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
+                                                   hw_offset_t base_offset);
 
 /* The files of one segment. */
 struct hw_segment_paths {

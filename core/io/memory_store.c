@@ -319,7 +319,8 @@ static enum hw_status memory_look(struct hw_store *base, const char *path,
         place.node != NULL) {
         *look = (struct hw_path_look){.exists = true,
                                       .is_directory = place.node->is_directory,
-                                      .size_bytes = (int64_t)place.node->content.size};
+                                      .size_bytes = (int64_t)place.node->content.size,
+                                      .allocated_bytes = -1};
     }
     return HW_OK;
 }

@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { DIRECTORY_MODE = 0755 };
+enum { DIRECTORY_MODE = 0755, STAT_BLOCK_SIZE = 512 /* Of st_blocks, wherever. */ };
 
 struct posix_store {
     struct hw_store base;
@@ -209,6 +209,8 @@ static enum hw_status posix_look(struct hw_store *base, const char *path, struct
         look->exists = true;
         look->is_directory = S_ISDIR(found.st_mode);
         look->size_bytes = look->is_directory ? 0 : (int64_t)found.st_size;
+        look->allocated_bytes =
+            look->is_directory ? -1 : (int64_t)found.st_blocks * STAT_BLOCK_SIZE;
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return hw_posix_error(error, errno, "look for", path);
     }

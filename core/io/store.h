@@ -47,10 +47,13 @@ struct hw_name_list {
 
 /* What a path is at the moment. */
 struct hw_path_look {
-    bool exists;  /* Else the others are false and 0, but for is_link. */
+    bool exists;  /* Else the others say nothing, but for is_link. */
     bool is_link; /* A symbolic link; the rest is said of what it leads to. */
     bool is_directory;
     int64_t size_bytes; /* Of a file; 0 of a directory. */
+    /* What the file takes on the disk: less than its size where it has holes, more where space is set
+     * aside. -1: the store cannot tell, or it is a directory. */
+    int64_t allocated_bytes;
 };
 
 struct hw_store_methods {

@@ -189,6 +189,23 @@ static const struct ext_column recovery[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
+static const struct ext_column files[] = {
+    EXT_COLUMN_TOPIC,
+    EXT_COLUMN_PARTITION,
+    {"kind", "TEXT", "segment, index, snapshot, swap, checkpoint, partition, ...; or unknown"},
+    {"offset", "INTEGER", "the number that its name begins with; else NULL"},
+    {"size_bytes", "INTEGER", "how long it is; NULL: a directory"},
+    {"used_bytes", "INTEGER", "up to its last entry, of a .log its last whole batch"},
+    {"allocated_bytes", "INTEGER", "what it takes on the disk"},
+    {"at_start", "TEXT",
+     "at the next start: loaded, recovered, rebuilt, renamed, deleted, kept, ignored, offline, "
+     "refused"},
+    {"reason", "TEXT", "why, where the kind does not say it"},
+    KAFKA_COLUMN_FILE,
+    {"error", "TEXT", "what keeps Kafka from using it; else NULL"},
+    KAFKA_TABLE_HIDDEN,
+};
+
 #define TABLE(table, array, path, line, columns)                                                   \
     {                                                                                              \
         .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
@@ -260,6 +277,11 @@ const struct kafka_table kafka_tables[] = {
                "topic, file, problem, action, records_lost"),
      .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_recovery},
+    {.schema = TABLE("kafka_files", files, DIRECTORY,
+                     "each file that lies there, and what Kafka does with it at its next start",
+                     "file, kind, at_start, reason"),
+     .item = KAFKA_EACH_PATH,
+     .fill = fill_kafka_files},
 };
 
 const size_t kafka_table_count = sizeof kafka_tables / sizeof kafka_tables[0];

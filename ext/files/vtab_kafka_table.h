@@ -43,6 +43,7 @@ struct kafka_fill {
     sqlite3_value *arguments[KAFKA_ARGUMENTS_MAX]; /* NULL: not given. */
     /* Set by a filler that is to be called again for the same item, and its state. */
     bool again;
+    size_t part; /* Of a path, from 0. */
     bool has_check;
     struct hw_index_check check;
     bool has_scan;
@@ -134,6 +135,9 @@ enum hw_status fill_kafka_diff(struct kafka_fill *fill, struct ext_rows *rows,
 /* tables_kafka_recovery.c */
 enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error);
+/* tables_kafka_files.c */
+enum hw_status fill_kafka_files(struct kafka_fill *fill, struct ext_rows *rows,
+                                struct hw_error *error);
 
 /* tables_kafka_metadata.c */
 enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *rows,

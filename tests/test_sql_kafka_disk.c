@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#define _XOPEN_SOURCE 700 /* truncate() */
+/*
+ * What lies on a broker's disk, as kafka_files() shows it: kinds, sizes, the next start; and what is
+ * wrong with a disk as a whole: segments that are missing, topics that are not the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support_directory.h"
+#include "tests/support_segment.h"
+#include "tests/support_sql_kafka.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KILLED "'tests/data/kafka/killed/logs'"
+
+static void every_file_of_a_killed_broker_has_a_row(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    expect(f,
+           "SELECT kind, at_start, count(*) FROM kafka_files(" KILLED
+           ") GROUP BY 1, 2 ORDER BY 1, 2",
+           "checkpoint|loaded|4\n"
+           "delete|deleted|1\n"
+           "index|deleted|1\n"
+           "index|loaded|14\n"
+           "index|rebuilt|14\n"
+           "leader-epoch-checkpoint|deleted|1\n"
+           "leader-epoch-checkpoint|loaded|14\n"
+           "lock|kept|1\n"
+           "meta.properties|loaded|1\n"
+           "partition|loaded|14\n"
+           "partition.metadata|deleted|1\n"
+           "partition.metadata|loaded|14\n"
+           "segment|deleted|1\n"
+           "segment|loaded|14\n"
+           "segment|recovered|14\n"
+           "snapshot|deleted|4\n"
+           "snapshot|kept|8\n"
+           "snapshot|loaded|6\n"
+           "snapshot|rebuilt|11\n"
+           "timeindex|deleted|1\n"
+           "timeindex|loaded|14\n"
+           "timeindex|rebuilt|14\n"
+           "txnindex|loaded|2\n"
+           "txnindex|rebuilt|1");
+    expect(f,
+           "SELECT \"offset\", kind, at_start, reason, error FROM kafka_files(" KILLED ")"
+           " WHERE topic = 'tx' AND \"offset\" > 200",
+           "208|snapshot|deleted|segments before it are recovered|NULL");
+}
+
+/* What a broker sets aside for an index is no entry of it. */
+static void a_file_has_three_sizes(void **state)
+{
+    struct kafka_fixture *f = *state;
+    char path[2 * HW_PATH_MAX];
+
+    put(f, 0, 3);
+    put(f, 3, 3);
+    test_put_bytes(&f->log, 0, 1000);
+    save(f, "t-0/" SEGMENT_0 ".log");
+    put_index_entry(&f->log, 5, 100);
+    save(f, "t-0/" SEGMENT_0 ".index");
+    (void)snprintf(path, sizeof path, "%s/t-0/" SEGMENT_0 ".index", f->directory);
+    assert_int_equal(truncate(path, 1 << 20), 0);
+    expect(f,
+           "SELECT kind, size_bytes - used_bytes, allocated_bytes < 100000 FROM kafka_files('$D')"
+           " WHERE \"offset\" = 0",
+           "index|1048568|1\nsegment|1000|1");
+    expect(f,
+           "SELECT used_bytes = trailing_bytes + 0 OR used_bytes + trailing_bytes = s.size_bytes"
+           " FROM kafka_files('$D/t-0/" SEGMENT_0 ".log') f,"
+           " kafka_segments('$D/t-0/" SEGMENT_0 ".log') s",
+           "1");
+}
+
+static void one_file_is_told_among_its_neighbours(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_text(f, "version=1\nnode.id=1\ncluster.id=c\n");
+    save(f, "logs/meta.properties");
+    put_text(f, "0\n1\ngarbage\n");
+    save(f, "logs/cleaner-offset-checkpoint");
+    put(f, 0, 1);
+    save(f, "logs/t-0/" SEGMENT_0 ".log");
+    put(f, 0, 1);
+    save(f, "logs/t-0/" SEGMENT_0 ".log.swap");
+    expect(f,
+           "SELECT topic, \"partition\", kind, at_start, reason FROM"
+           " kafka_files('$D/logs/t-0/" SEGMENT_0 ".log')",
+           "t|0|segment|deleted|what was cleaned waits as .swap in its place");
+    expect(f, "SELECT topic, kind, at_start FROM kafka_files('$D/logs/meta.properties')",
+           "NULL|meta.properties|loaded");
+    expect(f,
+           "SELECT kind, at_start, reason, error, file = '$D/logs/cleaner-offset-checkpoint' FROM"
+           " kafka_files('$D/logs/cleaner-offset-checkpoint')",
+           "checkpoint|offline|NULL|line 3: wrong number of fields|1");
+    expect_error(f->db, with_directory(f, "SELECT * FROM kafka_files('$D/logs/none')"),
+                 SQLITE_ERROR, "KAFKA_STORAGE_ERROR: ");
+    /* One directory after the other, and what is there twice once. */
+    expect(f,
+           "SELECT count(*), count(DISTINCT file), count(error) FROM"
+           " kafka_files('[\"$D/logs\",\"$D/logs/t-0\",\"$D/none\"]')",
+           "6|5|2");
+    if (geteuid() != 0) {
+        char path[2 * HW_PATH_MAX];
+
+        (void)snprintf(path, sizeof path, "%s/logs/t-0/" SEGMENT_0 ".log.swap", f->directory);
+        assert_int_equal(chmod(path, 0), 0);
+        expect(f,
+               "SELECT kind, at_start, error IS NOT NULL FROM kafka_files('$D/logs')"
+               " WHERE file LIKE '%.swap'",
+               "swap|offline|1");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        kafka_test(every_file_of_a_killed_broker_has_a_row),
+        kafka_test(a_file_has_three_sizes),
+        kafka_test(one_file_is_told_among_its_neighbours),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
