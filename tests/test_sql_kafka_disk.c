@@ -125,12 +125,78 @@ static void one_file_is_told_among_its_neighbours(void **state)
     }
 }
 
+static void segments_that_are_missing_are_told_of(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put(f, 0, 10);
+    save(f, "logs/t-0/" SEGMENT_0 ".log");
+    put(f, 20, 10);
+    save(f, "logs/t-0/00000000000000000020.log");
+    put(f, 40, 10);
+    save(f, "logs/t-0/00000000000000000030.log");
+    expect(f, "SELECT base_offset, next_offset, error FROM kafka_segments('$D/logs')",
+           "0|10|offsets 10 to 19 are missing before the next segment: a file is missing, unless "
+           "the log was compacted\n"
+           "20|30|NULL\n"
+           "30|50|offsets 30 to 39 are missing before the first batch: the file has a wrong name, "
+           "unless the log was compacted");
+    expect(f,
+           "SELECT error LIKE 'offsets 30 to 39%' FROM"
+           " kafka_segments('$D/logs/t-0/00000000000000000030.log')",
+           "1");
+    expect(f, "SELECT base_offset, next_offset FROM kafka_segments('$D/logs')",
+           "0|10\n20|30\n30|50");
+    /* A name that is too large: the checksum does not cover offsets. */
+    put(f, 0, 10);
+    save(f, "logs/u-0/00000000000000000005.log");
+    expect(f,
+           "SELECT damaged, error LIKE '% says offset 0, which is not between its neighbours%' "
+           "FROM kafka_segments('$D/logs/u-0')",
+           "1|1");
+    /* The cleaner has been there, up to a segment. */
+    put_text(f, "0\n1\nt 0 30\n");
+    save(f, "logs/cleaner-offset-checkpoint");
+    expect(f, "SELECT base_offset, error IS NULL FROM kafka_segments('$D/logs/t-0')",
+           "0|1\n20|1\n30|0");
+    put_text(f, "0\n1\nt 0 31\n");
+    save(f, "logs/cleaner-offset-checkpoint");
+    expect(f, "SELECT count(error) FROM kafka_segments('$D/logs/t-0')", "0");
+}
+
+static void a_topic_has_one_id_on_all_brokers(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    for (int broker = 1; broker <= 3; broker++) {
+        for (int partition = 0; partition < 2; partition++) {
+            char name[64];
+            int id = broker == 3 && partition == 1 ? 2 : 1;
+
+            put_text(f, "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAA");
+            put_text(f, id == 1 ? "Q" : "g");
+            (void)snprintf(name, sizeof name, "%d/t-%d/partition.metadata", broker, partition);
+            save(f, name);
+        }
+        put_text(f, "version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ");
+        save(f, "1/t-0.0cca426988904bbfb2d1acd339605671-stray/partition.metadata");
+    }
+    expect(f, "SELECT dir, topic_id, error FROM kafka_dirs('$D/?') WHERE error IS NOT NULL",
+           with_directory(f, "$D/3/t-1|AAAAAAAAAAAAAAAAAAAAAg|the topic has another id, "
+                             "AAAAAAAAAAAAAAAAAAAAAQ, in $D/1/t-0"));
+    expect(f, "SELECT count(*), count(error) FROM kafka_dirs('$D/3')", "2|1");
+    expect(f, "SELECT count(*), count(error) FROM kafka_dirs('$D/1')", "3|0");
+    expect(f, "SELECT count(error) FROM kafka_dirs('$D/3/t-1')", "0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         kafka_test(every_file_of_a_killed_broker_has_a_row),
         kafka_test(a_file_has_three_sizes),
         kafka_test(one_file_is_told_among_its_neighbours),
+        kafka_test(segments_that_are_missing_are_told_of),
+        kafka_test(a_topic_has_one_id_on_all_brokers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

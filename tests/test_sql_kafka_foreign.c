@@ -90,7 +90,7 @@ static void a_log_that_cannot_be_opened_hides_no_other(void **state)
     expect(f,
            "SELECT base_offset, next_offset, size_bytes IS NULL, error IS NULL FROM"
            " kafka_segments('$D/a-0')",
-           "0|2|0|1\n5|NULL|1|0\n9|12|0|1");
+           "0|2|0|0\n5|NULL|1|0\n9|12|0|1");
     expect(f, "SELECT segments, leo, error FROM kafka_dirs('$D/a-0')", "3|12|NULL");
 }
 

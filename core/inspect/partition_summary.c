@@ -6,6 +6,7 @@
 #include "core/inspect/visibility.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Keep the first one. */
 static void note_error(struct hw_partition_summary *summary, const struct hw_error *error)
@@ -89,4 +90,48 @@ enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,
     hw_segment_list_release(&list);
     return status == HW_OK ? read_topic_id(summary, allocator, store, partition->path, error)
                            : status;
+}
+
+/* Whether the directory is one of the topic's, for good. */
+static bool is_of_topic(const struct hw_kafka_partition *partition, const char *topic)
+{
+    return partition->topic != NULL && strcmp(partition->topic, topic) == 0 &&
+           (partition->state == HW_KAFKA_LIVE || partition->state == HW_KAFKA_FUTURE);
+}
+
+enum hw_status hw_partition_summary_compare(struct hw_partition_summary *summary,
+                                            const struct hw_allocator *allocator,
+                                            struct hw_store *store,
+                                            const struct hw_kafka_directory *directory,
+                                            size_t number, struct hw_error *error)
+{
+    const struct hw_kafka_partition *partition = &directory->partitions[number];
+    char path[HW_PATH_MAX];
+    char id[HW_UUID_TEXT_SIZE];
+    struct hw_uuid other;
+    struct hw_error ignored;
+    size_t first = number;
+    enum hw_status status;
+
+    if (!summary->has_topic_id || partition->topic == NULL ||
+        !is_of_topic(partition, partition->topic)) {
+        return HW_OK;
+    }
+    /* They are sorted by topic. */
+    for (size_t i = number; i > 0 && directory->partitions[i - 1].topic != NULL &&
+                            strcmp(directory->partitions[i - 1].topic, partition->topic) == 0;
+         i--) {
+        first = is_of_topic(&directory->partitions[i - 1], partition->topic) ? i - 1 : first;
+    }
+    status = hw_path_join(path, directory->partitions[first].path, "partition.metadata", &ignored);
+    if (status == HW_OK) {
+        status = hw_partition_metadata_read(store, path, allocator, &other, &ignored);
+    }
+    if (status == HW_OK && !hw_uuid_equal(&other, &summary->topic_id)) {
+        hw_uuid_format(&other, id);
+        (void)hw_error_set(&ignored, HW_CORRUPT, "the topic has another id, %s, in %.300s", id,
+                           directory->partitions[first].path);
+        note_error(summary, &ignored);
+    }
+    return status == HW_NO_MEMORY ? hw_error_no_memory(error, "a topic's id") : HW_OK;
 }

@@ -25,4 +25,15 @@ enum hw_status hw_partition_summary_read(struct hw_partition_summary *summary,
                                          const struct hw_kafka_partition *partition, bool wants_end,
                                          struct hw_error *error);
 
+/*
+ * Note that the topic has another id in the first of its directories, where those of several brokers
+ * are looked at: `number` is the partition's there. Those that are to be deleted, and strays, may
+ * well have another one. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_partition_summary_compare(struct hw_partition_summary *summary,
+                                            const struct hw_allocator *allocator,
+                                            struct hw_store *store,
+                                            const struct hw_kafka_directory *directory,
+                                            size_t number, struct hw_error *error);
+
 #endif /* HW_INSPECT_PARTITION_SUMMARY_H */

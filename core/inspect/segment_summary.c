@@ -3,6 +3,7 @@
 
 #include "core/inspect/index_file.h"
 #include "core/inspect/segment_records.h"
+#include "core/inspect/visibility.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +99,9 @@ static enum hw_status count_batches(struct hw_segment_summary *summary,
             }
         }
         if (entry.fault == HW_FAULT_NONE || entry.fault == HW_FAULT_OFFSETS) {
-            summary->batches++;
+            if (summary->batches++ == 0) {
+                summary->first_offset = entry.first_offset;
+            }
             if (entry.batch.max_timestamp > summary->max_timestamp) {
                 summary->max_timestamp = entry.batch.max_timestamp;
             }
@@ -127,6 +130,7 @@ enum hw_status hw_segment_summary_read(struct hw_segment_summary *summary,
     enum hw_status status = hw_segment_scan_open(allocator, store, &place, &range, &scan, error);
 
     *summary = (struct hw_segment_summary){.base_offset = paths->base_offset,
+                                           .first_offset = HW_OFFSET_NONE,
                                            .max_timestamp = HW_TIMESTAMP_NONE};
     if (status != HW_OK) {
         return status;
@@ -153,6 +157,33 @@ enum hw_status hw_segment_summary_read(struct hw_segment_summary *summary,
     if (status == HW_OK) {
         summary->time_index_entries = index.entries;
         summary->time_index_bytes = index.bytes;
+    }
+    return status;
+}
+
+enum hw_status hw_segment_summary_check_gaps(struct hw_segment_summary *summary,
+                                             const struct hw_allocator *allocator,
+                                             struct hw_store *store,
+                                             const struct hw_kafka_partition *partition,
+                                             hw_offset_t next_base, struct hw_error *error)
+{
+    bool begins_late = summary->first_offset > summary->base_offset;
+    hw_offset_t cleaned_to = 0;
+    enum hw_status status = HW_OK;
+
+    if (summary->error[0] != '\0' || (!begins_late && next_base <= summary->next_offset)) {
+        return HW_OK;
+    }
+    status = hw_partition_checkpoint(allocator, store, partition, "cleaner-offset-checkpoint", 0,
+                                     &cleaned_to, error);
+    if (status == HW_OK && summary->base_offset >= cleaned_to) {
+        (void)snprintf(summary->error, sizeof summary->error,
+                       "offsets %" PRId64 " to %" PRId64 " are missing %s: %s, unless the log was "
+                       "compacted",
+                       begins_late ? summary->base_offset : summary->next_offset,
+                       begins_late ? summary->first_offset - 1 : next_base - 1,
+                       begins_late ? "before the first batch" : "before the next segment",
+                       begins_late ? "the file has a wrong name" : "a file is missing");
     }
     return status;
 }

@@ -118,10 +118,11 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
                            : status;
 }
 
-static enum hw_status add_dir(struct kafka_fill *fill, const struct hw_kafka_partition *partition,
+static enum hw_status add_dir(struct kafka_fill *fill, size_t number,
                               const struct log_directory *directory, struct ext_rows *rows,
                               struct hw_error *error)
 {
+    const struct hw_kafka_partition *partition = &fill->directory.partitions[number];
     struct hw_partition_summary summary;
     hw_offset_t high_watermark = HW_OFFSET_NONE;
     hw_offset_t recovery_point = HW_OFFSET_NONE;
@@ -129,6 +130,10 @@ static enum hw_status add_dir(struct kafka_fill *fill, const struct hw_kafka_par
     enum hw_status status = hw_partition_summary_read(
         &summary, &ext_allocator, fill->store, partition, kafka_fill_wants(fill, DIRS_LEO), error);
 
+    if (status == HW_OK && kafka_fill_wants(fill, DIRS_ERROR)) {
+        status = hw_partition_summary_compare(&summary, &ext_allocator, fill->store,
+                                              &fill->directory, number, error);
+    }
     if (status == HW_OK) {
         status = hw_partition_checkpoint(&ext_allocator, fill->store, partition, checkpoints[0],
                                          HW_OFFSET_NONE, &high_watermark, error);
@@ -194,7 +199,7 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
         if (partition->root != fill->number) {
             continue;
         }
-        status = add_dir(fill, partition, &directory, rows, error);
+        status = add_dir(fill, i, &directory, rows, error);
         if (status == HW_IO) {
             if (!hw_kafka_partition_is_file(partition, fill->store)) {
                 add_unreadable_dir(partition, error->message, rows);

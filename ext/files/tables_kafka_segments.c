@@ -35,16 +35,21 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
                                    struct hw_error *error)
 {
     bool is_closed = fill->file == NULL && fill->segment + 1 < fill->segments.count;
+    bool is_swap = fill->file == NULL && fill->segments.items[fill->segment].is_swap;
+    hw_offset_t next_base =
+        is_closed ? fill->segments.items[fill->segment + 1].base_offset : HW_OFFSET_NONE;
     bool whole = kafka_fill_wants(fill, SEGMENTS_BATCHES) ||
                  kafka_fill_wants(fill, SEGMENTS_RECORDS) ||
                  kafka_fill_wants(fill, SEGMENTS_MAX_TIMESTAMP) ||
                  kafka_fill_wants(fill, SEGMENTS_DAMAGED) || kafka_fill_wants(fill, SEGMENTS_ERROR);
     struct hw_segment_summary summary;
     enum hw_status status = hw_segment_summary_read(
-        &summary, &ext_allocator, fill->store, &fill->paths, is_closed,
-        is_closed ? fill->segments.items[fill->segment + 1].base_offset : HW_OFFSET_NONE, whole,
-        error);
+        &summary, &ext_allocator, fill->store, &fill->paths, is_closed, next_base, whole, error);
 
+    if (status == HW_OK && whole && !is_swap) {
+        status = hw_segment_summary_check_gaps(&summary, &ext_allocator, fill->store,
+                                               fill->partition, next_base, error);
+    }
     if (status == HW_NOT_FOUND && fill->file == NULL) {
         fill->is_gone = true; /* Deleted, or cleaned, since it was listed. */
         return HW_OK;
