@@ -12,7 +12,10 @@ SQLITE_EXTENSION_INIT3
 
 void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_rows_filter *filter)
 {
-    *rows = (struct ext_rows){.column_count = column_count, .filter = *filter, .status = HW_OK};
+    *rows = (struct ext_rows){.column_count = column_count,
+                              .wanted = UINT64_MAX,
+                              .filter = *filter,
+                              .status = HW_OK};
     hw_buffer_init(&rows->texts, &ext_allocator);
 }
 
@@ -33,9 +36,14 @@ bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t part
            (!filter->has_broker || broker < 0 || filter->broker == broker);
 }
 
+bool ext_rows_wants_cell(const struct ext_rows *rows)
+{
+    return (rows->wanted >> rows->cell_count % (size_t)rows->column_count & 1) != 0;
+}
+
 static void add_cell(struct ext_rows *rows, struct ext_cell cell)
 {
-    if (rows->status == HW_OK) {
+    if (rows->status == HW_OK && rows->cell_count == rows->cell_capacity) {
         rows->status = hw_array_reserve(&ext_allocator, (void **)&rows->cells, &rows->cell_capacity,
                                         rows->cell_count + 1, sizeof *rows->cells, &rows->error);
     }
@@ -78,7 +86,9 @@ void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size)
     struct ext_cell cell = {
         .kind = EXT_CELL_TEXT, .number = (int64_t)rows->texts.size, .size = (int64_t)size};
 
-    if (rows->status == HW_OK) {
+    if (!ext_rows_wants_cell(rows)) {
+        cell.kind = EXT_CELL_NULL;
+    } else if (rows->status == HW_OK) {
         rows->status = hw_buffer_append(&rows->texts, text, size, &rows->error);
     }
     add_cell(rows, cell);

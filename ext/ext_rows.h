@@ -31,6 +31,7 @@ struct ext_rows_filter {
 
 struct ext_rows {
     int column_count;
+    uint64_t wanted; /* Bits of the columns that are asked for: texts of others are not kept. */
     struct ext_rows_filter filter;
     struct ext_cell *cells;
     size_t cell_count;
@@ -47,6 +48,9 @@ void ext_rows_release(struct ext_rows *rows);
  * partition of -1. */
 bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t partition,
                     int64_t broker);
+
+/* Whether the next cell is asked for; if not it may as well be NULL. */
+bool ext_rows_wants_cell(const struct ext_rows *rows);
 
 /* The next cell. Texts are copied; NULL is SQL NULL. */
 void ext_rows_null(struct ext_rows *rows);

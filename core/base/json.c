@@ -108,10 +108,12 @@ enum hw_status hw_json_append_hex(struct hw_buffer *json, const uint8_t *bytes, 
     static const char digits[] = "0123456789ABCDEF";
     enum hw_status status = hw_buffer_append(json, "\"", 1, error);
 
+    if (status == HW_OK && size <= SIZE_MAX / 2) {
+        status = hw_buffer_reserve(json, 2 * size, error);
+    }
     for (size_t i = 0; i < size && status == HW_OK; i++) {
-        char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-
-        status = hw_buffer_append(json, pair, sizeof pair, error);
+        json->bytes[json->size++] = (uint8_t)digits[bytes[i] >> 4];
+        json->bytes[json->size++] = (uint8_t)digits[bytes[i] & 15];
     }
     return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
 }

@@ -68,14 +68,15 @@ enum hw_status hw_array_reserve(const struct hw_allocator *allocator, void **ite
                                 struct hw_error *error)
 {
     /* No array of the core needs more; half the address space leaves room for the growth. */
-    size_t elements_max = SIZE_MAX / 2 / element_size;
+    size_t elements_max;
     size_t wanted;
     void *grown;
 
     HW_ASSERT(element_size > 0);
     if (needed <= *capacity) {
-        return HW_OK;
+        return HW_OK; /* Nearly always, so before the division. */
     }
+    elements_max = SIZE_MAX / 2 / element_size;
     if (needed > elements_max) {
         return hw_error_set(error, HW_NO_MEMORY,
                             "out of memory for an array of %zu elements of %zu bytes, at most %zu",

@@ -17,8 +17,12 @@ static const struct hw_message_field *message_field(struct hw_message_struct of,
 {
     int i = 0;
 
-    while (i < of.shape.count && strcmp(of.shape.fields[i].name, name) != 0) {
+    /* A linker keeps equal texts once, mostly. */
+    while (i < of.shape.count && of.shape.fields[i].name != name) {
         i++;
+    }
+    if (i == of.shape.count) {
+        for (i = 0; i < of.shape.count && strcmp(of.shape.fields[i].name, name) != 0; i++) {}
     }
     HW_ASSERT(i < of.shape.count);
     *value = &of.message->values[of.first + (size_t)i];

@@ -21,8 +21,12 @@ void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_
 {
     char text[HW_UUID_TEXT_SIZE];
 
+    if (!ext_rows_wants_cell(rows) || (or_null && hw_uuid_is_zero(uuid))) {
+        ext_rows_null(rows);
+        return;
+    }
     hw_uuid_format(uuid, text);
-    ext_rows_text(rows, or_null && hw_uuid_is_zero(uuid) ? NULL : text);
+    ext_rows_text(rows, text);
 }
 
 void kafka_rows_message_text(struct ext_rows *rows, struct hw_message_text text)

@@ -56,8 +56,10 @@ static enum hw_status add_lag(struct kafka_fill *fill, struct hw_message_struct 
 static void add_field(struct ext_rows *rows, const struct hw_internal_record *internal,
                       const char *name, int64_t none)
 {
-    ext_rows_integer_unless(rows, hw_message_integer(hw_message_root(&internal->value), name),
-                            none);
+    bool is_wanted = ext_rows_wants_cell(rows);
+
+    ext_rows_integer_unless(
+        rows, is_wanted ? hw_message_integer(hw_message_root(&internal->value), name) : none, none);
 }
 
 static void add_value(struct ext_rows *rows, const struct hw_internal_record *internal)

@@ -415,6 +415,7 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
         return hw_error_no_memory(error, "a path");
     }
     fill->columns = (uint32_t)columns;
+    cursor->rows.wanted = fill->columns | ~(uint64_t)INT32_MAX;
     fill->session = session;
     fill->options =
         (struct hw_kafka_directory_options){.only_live = definition->item != KAFKA_EACH_PATH,
