@@ -8,12 +8,13 @@
 #      while it runs; and they are compared with what Kafka's own consumer and tool say, the records
 #      of internal topics with what its decoders say.
 #   3. highwater goes on in a directory of the broker, and the broker goes on behind highwater.
-#   4. kafka_recovery() says what a start does to damaged directories; a broker is started on copies.
+#   4. What kafka_files() says of the next start is what a start does, after a clean stop and kill -9.
+#   5. kafka_recovery() says what a start does to damaged directories; a broker is started on copies.
 #
 # usage: tests/interop.sh [--build DIR] [--record | --fetch | --starts] [--kafka VERSION]
 #
 #   --fetch    only fetch Kafka and build the programs that drive it
-#   --starts   the fourth only
+#   --starts   the fifth only
 #   --record   put the broker's directories into tests/data/kafka (see the README there)
 #   --kafka    another release than pom.xml names
 #
@@ -480,6 +481,64 @@ check 'given back to the broker: more was committed, and one transaction is open
 comm -13 "$work/clean.compacted" "$work/back.compacted" >"$work/back.unknown"
 check 'given back to the broker, compacted: no record is new' is_empty "$work/back.unknown"
 check 'given back to the broker, compacted: ours are there' grep -q "highwater 40" "$work/back.compacted"
+
+# --- 4: what is told of a start, and what it does ----------------------------------------------
+
+# Leave in log directory $1 what crashes, people and other programs leave there.
+disturb() (
+    cd "$1"
+    touch README x.tmp
+    mkdir -p remote-log-index-cache
+    cd plain-0
+    touch some.deleted 00000000000000700000.log.cleaned leader-epoch-checkpoint.old
+    cp 00000000000000000000.log 00000000000000800000.log.swap
+    cp 00000000000000000000.index 88.index
+    cp 00000000000000000000.timeindex 00000000000000500000.timeindex
+    mkdir -p below
+    cd ../codecs-0
+    cp 00000000000000000000.log 00000000000000000000.log.swap
+    cp 00000000000000000000.timeindex 00000000000000000000.timeindex.swap
+    cd ../tx-0
+    rm "$(ls -- *.index | head -n 1)"
+    for file in *.snapshot; do echo damaged >"$file" && break; done
+    cp "$(ls -- *.snapshot | tail -n 1)" 00000000000000000001.snapshot
+    rm ../keyed-1/partition.metadata
+)
+
+# What is told of $broker/logs before a start, against what is there once the broker serves. An index
+# or a snapshot that goes may be made anew.
+check_start() {
+    local name=$1 at=$work/$1-start
+    {
+        echo "CREATE TEMP TABLE source AS SELECT '$broker/logs/' AS path;"
+        cat "$queries/start.sql"
+    } | sql :memory: >"$at.told"
+    grep '^there|' "$at.told" | cut -d '|' -f 2 | sort >"$at.there"
+    grep '^gone|' "$at.told" | cut -d '|' -f 2 | sort | comm -23 - "$at.there" >"$at.gone"
+    start_broker
+    client print "$at"
+    stop_broker "$2"
+    (cd "$broker/logs" && find . -mindepth 1 | sed 's/..//' | sort) >"$at.after"
+    comm -23 "$at.there" "$at.after" >"$at.missing"
+    comm -12 "$at.gone" "$at.after" >"$at.left"
+    check "a start, $name: what was to stay is there" is_empty "$at.missing"
+    check "a start, $name: what was to go has gone" is_empty "$at.left"
+    check "a start, $name: files were told of" has_lines "$at.there" 60
+    check "a start, $name: some were to go" has_lines "$at.gone" 3
+}
+
+section '4. What is told of a start, and what it does'
+disturb "$broker/logs"
+check_start 'behind a clean stop' KILL
+disturb "$broker/logs"
+check_start 'behind a kill' TERM
+mkdir "$broker/logs/lost+found"
+check 'a directory that is no partition: a start is refused' grep -q '|refused|' <(
+    sql :memory: <<<"SELECT '', at_start, '' FROM kafka_files('$broker/logs') WHERE error IS NOT NULL;")
+start_broker
+check 'a directory that is no partition: the broker ends by itself' timeout 60 tail --pid="$broker_pid" -f /dev/null
+wait "$broker_pid" 2>/dev/null || true
+broker_pid=
 
 . tests/interop/recovery.sh
 finish
