@@ -12,10 +12,8 @@ SQLITE_EXTENSION_INIT3
 
 void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_rows_filter *filter)
 {
-    *rows = (struct ext_rows){.column_count = column_count,
-                              .wanted = UINT64_MAX,
-                              .filter = *filter,
-                              .status = HW_OK};
+    *rows = (struct ext_rows){
+        .column_count = column_count, .wanted = UINT64_MAX, .filter = *filter, .status = HW_OK};
     hw_buffer_init(&rows->texts, &ext_allocator);
 }
 

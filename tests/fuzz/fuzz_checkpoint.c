@@ -8,6 +8,7 @@
 #include "core/format/checkpoint_scan.h"
 #include "core/format/meta_properties.h"
 #include "core/format/partition_metadata.h"
+#include "core/format/quorum_state.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
 
@@ -101,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
               HW_OK);
     HW_ASSERT(strlen(properties.cluster_id) < sizeof properties.cluster_id);
     (void)hw_partition_metadata_read(store, "file", &hw_allocator_libc, &topic_id, &error);
+    (void)hw_quorum_state_check(store, "file", &hw_allocator_libc, &error);
     hw_store_destroy(store);
     return 0;
 }

@@ -186,7 +186,7 @@ check_refused() {
     stop_starts KILL
 }
 
-section '4. What would a start do? Asked before a broker starts'
+section '5. What would a start do? Asked before a broker starts'
 mkdir -p "$starts"
 run_starts "$starts/broker"
 jvm Starts "$starts/broker" create "${kinds[@]}"
