@@ -90,7 +90,11 @@ static struct hw_store *copy(struct test_log *t)
 
 static char path[] = LOG_DIRECTORY;
 static char topic[] = "t";
+static char metadata_topic[] = "__cluster_metadata";
 static const struct hw_kafka_partition partition = {.path = path, .topic = topic};
+
+/* The log of the metadata is recovered at each start, and is known without its topic id. */
+static const struct hw_kafka_partition metadata = {.path = path, .topic = metadata_topic};
 
 static void run(struct test_log *t, struct hw_rehearsal *rehearsal)
 {
@@ -350,6 +354,21 @@ static void a_directory_without_its_topic_id_is_set_aside(void **state)
         "500 from 20, 5");
 }
 
+static void the_log_of_the_metadata_is_always_recovered(void **state)
+{
+    struct test_log *t = *state;
+    struct hw_rehearsal rehearsal;
+
+    fill(t);
+    file_remove(t, "partition.metadata");
+    cut_file(t, last_log, 10);
+    expect_ok(
+        t, hw_rehearsal_run(&rehearsal, &t->heap.allocator, copy(t), &metadata, NULL, &t->error));
+    assert_int_equal(rehearsal.log_end, 24);
+    assert_true(rehearsal.count > 0 && rehearsal.deeds[0].mend.bytes_cut == 90);
+    hw_rehearsal_release(&rehearsal);
+}
+
 /* Files of a few bytes that no start gets over. */
 static void what_cannot_be_read_is_refused(void **state)
 {
@@ -550,6 +569,7 @@ int main(void)
         TEST(epochs_are_not_mended),
         TEST(producers_are_forgotten_without_snapshots),
         TEST(a_directory_without_its_topic_id_is_set_aside),
+        TEST(the_log_of_the_metadata_is_always_recovered),
         TEST(what_cannot_be_read_is_refused),
         TEST(a_log_that_ends_below_its_start_begins_anew),
         TEST(messages_of_old_formats_are_kept),

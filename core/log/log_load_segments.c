@@ -258,55 +258,76 @@ static enum hw_status index_is_set_aside(const struct hw_segment *segment, bool 
     return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
-/* Find the end of the active segment, which is trusted. */
-static enum hw_status find_end_as_kafka(struct hw_log_loader *loader, struct hw_error *error)
+/* Tell of what lies behind `position` in the active segment, where its end was found. */
+static void note_tail_as_kafka(struct hw_log_loader *loader, int64_t position)
 {
     size_t active = loader->log->count - 1;
     struct hw_segment *segment = loader->log->segments[active];
-    hw_offset_t wanted;
-    hw_offset_t last_offset = HW_OFFSET_NONE;
-    hw_offset_t end = segment->base_offset; /* Where no batch is found. */
-    int64_t position;
-    int64_t size = 0;
-    unsigned batches = 0;
     char problem[80];
-    enum hw_status status = last_entry_as_kafka(segment, &wanted, &position, error);
 
-    while (status == HW_OK && position < segment->size_bytes) {
-        status = hw_log_watch_ask(segment->owner->watch, &batches, error);
-        if (status == HW_OK) {
-            status = batch_as_kafka(segment, position, &last_offset, &size, error);
-        }
-        if (status != HW_OK || size == 0) {
-            break;
-        }
-        end = last_offset >= wanted || end > segment->base_offset ? add_as_kafka(last_offset, 1)
-                                                                  : end;
-        position += size;
-    }
-    if (status == HW_CORRUPT) {
-        (void)snprintf(problem, sizeof problem, "%.*s", (int)sizeof problem - 1, error->message);
-        hw_log_loader_note_segment(loader, active, ".log", problem,
-                                   "refused: the broker does not start", 0);
-        return hw_error_set(error, HW_CORRUPT,
-                            "%020" PRId64 ".log: %s: behind a clean stop nothing is cut",
-                            segment->base_offset, problem);
-    } else if (status == HW_OK && end <= segment->base_offset && segment->size_bytes > 0) {
+    if (segment->next_offset == segment->base_offset) {
         hw_log_loader_note_segment(
             loader, active, ".log", "the last entry of its .index leads to no whole batch",
             "left, but the log ends at its first offset: all of it is lost", segment->size_bytes);
         segment->size_bytes = segment->synced_bytes = 0;
-    } else if (status == HW_OK && position < segment->size_bytes) {
+    } else {
         (void)snprintf(problem, sizeof problem,
                        "%" PRId64 " bytes behind the last whole batch, after a clean stop",
                        segment->size_bytes - position);
         hw_log_loader_note_segment(loader, active, ".log", problem,
                                    "left, and what is appended comes behind them", 0);
     }
+}
+
+/* The same of bytes that it does not get over. Returns HW_CORRUPT. */
+static enum hw_status refuse_as_kafka(struct hw_log_loader *loader, struct hw_error *error)
+{
+    size_t active = loader->log->count - 1;
+    char problem[80];
+
+    (void)snprintf(problem, sizeof problem, "%.*s", (int)sizeof problem - 1, error->message);
+    hw_log_loader_note_segment(loader, active, ".log", problem,
+                               "refused: the broker does not start", 0);
+    return hw_error_set(error, HW_CORRUPT,
+                        "%020" PRId64 ".log: %s: behind a clean stop nothing is cut",
+                        loader->log->segments[active]->base_offset, problem);
+}
+
+/* Find the end of the active segment, which is trusted: behind the last batch, if a batch is found
+ * for the last entry of the index; else where the segment begins. */
+static enum hw_status find_end_as_kafka(struct hw_log_loader *loader, struct hw_error *error)
+{
+    struct hw_segment *segment = hw_log_active(loader->log);
+    hw_offset_t wanted;
+    hw_offset_t last_offset = HW_OFFSET_NONE;
+    hw_offset_t end = segment->base_offset;
+    bool is_found = false;
+    int64_t position;
+    int64_t size = 1;
+    unsigned batches = 0;
+    enum hw_status status = last_entry_as_kafka(segment, &wanted, &position, error);
+
+    while (status == HW_OK && size > 0 && position < segment->size_bytes) {
+        status = hw_log_watch_ask(segment->owner->watch, &batches, error);
+        if (status == HW_OK) {
+            status = batch_as_kafka(segment, position, &last_offset, &size, error);
+        }
+        if (status == HW_OK && size > 0) {
+            is_found = is_found || last_offset >= wanted;
+            end = is_found ? add_as_kafka(last_offset, 1) : end;
+            position += size;
+        }
+    }
+    if (status != HW_OK) {
+        return status == HW_CORRUPT ? refuse_as_kafka(loader, error) : status;
+    }
     hw_index_reset(&segment->offsets);
     hw_index_reset(&segment->times);
     segment->next_offset = end > segment->base_offset ? end : segment->base_offset;
-    return status;
+    if (position < segment->size_bytes || (!is_found && segment->size_bytes > 0)) {
+        note_tail_as_kafka(loader, position);
+    }
+    return HW_OK;
 }
 
 static enum hw_status load_as_kafka(struct hw_log_loader *loader, struct hw_error *error)

@@ -115,6 +115,12 @@ static void play_tell(struct play *play, const char *file, const char *problem, 
 
 /* ----------------------------------------------------------------------------------- before a log */
 
+static bool play_is_metadata(const struct play *play)
+{
+    return play->partition->topic != NULL &&
+           strcmp(play->partition->topic, "__cluster_metadata") == 0;
+}
+
 /* "<log directory>/name" */
 static enum hw_status play_beside(const struct play *play, const char *name, char path[HW_PATH_MAX],
                                   struct hw_error *error)
@@ -156,18 +162,17 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
 /* Source: LogManager.loadLogs; KafkaRaftLog, which recovers all of its log at each start. */
 static enum hw_status play_load(struct play *play, struct hw_log_load *load, struct hw_error *error)
 {
-    const char *topic = play->partition->topic;
     char path[HW_PATH_MAX];
     enum hw_status status = play_beside(play, ".kafka_cleanshutdown", path, error);
 
     if (status == HW_OK) {
         status = hw_store_exists(play->store, path, &play->rehearsal->was_clean, error);
     }
-    if (status != HW_OK || (topic != NULL && strcmp(topic, "__cluster_metadata") == 0)) {
+    if (status != HW_OK || play_is_metadata(play)) {
         return status;
     }
     load->clean = play->rehearsal->was_clean;
-    if (topic == NULL) {
+    if (play->partition->topic == NULL) {
         return HW_OK;
     }
     status = play_checkpoint(play, "log-start-offset-checkpoint", &load->log_start, error);
@@ -176,7 +181,7 @@ static enum hw_status play_load(struct play *play, struct hw_log_load *load, str
                            : status;
 }
 
-/* A broker knows a directory by its topic id. *is_stray: it does not. */
+/* A broker knows a directory by its topic id, but its own metadata log. *is_stray: it does not. */
 static enum hw_status play_metadata(struct play *play, bool *is_stray, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
@@ -187,11 +192,11 @@ static enum hw_status play_metadata(struct play *play, bool *is_stray, struct hw
         status = hw_partition_metadata_read(play->store, path, play->rehearsal->allocator,
                                             &topic_id, error);
     }
-    *is_stray = status == HW_NOT_FOUND;
+    *is_stray = status == HW_NOT_FOUND && !play_is_metadata(play);
     if (status == HW_CORRUPT) {
         play_tell(play, "partition.metadata", error->message, directory_fails, 0);
     }
-    return *is_stray ? HW_OK : status;
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 /* The whole directory is set aside. */
