@@ -12,7 +12,7 @@ starts=$work/starts
 kinds=(ready whole torn zeros garbage crc-last crc-earlier no-index no-index-last no-index-crc no-time
     bad-index bad-index-last zero-index-last long-index far-index-last swap swap-renamed deleted cleaned
     no-snapshot bad-snapshot no-epochs epochs-ahead bad-epochs epoch-back bad-txnindex half-txnindex
-    log-start no-log no-metadata bad-metadata hole)
+    log-start no-log no-metadata bad-metadata hole bad-checkpoint intruder)
 
 flip() { # the byte at $2 of file $1
     printf '%b' "$(printf '\\0%o' $(($(od -An -tu1 -j "$2" -N 1 "$1") ^ 255)))" |
@@ -57,6 +57,8 @@ damage() {
     no-metadata) rm "$home/partition.metadata" ;;
     bad-metadata) echo nonsense >"$home/partition.metadata" ;;
     hole) rm "$earlier.log" ;;
+    bad-checkpoint) echo nonsense >"$home/../recovery-point-offset-checkpoint" ;;
+    intruder) mkdir "$home/../lost+found" ;;
     ready | whole) ;;
     *) echo "recovery.sh: what is $2?" >&2 && exit 2 ;;
     esac
@@ -92,8 +94,8 @@ lay_starts() {
     cp -a "$home/logs" "$home/before"
     {
         echo '.separator |'
-        echo "SELECT topic, file, action, bytes_cut, leo FROM kafka_recovery('$home/logs')"
-        echo "WHERE topic NOT GLOB '__*';"
+        echo "SELECT coalesce(topic, 'intruder'), file, action, bytes_cut, leo"
+        echo "FROM kafka_recovery('$home/logs') WHERE topic IS NULL OR topic NOT GLOB '__*';"
     } | sql :memory: >"$home.rows"
     check "$(basename "$home"): kafka_recovery() has left the directory as it was" \
         diff -r "$home/before" "$home/logs"
@@ -204,7 +206,7 @@ rm "$starts/unflushed/recovery-point-offset-checkpoint"
 survived=()
 for kind in "${kinds[@]}"; do
     case $kind in
-    zeros | bad-epochs | bad-metadata) ;;
+    zeros | bad-epochs | bad-metadata | bad-checkpoint | intruder) ;;
     *) survived+=("$kind") ;;
     esac
 done
@@ -214,3 +216,5 @@ check_starts started-unflushed unflushed "${survived[@]}" zeros
 check_refused clean zeros
 check_refused clean bad-epochs
 check_refused crash bad-metadata
+check_refused crash bad-checkpoint
+check_refused clean intruder
