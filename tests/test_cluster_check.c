@@ -151,6 +151,8 @@ static void a_marker_that_skips_an_epoch_is_found(void **state)
     send(&f);
     forge_marker(&f, 3);
     f.entry->epoch = f.entry->marker_epoch = 3;
+    f.entry->status = HW_TRANSACTION_COMPLETE_ABORT;
+    f.entry->count = 0;
     expect_found(&f);
 }
 
@@ -167,6 +169,9 @@ static void a_marker_of_the_same_epoch_is_right_where_ends_raise_none(void **sta
         commit(&f);
     }
     assert_int_equal(hw_producer_state_find(hw_log_producers(f.log), f.producer_id)->epoch, 0);
+    assert_false(check_stops(&f));
+    f.entry->client_version = 2; /* As of a next one, in another partition. */
+    f.entry->status = HW_TRANSACTION_ONGOING;
     assert_false(check_stops(&f));
     test_topics_close(&f.t);
 }

@@ -25,6 +25,9 @@ static bool check_marker_fits(const struct hw_transaction_entry *entry,
 {
     int last = producer->transaction_epoch;
 
+    if (entry->status == HW_TRANSACTION_EMPTY || entry->status == HW_TRANSACTION_ONGOING) {
+        return true; /* The next transaction may have another generation. */
+    }
     if (producer->transaction_start != HW_OFFSET_NONE || last < 0 || last == INT16_MAX ||
         producer->epoch != entry->marker_epoch ||
         !hw_transaction_rules(entry->client_version)->raises_epoch_at_end) {
