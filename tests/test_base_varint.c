@@ -61,7 +61,7 @@ static void varints_are_those_of_kafka(void **state)
         int32_t value = 0;
 
         assert_int_equal(hw_varint_size((int32_t)vector->value), vector->size);
-        assert_int_equal(hw_varint_put(out, (int32_t)vector->value), vector->size);
+        assert_int_equal(hw_varlong_put(out, vector->value), vector->size);
         assert_memory_equal(out, vector->bytes, vector->size);
         assert_int_equal(hw_varint_get(out, vector->size, &value), vector->size);
         assert_int_equal(value, (int32_t)vector->value);
@@ -113,7 +113,7 @@ static void what_is_put_is_got(void **state)
         assert_int_equal(hw_varlong_size(wide), size);
         assert_int_equal(hw_varlong_get(out, sizeof out, &wide_back), size);
         assert_true(wide_back == wide);
-        size = hw_varint_put(out, narrow);
+        size = hw_varlong_put(out, narrow);
         assert_int_equal(hw_varint_size(narrow), size);
         assert_int_equal(hw_varint_get(out, sizeof out, &narrow_back), size);
         assert_int_equal(narrow_back, narrow);

@@ -62,11 +62,6 @@ size_t hw_varlong_size(int64_t value)
     return unsigned_size(zigzag_64(value));
 }
 
-size_t hw_varint_put(uint8_t *out, int32_t value)
-{
-    return unsigned_put(out, zigzag_32(value));
-}
-
 size_t hw_varlong_put(uint8_t *out, int64_t value)
 {
     return unsigned_put(out, zigzag_64(value));

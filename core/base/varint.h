@@ -15,8 +15,8 @@ enum { HW_VARINT_SIZE_MAX = 5, HW_VARLONG_SIZE_MAX = 10 };
 size_t hw_varint_size(int32_t value);
 size_t hw_varlong_size(int64_t value);
 
-/* Write the shortest form to `out`, which has room for it. Returns the bytes written. */
-size_t hw_varint_put(uint8_t *out, int32_t value);
+/* Write the shortest form, which of 32 bits is the same, to `out`, which has room for it. Returns the
+ * bytes written. */
 size_t hw_varlong_put(uint8_t *out, int64_t value);
 
 /*
