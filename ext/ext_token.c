@@ -20,12 +20,12 @@ static const char list_tables[] =
 /* Without a rowid, so that last_insert_rowid() stays what the INSERT made it. */
 static const char create_table[] =
     "CREATE TABLE main.\"%w_%s\"(producer_id INTEGER PRIMARY KEY, epoch INTEGER, "
-    "coordinator_epoch INTEGER, database_id INTEGER) WITHOUT ROWID";
+    "coordinator_epoch INTEGER, cluster_id INTEGER) WITHOUT ROWID";
 
 static const char move_rows[] =
     "INSERT INTO main.\"%w\" SELECT * FROM main.\"%w_%s\" WHERE true "
     "ON CONFLICT DO UPDATE SET epoch = excluded.epoch, coordinator_epoch = "
-    "excluded.coordinator_epoch, database_id = excluded.database_id WHERE excluded.epoch > epoch";
+    "excluded.coordinator_epoch, cluster_id = excluded.cluster_id WHERE excluded.epoch > epoch";
 
 /* A failure of a statement; what another connection holds is HW_BUSY. */
 static enum hw_status token_error(struct hw_error *error, sqlite3 *db, int code)
@@ -98,8 +98,9 @@ static enum hw_status token_list_add(struct token_list *list, const char *table,
 static enum hw_status token_list_read(struct token_list *list, sqlite3 *db, const char *table,
                                       struct hw_error *error)
 {
-    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, database_id "
-                                "FROM main.\"%w\"",
+    /* Before a number of chance an earlier version wrote the cluster's id, a text: that is no number. */
+    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, "
+                                "iif(cluster_id GLOB '*[^0-9]*', 0, cluster_id) FROM main.\"%w\"",
                                 table);
     sqlite3_stmt *statement = NULL;
     enum hw_status status = HW_OK;

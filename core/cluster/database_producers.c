@@ -40,7 +40,8 @@ static enum hw_status database_add_producer(struct hw_cluster *cluster, size_t n
                                    &entry, error);
     if (status == HW_OK) {
         (void)hw_coordinator_new_producer_id(&cluster->coordinator);
-        if (cluster->coordinator.database_id == 0) {
+        /* Producers of an earlier version have tokens without one, and stay so. */
+        if (number == 0 && cluster->coordinator.database_id == 0) {
             cluster->coordinator.database_id = cluster->database_id;
         }
         entry->epoch = 0;

@@ -203,11 +203,13 @@ enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
         status = status == HW_OK ? hw_state_next_line(reader) : status;
     }
     if (status == HW_OK && hw_state_is_at(reader, "database")) {
-        status = hw_state_expect(reader, "database", 3);
-        if (status == HW_OK &&
-            (!hw_state_parse_int32(reader->words[1], 0, coordinator->epoch,
-                                   &coordinator->database_epoch) ||
-             !hw_state_parse_number(reader->words[2], 0, INT64_MAX, &coordinator->database_id))) {
+        bool has_id = reader->word_count != 2; /* An earlier form has none. */
+
+        status = hw_state_expect(reader, "database", has_id ? 3 : 2);
+        if (status == HW_OK && (!hw_state_parse_int32(reader->words[1], 0, coordinator->epoch,
+                                                      &coordinator->database_epoch) ||
+                                (has_id && !hw_state_parse_number(reader->words[2], 0, INT64_MAX,
+                                                                  &coordinator->database_id)))) {
             return hw_state_malformed(reader, "a number of the database is out of range");
         }
         status = status == HW_OK ? hw_state_next_line(reader) : status;
