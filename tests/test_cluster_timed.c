@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Does a cluster that runs by itself take the time that the rules say? The scenarios are those of a
  * model of the rules that shares nothing with this code. */
-#include "core/cluster/link_times.h"
-#include "core/cluster/load.h"
-#include "tests/support_cluster.h"
+#include "tests/support_timed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,51 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static void link_both(struct test_cluster *t, hw_broker_id_t a, hw_broker_id_t b,
-                      int64_t latency_us, int64_t bytes_per_s)
-{
-    struct hw_wire *wire;
-
-    for (int way = 0; way < 2; way++) {
-        assert_int_equal(hw_wires_have(&t->cluster->timed.wires, way == 0 ? a : b, way == 0 ? b : a,
-                                       &wire, &t->error),
-                         HW_OK);
-        wire->times.latency_us = latency_us;
-        wire->times.bytes_per_s = bytes_per_s;
-    }
-}
-
-/* Three brokers, of which 1 leads, and this far from it are its two followers. */
-static void begin(struct test_cluster *t, int64_t to_second_us, int64_t to_third_us)
-{
-    configure(t, "replication", "timed");
-    expect_done(t);
-    link_both(t, 1, 2, to_second_us, 0);
-    link_both(t, 1, 3, to_third_us, 0);
-}
-
-static void tick_to(struct test_cluster *t, hw_time_ms_t time_ms)
-{
-    tick(t, time_ms - t->cluster->now_ms);
-    expect_done(t);
-}
-
-/* When the high watermark of `broker` came to cover the last record; -1: not yet. */
-static hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker)
-{
-    struct hw_position position = {0};
-    struct hw_journal_view view;
-    hw_time_ms_t time_ms = -1;
-
-    while (hw_cluster_next_event(t->cluster, &position, &view)) {
-        if (strcmp(view.name, "high_watermark") == 0 && view.event.broker == broker &&
-            view.event.high_watermark > t->produced.offset) {
-            time_ms = time_ms < 0 ? view.event.time_ms : time_ms;
-        }
-    }
-    return time_ms;
-}
 
 static int64_t requests_of(struct test_cluster *t, hw_broker_id_t broker)
 {
@@ -82,7 +35,7 @@ a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later(void
 {
     struct test_cluster *t = *state;
 
-    begin(t, 10000, 10000);
+    timed_begin(t, 10000, 10000);
     append_at(t, 2003);
     tick_to(t, 6000);
     assert_int_equal(when_committed(t, 1), 2023);
@@ -97,7 +50,7 @@ static void the_slowest_follower_decides(void **state)
 {
     struct test_cluster *t = *state;
 
-    begin(t, 10000, 40000);
+    timed_begin(t, 10000, 40000);
     append_at(t, 2003);
     tick_to(t, 6000);
     assert_int_equal(when_committed(t, 1), 2083);
@@ -110,7 +63,7 @@ static void a_record_that_finds_no_request_waiting_waits_for_the_next(void **sta
 {
     struct test_cluster *t = *state;
 
-    begin(t, 100000, 100000);
+    timed_begin(t, 100000, 100000);
     append_at(t, 2050);
     tick_to(t, 6000);
     assert_int_equal(when_committed(t, 1), 2400);
@@ -123,7 +76,7 @@ static void a_longer_wait_delays_what_followers_show_only(void **state)
     struct test_cluster *t = *state;
 
     configure(t, "replica.fetch.wait.max.ms", "2000");
-    begin(t, 3000, 3000);
+    timed_begin(t, 3000, 3000);
     append_at(t, 2002); /* At 2003 the request of time 0 has waited long enough. */
     tick_to(t, 6000);
     assert_int_equal(when_committed(t, 1), 2008);
@@ -141,7 +94,7 @@ static void an_idle_follower_asks_once_a_wait_and_a_cycle(void **state)
 
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
         test_cluster_renew(t, 3, "kafka", NULL);
-        begin(t, idle[i].latency_us, idle[i].latency_us);
+        timed_begin(t, idle[i].latency_us, idle[i].latency_us);
         tick_to(t, 100000);
         assert_int_equal(requests_of(t, 2), idle[i].requests);
     }
@@ -152,7 +105,7 @@ static void a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later(void
 {
     struct test_cluster *t = *state;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     link_both(t, HW_CONTROLLER, 1, 5000, 0);
     for (hw_time_ms_t now = 1000; now < 10000; now += 10) {
         append_at(t, now);
@@ -174,7 +127,7 @@ static void a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_an
     remove_from_isr(t, 3);
     crash(t, 3);
     produce_acks(t, "x", 1);
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
         link_both(t, HW_CONTROLLER, broker, 5000, 0);
     }
@@ -207,7 +160,7 @@ static void a_broker_that_comes_back_soon_waits_for_its_own_session_to_end(void 
     struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     tick_to(t, 4000); /* Heartbeats at 0, 2000, 4000. */
     crash(t, 3);
     tick_to(t, 6500);
@@ -231,7 +184,7 @@ a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself(vo
     struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
         link_both(t, HW_CONTROLLER, broker, 1000, 0);
     }
@@ -256,7 +209,7 @@ static void a_broker_far_from_the_controller_is_not_fenced(void **state)
     struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     link_both(t, HW_CONTROLLER, 3, 1500000, 0);
     tick_to(t, 100000);
     assert_int_equal(times_of(t, "fenced", &at_ms), 0);
@@ -275,7 +228,7 @@ static void a_session_outlives_one_lost_heartbeat(void **state)
     struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     tick_to(t, 3000); /* Contacts at 0 and 2000. */
     cut(t, 3, HW_CONTROLLER);
     tick_to(t, 4500); /* The one of 4000 is lost: given up at 6000, the next at 8000. */
@@ -297,7 +250,7 @@ static void a_link_that_heals_in_time_has_lost_nothing(void **state)
 {
     struct test_cluster *t = *state;
 
-    begin(t, 2000, 2000);
+    timed_begin(t, 2000, 2000);
     tick_to(t, 1000);
     cut(t, 1, 2);
     append_at(t, 1010);
@@ -315,7 +268,7 @@ static void a_leader_that_dies_is_followed_by_one_that_is_told_of_it(void **stat
     struct test_cluster *t = *state;
 
     configure(t, "controller.auto.elect", "true");
-    begin(t, 1000, 1000);
+    timed_begin(t, 1000, 1000);
     append_at(t, 1000);
     tick_to(t, 2000);
     crash(t, 1);
@@ -337,7 +290,7 @@ static void a_topic_that_goes_takes_its_messages_with_it(void **state)
 {
     struct test_cluster *t = *state;
 
-    begin(t, 1000, 1000);
+    timed_begin(t, 1000, 1000);
     append_at(t, 1000);
     assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
     assert_int_equal(hw_cluster_tick(t->cluster, 5000, &t->result, &t->error), HW_OK);
@@ -352,7 +305,7 @@ static void rounds_by_hand_are_refused_and_come_back(void **state)
 {
     struct test_cluster *t = *state;
 
-    begin(t, 1000, 1000);
+    timed_begin(t, 1000, 1000);
     append_at(t, 100);
     tick_to(t, 101);
     fetch_round(t);
@@ -375,7 +328,7 @@ static void ticks_can_be_cut_anywhere(void **state)
 
     for (int run = 0; run < 2; run++) {
         test_cluster_renew(t, 3, "kafka", NULL);
-        begin(t, 1500, 2500);
+        timed_begin(t, 1500, 2500);
         for (hw_time_ms_t now = 100; now < 3000; now += 100) {
             append_at(t, now);
             for (int i = 0; run == 1 && i < 9; i++) {
@@ -388,34 +341,6 @@ static void ticks_can_be_cut_anywhere(void **state)
     }
     assert_int_equal(ends[0], ends[1]);
     assert_int_equal(events[0], events[1]);
-}
-
-/* A load whose answers are awaited by nobody: what it measures is the time to the commit. */
-static void load(struct test_cluster *t, double start_ms, double every_ms, hw_time_ms_t until_ms,
-                 int64_t size_bytes, struct hw_load_view *view)
-{
-    struct hw_load_options options = hw_load_options_default();
-    struct hw_position position = {0};
-    int64_t id;
-
-    options.topic = "orders";
-    options.records_per_s = 1000 / every_ms;
-    options.start_ms = start_ms;
-    options.until_ms = until_ms;
-    options.size_bytes = size_bytes;
-    options.in_flight = HW_LOAD_IN_FLIGHT_MAX;
-    assert_int_equal(hw_cluster_load(t->cluster, &options, &id, &t->error), HW_OK);
-    tick_to(t, until_ms + 2000);
-    assert_true(hw_cluster_next_load(t->cluster, &position, view));
-    assert_int_equal(view->under_way, 0);
-    assert_int_equal(view->failed, 0);
-}
-
-static void expect_near(double actual, double expected, double within)
-{
-    if (actual < expected - within || actual > expected + within) {
-        fail_msg("%f is not within %f of %f", actual, within, expected);
-    }
 }
 
 static void slow_disks(struct test_cluster *t, double append_ms)
@@ -446,9 +371,9 @@ static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
         struct hw_load_view view;
 
         test_cluster_renew(t, 3, "kafka", NULL);
-        begin(t, runs[i].second_us, runs[i].third_us);
+        timed_begin(t, runs[i].second_us, runs[i].third_us);
         slow_disks(t, runs[i].append_ms);
-        load(t, 1000.1, 1, 4000, 1000, &view);
+        timed_load(t, 1000.1, 1, 4000, 1000, &view);
         expect_near(view.mean_latency_ms, runs[i].mean, 0.6);
         expect_near(view.max_latency_ms, runs[i].max, 1.0);
     }
@@ -461,13 +386,13 @@ static void min_bytes_that_do_not_come_cost_the_whole_wait(void **state)
     struct hw_load_view view;
 
     configure(t, "replica.fetch.min.bytes", "100000");
-    begin(t, 5000, 5000);
-    load(t, 1000.3, 1000, 61000, 1000, &view);
+    timed_begin(t, 5000, 5000);
+    timed_load(t, 1000.3, 1000, 61000, 1000, &view);
     expect_near(view.mean_latency_ms, 240.7, 10);
     expect_near(view.max_latency_ms, 514.7, 2);
     test_cluster_renew(t, 3, "kafka", NULL);
-    begin(t, 5000, 5000);
-    load(t, 1000.3, 1000, 61000, 1000, &view);
+    timed_begin(t, 5000, 5000);
+    timed_load(t, 1000.3, 1000, 61000, 1000, &view);
     expect_near(view.mean_latency_ms, 10.0, 0.1);
 }
 
@@ -478,9 +403,9 @@ static void a_producer_waits_for_its_own_link_too(void **state)
     struct hw_link_times times = {.latency_ms = 7, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
     struct hw_load_view view;
 
-    begin(t, 10000, 10000);
+    timed_begin(t, 10000, 10000);
     assert_int_equal(hw_cluster_link(t->cluster, HW_CLUSTER_CLIENT, 1, &times, &t->error), HW_OK);
-    load(t, 1000.1, 100, 5000, 100, &view);
+    timed_load(t, 1000.1, 100, 5000, 100, &view);
     expect_near(view.mean_latency_ms, 34, 0.1);
 }
 
@@ -492,7 +417,7 @@ static void catching_up_goes_by_answers_and_their_length(void **state)
     hw_time_ms_t from_ms;
 
     test_cluster_renew(t, 3, "kafka", configs);
-    begin(t, 50000, 50000);
+    timed_begin(t, 50000, 50000);
     link_both(t, 1, 3, 50000, 125000000);
     for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
         link_both(t, HW_CONTROLLER, broker, 5000, 0);
@@ -527,9 +452,9 @@ static void a_run_with_chance_in_it_is_the_same_each_time(void **state)
         struct hw_load_view view;
 
         test_cluster_renew(t, 3, "kafka", NULL);
-        begin(t, 1000, 1000);
+        timed_begin(t, 1000, 1000);
         assert_int_equal(hw_cluster_link(t->cluster, 1, 3, &times, &t->error), HW_OK);
-        load(t, 0, 10, 20000, 100, &view);
+        timed_load(t, 0, 10, 20000, 100, &view);
         means[run] = view.mean_latency_ms;
         assert_true(view.max_latency_ms > 200);
     }

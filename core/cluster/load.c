@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/loads.h"
+#include "core/cluster/partitioner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct load_record {
     int64_t created_us;
     int64_t ack_id;
     int64_t attempts;
+    int32_t partition; /* Chosen when it is made, for all its attempts. */
     hw_broker_id_t leader;
     bool is_acknowledged;
 };
@@ -185,14 +187,56 @@ static void load_done(struct hw_load *load, struct load_record *record, int64_t 
     *record = load->records[--load->under_way];
 }
 
-/* Send it to who leads its partition, as the controller knows; where nobody does, later. */
+/* The key of a record; its size, -1 where it has none. */
+static int32_t load_key(const struct hw_load *load, const struct load_record *record,
+                        char key[LOAD_KEY_SIZE])
+{
+    return load->options.keys == 0
+               ? -1
+               : snprintf(key, LOAD_KEY_SIZE, "k%" PRId64, record->number % load->options.keys);
+}
+
+/* Choose the partition of a record, as any producer does. */
+static void load_choose(struct hw_cluster *cluster, const struct hw_load *load,
+                        struct load_record *record)
+{
+    struct hw_topic *topic = hw_cluster_topic(cluster, load->options.topic);
+    char key[LOAD_KEY_SIZE];
+    int32_t key_size = load_key(load, record, key);
+
+    if (topic == NULL) {
+        return;
+    }
+    if (key_size >= 0) {
+        record->partition =
+            hw_partition_for_key((const uint8_t *)key, key_size, topic->partition_count);
+        return;
+    }
+    record->partition = topic->sticky_partition;
+    hw_topic_next_sticky(topic);
+}
+
+/* Its partition; NULL where that is gone. */
+static struct hw_partition *load_partition(const struct hw_cluster *cluster,
+                                           const struct hw_load *load,
+                                           const struct load_record *record)
+{
+    struct hw_topic *topic = hw_cluster_topic(cluster, load->options.topic);
+
+    return topic == NULL || record->partition >= topic->partition_count
+               ? NULL
+               : &topic->partitions[record->partition];
+}
+
+/* Send it to who leads its partition, as the controller knows; where nobody does, it is refused at
+ * once. */
 static enum hw_status load_send(struct hw_cluster *cluster, struct hw_load *load,
                                 struct load_record *record, int64_t now_us, struct hw_error *error)
 {
-    const struct hw_topic *topic = hw_cluster_topic(cluster, load->options.topic);
+    const struct hw_partition *partition = load_partition(cluster, load, record);
     enum hw_status status = HW_OK;
 
-    record->leader = topic == NULL ? HW_BROKER_ID_NONE : topic->partitions[0].record.leader;
+    record->leader = partition == NULL ? HW_BROKER_ID_NONE : partition->record.leader;
     record->state = LOAD_TRAVELS;
     if (record->leader == HW_BROKER_ID_NONE) {
         record->due_us = now_us;
@@ -230,37 +274,40 @@ static enum hw_status load_answer(struct hw_cluster *cluster, struct hw_load *lo
     return status;
 }
 
+/* It arrives where it was sent to, whoever leads by then. */
 static enum hw_status load_produce(struct hw_cluster *cluster, struct hw_load *load,
                                    struct load_record *record, int64_t now_us,
-                                   struct hw_error *error)
+                                   const struct hw_partition **appended, struct hw_error *error)
 {
     char key[LOAD_KEY_SIZE];
     struct hw_produced produced;
     struct hw_error refused;
     struct hw_produce produce = {.topic = load->options.topic,
-                                 .partition = -1,
+                                 .partition = record->partition,
                                  .acks = load->options.acks,
+                                 .has_broker = record->leader != HW_BROKER_ID_NONE,
+                                 .broker = record->leader,
                                  .leader_epoch = -1,
-                                 .record = {.key_size = -1,
+                                 .record = {.key = (const uint8_t *)key,
+                                            .key_size = load_key(load, record, key),
                                             .value = load->value,
                                             .value_size = (int32_t)load->options.size_bytes,
                                             .timestamp = HW_TIMESTAMP_CLOCK}};
-    enum hw_status status;
+    enum hw_status status = hw_cluster_produce(cluster, &produce, &produced, &refused);
 
-    if (load->options.keys > 0) {
-        produce.record.key = (const uint8_t *)key;
-        produce.record.key_size =
-            snprintf(key, sizeof key, "k%" PRId64, record->number % load->options.keys);
-    }
-    status = hw_cluster_produce(cluster, &produce, &produced, &refused);
     if (status == HW_NO_MEMORY || status == HW_IO) {
         *error = refused;
         return status;
     }
-    if (status != HW_OK) {
+    if (status != HW_OK && record->leader == HW_BROKER_ID_NONE) {
         load_refused(load, record, now_us);
         return HW_OK;
     }
+    if (status != HW_OK) { /* Or the connection breaks, which travels back too. */
+        record->is_acknowledged = false;
+        return load_answer(cluster, load, record, now_us, error);
+    }
+    *appended = load_partition(cluster, load, record);
     if (!produced.answered) { /* acks=0: the producer waits for nothing. */
         record->is_acknowledged = true;
         load_done(load, record, now_us);
@@ -273,11 +320,12 @@ static enum hw_status load_produce(struct hw_cluster *cluster, struct hw_load *l
 }
 
 static enum hw_status load_step(struct hw_cluster *cluster, struct hw_load *load,
-                                struct load_record *record, int64_t now_us, struct hw_error *error)
+                                struct load_record *record, int64_t now_us,
+                                const struct hw_partition **appended, struct hw_error *error)
 {
     switch (record->state) {
     case LOAD_TRAVELS:
-        return load_produce(cluster, load, record, now_us, error);
+        return load_produce(cluster, load, record, now_us, appended, error);
     case LOAD_RETURNS:
         if (record->is_acknowledged) {
             load_done(load, record, now_us);
@@ -362,6 +410,7 @@ static enum hw_status load_make(struct hw_cluster *cluster, struct hw_load *load
     double gap_us = 1e6 / load->options.records_per_s;
 
     *record = (struct load_record){.number = load->next_number++, .created_us = now_us};
+    load_choose(cluster, load, record);
     load->sent++;
     gap_us *= load->options.random ? load_exponential(&cluster->random) : 1;
     load->next_us = (load->next_us > now_us ? load->next_us : now_us) +
@@ -369,10 +418,12 @@ static enum hw_status load_make(struct hw_cluster *cluster, struct hw_load *load
     return load_send(cluster, load, record, now_us, error);
 }
 
-enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error)
+enum hw_status hw_loads_run_next(struct hw_cluster *cluster, const struct hw_partition **appended,
+                                 struct hw_error *error)
 {
     int64_t now_us = hw_loads_next_us(cluster);
 
+    *appended = NULL;
     for (size_t i = 0; i < cluster->loads.count; i++) {
         struct hw_load *load = cluster->loads.loads[i];
         int64_t due_us;
@@ -382,7 +433,7 @@ enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *er
         if (due_us == now_us) {
             cluster->timed.now_us = at_us;
             return record == NULL ? load_make(cluster, load, at_us, error)
-                                  : load_step(cluster, load, record, at_us, error);
+                                  : load_step(cluster, load, record, at_us, appended, error);
         }
     }
     return HW_OK;
@@ -392,6 +443,10 @@ enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
+    if (cluster->loads.seen_finished_id == cluster->acks.last_finished_id) {
+        return HW_OK;
+    }
+    cluster->loads.seen_finished_id = cluster->acks.last_finished_id;
     for (size_t i = 0; i < cluster->loads.count && status == HW_OK; i++) {
         struct hw_load *load = cluster->loads.loads[i];
 

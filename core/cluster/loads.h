@@ -12,6 +12,7 @@ struct hw_loads {
     size_t count;
     size_t capacity;
     int64_t next_id;
+    int64_t seen_finished_id; /* Of acks: nobody was answered since. */
 };
 
 void hw_loads_release(struct hw_cluster *cluster);
@@ -19,8 +20,10 @@ void hw_loads_release(struct hw_cluster *cluster);
 /* When the next of them does something by itself; INT64_MAX: never. */
 int64_t hw_loads_next_us(const struct hw_cluster *cluster);
 
-/* Let that happen, at its time. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error);
+/* Let that happen, at its time. *appended: the partition that has got a record; NULL: none has.
+ * Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_loads_run_next(struct hw_cluster *cluster, const struct hw_partition **appended,
+                                 struct hw_error *error);
 
 /* Something has happened: producers may have been answered. */
 enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error);

@@ -146,11 +146,12 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
 {
     bool is_load = hw_loads_next_us(cluster) <= hw_timed_next_us(&cluster->timed);
     struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status = is_load ? hw_loads_run_next(cluster, error)
+    const struct hw_partition *appended = NULL;
+    enum hw_status status = is_load ? hw_loads_run_next(cluster, &appended, error)
                                     : hw_timed_run_next(&cluster->timed, &step, error);
 
     if (status == HW_OK && is_load) {
-        status = hw_timed_look(&cluster->timed, &step, error);
+        status = hw_timed_look(&cluster->timed, &step, appended, error);
     }
     status = timed_finish(cluster, places, status, error);
     if (status == HW_OK && cluster->timed.contact.is_there) {

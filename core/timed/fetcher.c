@@ -440,22 +440,34 @@ static enum hw_status fetcher_answer(struct hw_timed *timed, struct hw_timed_fet
                : status;
 }
 
+/* Is this part alone enough to answer? *bytes: what it adds to the others; *has_some: what there is
+ * for it may become enough, together with others or with time. */
+static bool fetcher_part_is_due(const struct hw_timed *timed,
+                                const struct hw_timed_fetcher *fetcher, const struct hw_step *step,
+                                const struct hw_timed_part *part, int64_t *bytes, bool *has_some)
+{
+    struct hw_replica *leader = hw_partition_find(timed->partitions[part->place], fetcher->leader);
+
+    *bytes = 0;
+    *has_some = leader != NULL && part->request.fetch_offset < hw_log_end(leader->log);
+    return leader == NULL || hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, bytes);
+}
+
 /* Is there enough to answer now (R2.12)? */
-static bool fetcher_is_due(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher,
+static bool fetcher_is_due(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                            const struct hw_step *step)
 {
     int64_t available = 0;
 
+    fetcher->has_some = false;
     for (size_t i = 0; i < fetcher->part_count; i++) {
-        const struct hw_timed_part *part = &fetcher->parts[i];
-        struct hw_replica *leader =
-            hw_partition_find(timed->partitions[part->place], fetcher->leader);
-        int64_t bytes = 0;
+        int64_t bytes;
+        bool has_some;
 
-        if (leader == NULL ||
-            hw_replica_is_fetch_ready(leader, step->now_ms, &part->request, &bytes)) {
+        if (fetcher_part_is_due(timed, fetcher, step, &fetcher->parts[i], &bytes, &has_some)) {
             return true;
         }
+        fetcher->has_some = fetcher->has_some || has_some;
         available += bytes;
     }
     return available >= fetcher->parts[0].request.min_bytes;
@@ -542,35 +554,47 @@ static enum hw_status fetcher_arrive(struct hw_timed *timed, struct hw_timed_fet
                             fetcher->wait_until_us, error);
 }
 
+/* The part of the request that is about the partition of this place, or NULL: places rise. */
+static const struct hw_timed_part *fetcher_part_of(const struct hw_timed_fetcher *fetcher,
+                                                   size_t place)
+{
+    size_t low = 0;
+    size_t high = fetcher->part_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (fetcher->parts[middle].place < place) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < fetcher->part_count && fetcher->parts[low].place == place ? &fetcher->parts[low]
+                                                                           : NULL;
+}
+
 enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, size_t place,
                                      struct hw_error *error)
 {
-    size_t i = 0;
+    const struct hw_timed_part *part =
+        fetcher->state == HW_FETCHER_WAITS ? fetcher_part_of(fetcher, place) : NULL;
+    int64_t bytes;
+    bool has_some;
+    bool is_due;
 
-    if (fetcher->state != HW_FETCHER_WAITS) {
-        return HW_OK;
-    }
-    while (i < fetcher->part_count && fetcher->parts[i].place < place) {
-        i++;
-    }
-    if (i == fetcher->part_count || fetcher->parts[i].place != place) {
+    if (part == NULL) {
         return HW_OK;
     }
     if (!fetcher_leader_runs(timed, fetcher)) {
         return fetcher_break(timed, fetcher, error);
     }
-    return fetcher_is_due(timed, fetcher, step) ? fetcher_answer(timed, fetcher, step, error)
-                                                : HW_OK;
-}
-
-enum hw_status hw_timed_fetcher_look_at_all(struct hw_timed *timed,
-                                            struct hw_timed_fetcher *fetcher,
-                                            const struct hw_step *step, struct hw_error *error)
-{
-    return fetcher->state == HW_FETCHER_WAITS && fetcher_is_due(timed, fetcher, step)
-               ? fetcher_answer(timed, fetcher, step, error)
-               : HW_OK;
+    is_due = fetcher_part_is_due(timed, fetcher, step, part, &bytes, &has_some);
+    if (!is_due && (has_some || fetcher->has_some)) {
+        is_due = fetcher_is_due(timed, fetcher, step);
+    }
+    return is_due ? fetcher_answer(timed, fetcher, step, error) : HW_OK;
 }
 
 /* ------------------------------------------------------------------------- back at the follower */

@@ -177,13 +177,15 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
 }
 
 enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
-                             struct hw_error *error)
+                             const struct hw_partition *appended, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
     timed_begin_touching(timed);
-    for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
-        status = hw_timed_fetcher_look_at_all(timed, timed->fetchers[i], step, error);
+    for (size_t i = 0; i < timed->partition_count && appended != NULL && status == HW_OK; i++) {
+        if (timed->partitions[i] == appended) {
+            status = hw_timed_touch(timed, i, error);
+        }
     }
     return status == HW_OK ? timed_after(timed, step, error) : status;
 }

@@ -120,10 +120,10 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
                                 struct hw_partition *const *partitions, size_t count,
                                 struct hw_error *error);
 
-/* Something was appended outside of the queue, at timed->now_us: requests that wait are looked at
- * again. Errors: as hw_timed_run_next(). */
+/* Something was appended to this partition (NULL: to none) outside of the queue, at timed->now_us:
+ * requests that wait for it are looked at again. Errors: as hw_timed_run_next(). */
 enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
-                             struct hw_error *error);
+                             const struct hw_partition *appended, struct hw_error *error);
 
 /* These brokers run now, and no others: those that begin to beat do so at once. Errors:
  * HW_NO_MEMORY. */

@@ -63,6 +63,7 @@ struct hw_timed_fetcher {
     struct hw_timed_part *parts;
     size_t part_count;
     size_t part_capacity;
+    bool has_some; /* When it was last looked at, there was data for it, and not enough. */
 };
 
 /* One partition of an AlterPartition request. */
@@ -116,10 +117,6 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
 enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      const struct hw_step *step, size_t place,
                                      struct hw_error *error);
-/* Any of them may have. */
-enum hw_status hw_timed_fetcher_look_at_all(struct hw_timed *timed,
-                                            struct hw_timed_fetcher *fetcher,
-                                            const struct hw_step *step, struct hw_error *error);
 void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
 
 /* proposals.c */

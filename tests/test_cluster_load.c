@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Do producers on the clock send what they should, to whom they should, and wait for the answer? */
+#include "tests/support_timed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void link_client(struct test_cluster *t, hw_broker_id_t broker, double latency_ms)
+{
+    struct hw_link_times times = {
+        .latency_ms = latency_ms, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
+
+    assert_int_equal(hw_cluster_link(t->cluster, HW_CLUSTER_CLIENT, broker, &times, &t->error),
+                     HW_OK);
+}
+
+/* Three partitions, led by brokers 1, 2 and 3. */
+static void create_spread(struct test_cluster *t)
+{
+    struct hw_topic_spec topic = {.name = "spread", .partitions = 3, .replication_factor = 3};
+    struct hw_uuid id;
+
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &topic, &id, &t->error), HW_OK);
+}
+
+/* Each record goes to the leader of its own partition, over the link to that. */
+static void a_record_travels_to_the_leader_of_its_partition(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_load_options options = timed_load_options(0, 100, 900, 100);
+    struct hw_load_view view;
+
+    create_spread(t);
+    timed_begin(t, 0, 0);
+    link_client(t, 3, 50);
+    options.topic = "spread";
+    options.acks = 1;
+    (void)start_load(t, &options);
+    tick_to(t, 2000);
+    view = load_at(t, 0);
+    assert_int_equal(view.acknowledged, 10);
+    assert_int_equal((int64_t)view.max_latency_ms, 100);
+    /* Three or four of ten are the far broker's. */
+    expect_near(view.mean_latency_ms, 35, 6);
+}
+
+/* A deposed leader that has not heard of it takes what it is sent; one that has, does not. */
+static void a_record_arrives_where_it_was_sent(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_load_options options = timed_load_options(0, 100, 0, 100);
+    struct hw_load_view view;
+
+    timed_begin(t, 1000, 1000);
+    link_client(t, 1, 400);
+    options.acks = 1;
+    options.retries = 1;
+    (void)start_load(t, &options);
+    tick_to(t, 100);
+    promote(t, 2);
+    expect_done(t);
+    tick_to(t, 2000);
+    view = load_at(t, 0);
+    /* Refused by the old leader at 400, which it hears at 800; sent to the new one at 900. */
+    assert_int_equal(view.acknowledged, 1);
+    assert_int_equal((int64_t)view.max_latency_ms, 900);
+    expect_log_end(t, 2, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+        STORY(a_record_travels_to_the_leader_of_its_partition),
+        STORY(a_record_arrives_where_it_was_sent),
+#undef STORY
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
