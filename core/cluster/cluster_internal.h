@@ -315,6 +315,7 @@ void hw_cluster_follow(struct hw_cluster *cluster);
 
 /* The followers of the partition, or of all, may have something to do now. */
 void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partition);
+void hw_cluster_had_news(struct hw_cluster *cluster, struct hw_partition *partition);
 void hw_cluster_all_have_news(struct hw_cluster *cluster);
 
 /* What a call on "all topics", "all partitions of a topic" or one partition walks over. */

@@ -153,8 +153,7 @@ void hw_cluster_follow(struct hw_cluster *cluster)
     for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
         if (partition == gathered.partitions[i]) {
             (void)hw_cluster_finish_partition(cluster, topic, partition, HW_OK, &unused);
-            partition->has_news = false;
-            cluster->news_count--;
+            hw_cluster_had_news(cluster, partition);
             i++;
         }
     }

@@ -277,7 +277,7 @@ static enum hw_status load_answer(struct hw_cluster *cluster, struct hw_load *lo
 /* It arrives where it was sent to, whoever leads by then. */
 static enum hw_status load_produce(struct hw_cluster *cluster, struct hw_load *load,
                                    struct load_record *record, int64_t now_us,
-                                   const struct hw_partition **appended, struct hw_error *error)
+                                   struct hw_error *error)
 {
     char key[LOAD_KEY_SIZE];
     struct hw_produced produced;
@@ -307,7 +307,6 @@ static enum hw_status load_produce(struct hw_cluster *cluster, struct hw_load *l
         record->is_acknowledged = false;
         return load_answer(cluster, load, record, now_us, error);
     }
-    *appended = load_partition(cluster, load, record);
     if (!produced.answered) { /* acks=0: the producer waits for nothing. */
         record->is_acknowledged = true;
         load_done(load, record, now_us);
@@ -320,12 +319,11 @@ static enum hw_status load_produce(struct hw_cluster *cluster, struct hw_load *l
 }
 
 static enum hw_status load_step(struct hw_cluster *cluster, struct hw_load *load,
-                                struct load_record *record, int64_t now_us,
-                                const struct hw_partition **appended, struct hw_error *error)
+                                struct load_record *record, int64_t now_us, struct hw_error *error)
 {
     switch (record->state) {
     case LOAD_TRAVELS:
-        return load_produce(cluster, load, record, now_us, appended, error);
+        return load_produce(cluster, load, record, now_us, error);
     case LOAD_RETURNS:
         if (record->is_acknowledged) {
             load_done(load, record, now_us);
@@ -418,12 +416,10 @@ static enum hw_status load_make(struct hw_cluster *cluster, struct hw_load *load
     return load_send(cluster, load, record, now_us, error);
 }
 
-enum hw_status hw_loads_run_next(struct hw_cluster *cluster, const struct hw_partition **appended,
-                                 struct hw_error *error)
+enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error)
 {
     int64_t now_us = hw_loads_next_us(cluster);
 
-    *appended = NULL;
     for (size_t i = 0; i < cluster->loads.count; i++) {
         struct hw_load *load = cluster->loads.loads[i];
         int64_t due_us;
@@ -433,7 +429,7 @@ enum hw_status hw_loads_run_next(struct hw_cluster *cluster, const struct hw_par
         if (due_us == now_us) {
             cluster->timed.now_us = at_us;
             return record == NULL ? load_make(cluster, load, at_us, error)
-                                  : load_step(cluster, load, record, at_us, appended, error);
+                                  : load_step(cluster, load, record, at_us, error);
         }
     }
     return HW_OK;

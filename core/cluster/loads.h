@@ -20,10 +20,8 @@ void hw_loads_release(struct hw_cluster *cluster);
 /* When the next of them does something by itself; INT64_MAX: never. */
 int64_t hw_loads_next_us(const struct hw_cluster *cluster);
 
-/* Let that happen, at its time. *appended: the partition that has got a record; NULL: none has.
- * Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_loads_run_next(struct hw_cluster *cluster, const struct hw_partition **appended,
-                                 struct hw_error *error);
+/* Let that happen, at its time. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error);
 
 /* Something has happened: producers may have been answered. */
 enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error);

@@ -53,6 +53,22 @@ static enum hw_status timed_finish(struct hw_cluster *cluster, const struct time
 
         status = hw_cluster_finish_partition(cluster, places->topics[place],
                                              places->partitions[place], status, error);
+        hw_cluster_had_news(cluster, places->partitions[place]);
+    }
+    return status;
+}
+
+/* What has happened outside of the queue is taken in, and is no news any more. */
+static enum hw_status timed_refresh(struct hw_cluster *cluster, const struct timed_places *places,
+                                    struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    enum hw_status status =
+        hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
+
+    status = timed_finish(cluster, places, status, error);
+    for (size_t i = 0; i < places->count && status == HW_OK; i++) {
+        hw_cluster_had_news(cluster, places->partitions[i]);
     }
     return status;
 }
@@ -99,7 +115,6 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
 {
     struct hw_broker *broker = hw_cluster_broker(cluster, cluster->timed.contact.broker);
     const struct hw_registration *registration;
-    struct hw_step step;
     enum hw_status status;
 
     cluster->timed.contact.is_there = false;
@@ -123,12 +138,8 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
     if (status == HW_OK) {
         status = timed_beat(cluster, error);
     }
-    if (status == HW_OK) {
-        step = hw_cluster_step(cluster);
-        status = hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
-        status = timed_finish(cluster, places, status, error);
-    }
-    return status;
+    hw_cluster_all_have_news(cluster);
+    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
 }
 
 static int64_t timed_next_us(const struct hw_cluster *cluster)
@@ -146,12 +157,11 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
 {
     bool is_load = hw_loads_next_us(cluster) <= hw_timed_next_us(&cluster->timed);
     struct hw_step step = hw_cluster_step(cluster);
-    const struct hw_partition *appended = NULL;
-    enum hw_status status = is_load ? hw_loads_run_next(cluster, &appended, error)
+    enum hw_status status = is_load ? hw_loads_run_next(cluster, error)
                                     : hw_timed_run_next(&cluster->timed, &step, error);
 
-    if (status == HW_OK && is_load) {
-        status = hw_timed_look(&cluster->timed, &step, appended, error);
+    if (status == HW_OK && is_load && cluster->news_count > 0) {
+        status = hw_timed_look(&cluster->timed, &step, error);
     }
     status = timed_finish(cluster, places, status, error);
     if (status == HW_OK && cluster->timed.contact.is_there) {
@@ -166,11 +176,8 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
 static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_places *places,
                                 hw_time_ms_t until_ms, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status =
-        hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
+    enum hw_status status = timed_refresh(cluster, places, error);
 
-    status = timed_finish(cluster, places, status, error);
     if (status == HW_OK) {
         status = timed_beat(cluster, error);
     }

@@ -134,6 +134,12 @@ void hw_cluster_has_news(struct hw_cluster *cluster, struct hw_partition *partit
     partition->has_news = true;
 }
 
+void hw_cluster_had_news(struct hw_cluster *cluster, struct hw_partition *partition)
+{
+    cluster->news_count -= partition->has_news ? 1 : 0;
+    partition->has_news = false;
+}
+
 void hw_cluster_all_have_news(struct hw_cluster *cluster)
 {
     struct hw_selection all = hw_cluster_all(cluster);

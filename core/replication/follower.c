@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
+#include "core/base/uuid.h"
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
@@ -14,6 +15,17 @@ void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_se
     request->partition_max_bytes = settings->replica_fetch_max_bytes;
     request->max_bytes = smaller(settings->replica_fetch_response_max_bytes, HW_FETCH_MAX_BYTES);
     request->min_bytes = smaller(settings->replica_fetch_min_bytes, request->max_bytes);
+}
+
+bool hw_fetch_requests_equal(const struct hw_fetch_request *a, const struct hw_fetch_request *b)
+{
+    return a->replica_id == b->replica_id && a->replica_epoch == b->replica_epoch &&
+           hw_uuid_equal(&a->topic_id, &b->topic_id) &&
+           a->current_leader_epoch == b->current_leader_epoch &&
+           a->fetch_offset == b->fetch_offset && a->last_fetched_epoch == b->last_fetched_epoch &&
+           a->log_start == b->log_start && a->partition_max_bytes == b->partition_max_bytes &&
+           a->max_bytes == b->max_bytes && a->min_bytes == b->min_bytes &&
+           a->max_wait_ms == b->max_wait_ms;
 }
 
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,

@@ -80,22 +80,6 @@ const char *hw_journal_topic_name(const struct hw_journal *journal, uint32_t top
     return topic == 0 || topic > journal->topic_count ? NULL : journal->topics[topic - 1];
 }
 
-struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind)
-{
-    return (struct hw_event){.time_ms = journal == NULL ? 0 : *journal->now_ms,
-                             .kind = kind,
-                             .partition = -1,
-                             .broker = HW_BROKER_ID_NONE,
-                             .peer = HW_BROKER_ID_NONE,
-                             .leader_epoch = HW_EPOCH_NONE,
-                             .offset = HW_OFFSET_NONE,
-                             .end_offset = HW_OFFSET_NONE,
-                             .high_watermark = HW_OFFSET_NONE,
-                             .producer_id = -1,
-                             .last_stable = HW_OFFSET_NONE,
-                             .is_unclean = -1};
-}
-
 static enum hw_status ring_reserve(const struct hw_journal *journal, struct hw_journal_ring *ring)
 {
     struct hw_error unused;

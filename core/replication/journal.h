@@ -121,7 +121,21 @@ uint32_t hw_journal_topic(struct hw_journal *journal, const char *name);
 const char *hw_journal_topic_name(const struct hw_journal *journal, uint32_t topic);
 
 /* An event of this kind, now, with every number -1. */
-struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind);
+static inline struct hw_event hw_event_of(const struct hw_journal *journal, enum hw_event_kind kind)
+{
+    return (struct hw_event){.time_ms = journal == NULL ? 0 : *journal->now_ms,
+                             .kind = kind,
+                             .partition = -1,
+                             .broker = HW_BROKER_ID_NONE,
+                             .peer = HW_BROKER_ID_NONE,
+                             .leader_epoch = HW_EPOCH_NONE,
+                             .offset = HW_OFFSET_NONE,
+                             .end_offset = HW_OFFSET_NONE,
+                             .high_watermark = HW_OFFSET_NONE,
+                             .producer_id = -1,
+                             .last_stable = HW_OFFSET_NONE,
+                             .is_unclean = -1};
+}
 
 /* Note it. `detail` is printf's. A NULL journal is allowed and notes nothing. */
 void hw_journal_add(struct hw_journal *journal, struct hw_event event, const char *detail, ...)

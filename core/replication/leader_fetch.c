@@ -201,6 +201,51 @@ static void response_fail(struct hw_fetch_response *response, enum hw_kafka_erro
     response->size_bytes = 0;
 }
 
+/* Does nothing follow from this fetch, nor from the same one again until the leader changes? */
+static bool fetch_is_idle(const struct hw_replica *replica, const struct hw_remote_replica *remote,
+                          const struct hw_fetch_response *response)
+{
+    return response->error == HW_KAFKA_NONE &&
+           response->diverging_epoch.end_offset == HW_OFFSET_NONE &&
+           remote->log_end == hw_log_end(replica->log) &&
+           remote->told_high_watermark == hw_log_high_watermark(replica->log) &&
+           remote->told_log_start == hw_log_start(replica->log) &&
+           hw_broker_list_contains(&replica->isr, remote->broker) &&
+           replica->isr_change == HW_ISR_COMMITTED && !replica->throttles_as_leader &&
+           replica->waiting_head == replica->waiting_count;
+}
+
+/* What the leader remembers of a fetch, for the next one. */
+static void fetch_remember(struct hw_replica *replica, const struct hw_fetch_request *request,
+                           enum hw_fetch_attempt attempt, const struct hw_fetch_response *response)
+{
+    struct hw_remote_replica *remote = hw_replica_find_remote(replica, request->replica_id);
+
+    if (remote == NULL) {
+        return;
+    }
+    if (attempt == HW_FETCH_RECEIVE) {
+        remote->heard_changes =
+            fetch_is_idle(replica, remote, response) ? replica->changes : UINT64_MAX;
+    } else {
+        remote->told_high_watermark = response->high_watermark;
+        remote->told_log_start = response->log_start;
+    }
+}
+
+bool hw_replica_hear_again(struct hw_replica *replica, hw_time_ms_t now_ms, hw_broker_id_t follower)
+{
+    struct hw_remote_replica *remote = hw_replica_find_remote(replica, follower);
+
+    if (remote == NULL || remote->heard_changes != replica->changes) {
+        return false;
+    }
+    replica->counters.fetch_requests++;
+    remote->last_fetch_ms = now_ms;
+    remote->last_caught_up_ms = now_ms;
+    return true;
+}
+
 enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
                                        const struct hw_settings *settings,
                                        const struct hw_fetch_request *request,
@@ -245,6 +290,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL) {
         hw_quota_record(&replica->quotas->leader, response->size_bytes, now_ms);
     }
+    fetch_remember(replica, request, attempt, response);
     return HW_OK;
 }
 

@@ -38,6 +38,10 @@ struct hw_remote_replica {
     hw_time_ms_t last_caught_up_ms;        /* HW_TIME_NEVER: not since the last reset. */
     hw_broker_epoch_t broker_epoch;        /* HW_BROKER_EPOCH_NONE: never fetched. */
     bool has_fetched_epoch;                /* broker_epoch comes from a fetch. */
+    hw_offset_t told_high_watermark;       /* What the last answer to it said. */
+    hw_offset_t told_log_start;
+    uint64_t heard_changes; /* Of the leader, when it last fetched and nothing followed from that
+                             * (hw_replica_hear_again()); UINT64_MAX: something did. */
 };
 
 /* The leader's ISR change in flight, if any (R4.6). */
@@ -58,12 +62,13 @@ enum hw_fetch_phase { HW_PHASE_TRUNCATING, HW_PHASE_FETCHING, HW_PHASE_FAILED };
 /* A follower's place in its leader's log (R2.19). */
 struct hw_fetch_state {
     enum hw_fetch_phase phase;
+    hw_time_ms_t delay_until_ms; /* HW_TIME_NEVER: not delayed. */
+    uint64_t asked_changes;      /* Of the replica, when `request` was built. */
     hw_offset_t fetch_offset;
     hw_epoch_t current_leader_epoch;
     hw_epoch_t last_fetched_epoch; /* HW_EPOCH_NONE: not known, or the variant does not send it. */
     hw_offset_t cut_offset;        /* Where this leader has made it cut last, in this epoch. */
     int64_t lag;                   /* -1: unknown. */
-    hw_time_ms_t delay_until_ms;   /* HW_TIME_NEVER: not delayed. */
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
     struct hw_fetch_request request;
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
@@ -87,11 +92,16 @@ struct hw_replica {
     bool throttles_as_leader; /* The topic's lists name this replica (R8.1). */
     bool throttles_as_follower;
 
+    uint64_t changes; /* Grows whenever anything that can be seen has moved. */
     enum hw_role role;
     hw_broker_id_t leader; /* As last told; HW_BROKER_ID_NONE: no leader. */
     hw_epoch_t leader_epoch;
     int32_t partition_epoch;
     bool is_dropped; /* It was told that its broker holds the partition no more (R7.8). */
+
+    /* As follower. */
+    struct hw_fetch_state fetch;
+    char failure[HW_REPLICA_FAILURE_SIZE]; /* Why it is in phase Failed; "" where it is not. */
 
     /* As leader. */
     hw_offset_t epoch_start; /* Log end when this epoch began. */
@@ -108,12 +118,7 @@ struct hw_replica {
     size_t waiting_capacity;
     hw_time_ms_t waiting_deadline_ms; /* No entry times out before it. */
 
-    /* As follower. */
-    struct hw_fetch_state fetch;
-    char failure[HW_REPLICA_FAILURE_SIZE]; /* Why it is in phase Failed; "" where it is not. */
-
     struct hw_counters counters;
-    uint64_t changes; /* Grows whenever anything that can be seen has moved. */
 };
 
 /*
@@ -332,6 +337,15 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error);
 
+/*
+ * The fetch that arrives from `follower` is the one before it again. Where nothing followed from that
+ * one, since a member of the ISR that knew all was at the log end, and nothing has happened to this
+ * leader since, it learns what there is to learn, and true is returned: it need not be handed the
+ * request, and has nothing to answer. Else nothing happens.
+ */
+bool hw_replica_hear_again(struct hw_replica *replica, hw_time_ms_t now_ms,
+                           hw_broker_id_t follower);
+
 /* End the response to a fetch: release its records, if they are its own. */
 void hw_fetch_response_release(struct hw_fetch_response *response);
 
@@ -368,6 +382,9 @@ enum { HW_FETCH_MAX_BYTES = 57671680 };
 /* Set the byte limits of a request by the settings: no more than a broker sends in one answer, and
  * not waiting for more than that (R2.17). */
 void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_settings *settings);
+
+/* Whether a session leaves a partition out that asks for `a` after it has asked for `b` (W2.5). */
+bool hw_fetch_requests_equal(const struct hw_fetch_request *a, const struct hw_fetch_request *b);
 
 /* The next request at the follower's place. Returns false if the replica does not fetch. */
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,

@@ -25,7 +25,10 @@ static struct hw_remote_replica remote_unknown(hw_broker_id_t broker)
                                       .last_fetch_leader_log_end = 0,
                                       .last_fetch_ms = HW_TIME_NEVER,
                                       .last_caught_up_ms = HW_TIME_NEVER,
-                                      .broker_epoch = HW_BROKER_EPOCH_NONE};
+                                      .broker_epoch = HW_BROKER_EPOCH_NONE,
+                                      .told_high_watermark = HW_OFFSET_NONE,
+                                      .told_log_start = HW_OFFSET_NONE,
+                                      .heard_changes = UINT64_MAX};
 }
 
 /* What a leader forgets of a follower when its epoch begins (R4.13). A re-elected leader keeps what

@@ -32,6 +32,28 @@ enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class cla
                               error);
 }
 
+enum hw_status hw_timed_fetcher_schedule(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                         enum hw_timed_class class, enum hw_timed_kind kind,
+                                         int64_t due_us, struct hw_error *error)
+{
+    fetcher->due_us = due_us;
+    return hw_timed_schedule(timed, class, kind, due_us, (int64_t)fetcher->place,
+                             ++fetcher->generation, error);
+}
+
+void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,
+                           const struct hw_replica *replica, hw_broker_id_t peer,
+                           const struct hw_timed_part *part, const char *what)
+{
+    struct hw_event event = hw_replica_event(replica, kind);
+
+    event.peer = peer;
+    event.offset = part->request.fetch_offset;
+    event.request = fetcher->request_id;
+    hw_journal_add_numbers(replica->journal, &event, what,
+                           (const int64_t[]){part->request.min_bytes, part->request.max_wait_ms});
+}
+
 enum hw_status hw_timed_have_disk(struct hw_timed *timed, hw_broker_id_t broker,
                                   struct hw_timed_disk **disk, struct hw_error *error)
 {

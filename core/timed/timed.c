@@ -70,7 +70,7 @@ static enum hw_status timed_look(struct hw_timed *timed, const struct hw_step *s
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
-        status = hw_timed_fetcher_look(timed, timed->fetchers[i], step, place, error);
+        status = hw_timed_fetch_look(timed, timed->fetchers[i], step, place, error);
     }
     return status == HW_OK ? hw_timed_propose(timed, place, error) : status;
 }
@@ -145,6 +145,35 @@ static void timed_drop_notices(struct hw_timed *timed)
     timed->notices.count = kept;
 }
 
+static bool timed_has_news(const struct hw_timed *timed)
+{
+    for (size_t i = 0; i < timed->partition_count; i++) {
+        if (timed->partitions[i]->has_news) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All partitions that have news are looked at again, and so are their replicas when they fetch. */
+static enum hw_status timed_look_at_news(struct hw_timed *timed, const struct hw_step *step,
+                                         struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
+        struct hw_partition *partition = timed->partitions[i];
+
+        for (int32_t r = 0; partition->has_news && r < partition->replica_count; r++) {
+            partition->replicas[r]->changes++; /* Or its settings have, or what its broker knows. */
+        }
+        if (partition->has_news) {
+            status = timed_look(timed, step, i, error);
+        }
+    }
+    return status;
+}
+
 enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *step,
                                 struct hw_partition *const *partitions, size_t count,
                                 struct hw_error *error)
@@ -154,6 +183,7 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
     if (step->now_ms * 1000 > timed->now_us) {
         timed->now_us = step->now_ms * 1000;
     }
+    timed_begin_touching(timed);
     if (!timed_are_same(timed, partitions, count)) {
         hw_timed_forget_partitions(timed);
         status = timed_take_partitions(timed, partitions, count, error);
@@ -161,29 +191,30 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
             timed_drop_notices(timed);
         }
     }
-    if (status == HW_OK) {
-        status = hw_timed_assign(timed, error);
+    if (status != HW_OK || !timed_has_news(timed)) {
+        return status;
     }
+    status = hw_timed_assign(timed, error);
     for (size_t i = 0; i < timed->fetcher_count && status == HW_OK; i++) {
         status = hw_timed_fetcher_resume(timed, timed->fetchers[i], step, error);
     }
     for (size_t i = 0; i < timed->sender_count && status == HW_OK; i++) {
         status = hw_timed_sender_resume(timed, timed->senders[i], step, error);
     }
-    for (size_t i = 0; i < count && status == HW_OK; i++) {
-        status = timed_look(timed, step, i, error);
+    if (status == HW_OK) {
+        status = timed_look_at_news(timed, step, error);
     }
     return status == HW_OK ? timed_after(timed, step, error) : status;
 }
 
 enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
-                             const struct hw_partition *appended, struct hw_error *error)
+                             struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
     timed_begin_touching(timed);
-    for (size_t i = 0; i < timed->partition_count && appended != NULL && status == HW_OK; i++) {
-        if (timed->partitions[i] == appended) {
+    for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
+        if (timed->partitions[i]->has_news) {
             status = hw_timed_touch(timed, i, error);
         }
     }

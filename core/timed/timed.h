@@ -8,7 +8,7 @@
  *       ^                                                                                      |
  *       +--- back-off, where nothing is ready or the request failed <--------------------------+
  *
- *     fetcher.c     that loop
+ *     fetcher.c     that loop;  fetch_wait.c: what becomes of its requests at the leader
  *     proposals.c   a leader's AlterPartition requests, one under way for each broker
  *     heartbeats.c  what the controller hears of a broker's life
  *     notices.c     what the controller tells brokers
@@ -111,8 +111,8 @@ void hw_timed_release(struct hw_timed *timed);
 void hw_timed_stop(struct hw_timed *timed);
 
 /*
- * Something may have happened that is no event of this queue: a verb, or time that passed. These
- * are the partitions now; it is step->now_ms. Messages of brokers and partitions that are gone are
+ * Something may have happened that is no event of this queue, a verb, or time that passed, to the
+ * partitions that have news. These are the partitions now; it is step->now_ms. Messages of brokers and partitions that are gone are
  * dropped, those that were held up by a cut link go on, requests that wait are looked at again, and
  * what was told or proposed is sent. Errors: HW_NO_MEMORY, HW_IO.
  */
@@ -120,10 +120,10 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
                                 struct hw_partition *const *partitions, size_t count,
                                 struct hw_error *error);
 
-/* Something was appended to this partition (NULL: to none) outside of the queue, at timed->now_us:
- * requests that wait for it are looked at again. Errors: as hw_timed_run_next(). */
+/* Something was appended outside of the queue, at timed->now_us, to partitions that have news:
+ * requests that wait for them are looked at again. Errors: as hw_timed_run_next(). */
 enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
-                             const struct hw_partition *appended, struct hw_error *error);
+                             struct hw_error *error);
 
 /* These brokers run now, and no others: those that begin to beat do so at once. Errors:
  * HW_NO_MEMORY. */

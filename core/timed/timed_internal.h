@@ -38,8 +38,11 @@ struct hw_timed_part {
     size_t place; /* Of the partition. */
     struct hw_fetch_request request;
     struct hw_fetch_response response;
-    bool has_response;
-    bool is_noted; /* In the journal: it has news. */
+    bool is_same; /* The request is the one before it, so that a session leaves it out. */
+    bool
+        is_quiet; /* It changes nothing, and unless the partition moves, the answer leaves it out. */
+    bool has_response; /* The answer names it. */
+    bool is_noted;     /* In the journal: it has news, or is the first. */
 };
 
 struct hw_timed_fetcher {
@@ -63,7 +66,10 @@ struct hw_timed_fetcher {
     struct hw_timed_part *parts;
     size_t part_count;
     size_t part_capacity;
-    bool has_some; /* When it was last looked at, there was data for it, and not enough. */
+    bool is_new_session;  /* The next request names all partitions (W2.5, W3.5). */
+    bool has_first;       /* Of some partition, fetch.is_first may be set. */
+    bool has_some;        /* When it was last looked at, there was data for it, and not enough. */
+    int64_t record_bytes; /* Of the answer. */
 };
 
 /* One partition of an AlterPartition request. */
@@ -105,6 +111,15 @@ enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class cla
                                  enum hw_timed_kind kind, int64_t due_us, int64_t what,
                                  int64_t generation, struct hw_error *error);
 
+/* What comes next to the fetcher comes at `due_us`; whatever was to come does not any more. */
+enum hw_status hw_timed_fetcher_schedule(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                         enum hw_timed_class class, enum hw_timed_kind kind,
+                                         int64_t due_us, struct hw_error *error);
+/* Note what became of a part of the message: at `replica`, which `peer` sent it to. */
+void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,
+                           const struct hw_replica *replica, hw_broker_id_t peer,
+                           const struct hw_timed_part *part, const char *what);
+
 /* fetcher.c */
 enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error);
 void hw_timed_forget_partitions(struct hw_timed *timed);
@@ -113,11 +128,19 @@ enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_f
 enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                       const struct hw_step *step, enum hw_timed_kind kind,
                                       struct hw_error *error);
-/* A partition has moved: does that end the wait of this fetcher's request? */
-enum hw_status hw_timed_fetcher_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
-                                     const struct hw_step *step, size_t place,
-                                     struct hw_error *error);
 void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
+
+/* fetch_wait.c. The request arrives at its leader; it has waited long enough; a partition has moved,
+ * which may end its wait; its leader may have died. */
+enum hw_status hw_timed_fetch_arrive(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, struct hw_error *error);
+enum hw_status hw_timed_fetch_expire(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     const struct hw_step *step, struct hw_error *error);
+enum hw_status hw_timed_fetch_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   const struct hw_step *step, size_t place,
+                                   struct hw_error *error);
+enum hw_status hw_timed_fetch_resume(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     struct hw_error *error);
 
 /* proposals.c */
 enum hw_status hw_timed_propose(struct hw_timed *timed, size_t place, struct hw_error *error);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What fetchers say of partitions without news, and that nothing is missed for it. */
+#include "tests/support_timed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Bytes that have left broker `from` for broker `to`. */
+static int64_t bytes_on_the_way(struct test_cluster *t, hw_broker_id_t from, hw_broker_id_t to)
+{
+    struct hw_wire *wire;
+
+    assert_int_equal(hw_wires_have(&t->cluster->timed.wires, from, to, &wire, &t->error), HW_OK);
+    return wire->bytes;
+}
+
+/* The sizes of Kafka's messages. Semantics: W2.5 */
+static void requests_and_answers_name_partitions_with_news_only(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_broker_list assignment[9];
+    struct hw_topic_spec topic = {.name = "others", .partitions = 9, .assignment = assignment};
+    struct hw_uuid id;
+    int64_t asked;
+    int64_t answered;
+
+    for (size_t i = 0; i < 9; i++) {
+        assignment[i] = (struct hw_broker_list){.count = 3, .ids = {1, 2, 3}};
+    }
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &topic, &id, &t->error), HW_OK);
+    timed_begin(t, 10000, 10000);
+    tick_to(t, 2050);
+    asked = bytes_on_the_way(t, 2, 1);
+    answered = bytes_on_the_way(t, 1, 2);
+    /* At 2080 four polls are over: one answer of nothing, one request for the same. */
+    tick_to(t, 2100);
+    assert_int_equal(bytes_on_the_way(t, 2, 1) - asked, 73);
+    assert_int_equal(bytes_on_the_way(t, 1, 2) - answered, 21);
+    /* A record: an answer about one partition, and a request from where that ends. */
+    produce(t, "x");
+    expect_done(t);
+    tick_to(t, 2200);
+    assert_int_equal(bytes_on_the_way(t, 2, 1) - asked, 73 + 91 + 33);
+    assert_int_equal(bytes_on_the_way(t, 1, 2) - answered, 21 + 39 + 37 + HW_BATCH_HEADER_SIZE + 8);
+    /* Then an answer that tells the high watermark, and a request that has nothing new. */
+    tick_to(t, 2700);
+    assert_int_equal(bytes_on_the_way(t, 2, 1) - asked, 73 + 91 + 33 + 73);
+    assert_int_equal(bytes_on_the_way(t, 1, 2) - answered,
+                     21 + 39 + 37 + HW_BATCH_HEADER_SIZE + 8 + 39 + 37);
+    expect_high_watermark(t, 2, 1);
+}
+
+/* A connection that broke begins a session anew. Semantics: W3.5 */
+static void a_request_that_failed_is_followed_by_one_about_everything(void **state)
+{
+    struct test_cluster *t = *state;
+    int64_t asked;
+
+    configure(t, "request.timeout.ms", "1000");
+    timed_begin(t, 10000, 10000);
+    tick_to(t, 2050);
+    cut(t, 1, 2);
+    tick_to(t, 3500);
+    heal(t, 1, 2);
+    asked = bytes_on_the_way(t, 2, 1);
+    tick_to(t, 4900);
+    /* The first one names orders-0, those after it do not. */
+    assert_int_equal((bytes_on_the_way(t, 2, 1) - asked) % 73, (91 + 33) % 73);
+    assert_true(bytes_on_the_way(t, 2, 1) - asked > 91 + 33);
+}
+
+/* The times of a follower whose requests are always the same move with each of them. Semantics: W4.6 */
+static void an_idle_follower_stays_caught_up(void **state)
+{
+    struct test_cluster *t = *state;
+    const struct hw_remote_replica *remote;
+
+    timed_begin(t, 10000, 10000);
+    tick_to(t, 100000);
+    remote = hw_replica_find_remote(test_replica(t, 1, __FILE__, __LINE__), 2);
+    assert_true(remote->last_fetch_ms > 99400);
+    assert_int_equal(remote->last_caught_up_ms, remote->last_fetch_ms);
+    tick_to(t, 200000);
+    assert_true(remote->last_caught_up_ms > 199400);
+    expect_isr(t, "[1,2,3]");
+}
+
+/* What users do between ticks is seen by requests that would have been the same again. */
+static void a_change_of_the_settings_is_in_the_next_request(void **state)
+{
+    struct test_cluster *t = *state;
+    const struct hw_replica *follower;
+
+    timed_begin(t, 10000, 10000);
+    tick_to(t, 5000);
+    follower = test_replica(t, 2, __FILE__, __LINE__);
+    assert_int_equal(follower->fetch.request.max_wait_ms, 500);
+    configure(t, "replica.fetch.wait.max.ms", "100");
+    tick_to(t, 5600);
+    assert_int_equal(follower->fetch.request.max_wait_ms, 100);
+    /* Retention and delete_records() too: the log's start comes with the next answer. */
+    produce(t, "x");
+    expect_done(t);
+    tick_to(t, 6000);
+    delete_before(t, 1);
+    expect_done(t);
+    tick_to(t, 6200);
+    expect_log_start(t, 2, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+        STORY(requests_and_answers_name_partitions_with_news_only),
+        STORY(a_request_that_failed_is_followed_by_one_about_everything),
+        STORY(an_idle_follower_stays_caught_up),
+        STORY(a_change_of_the_settings_is_in_the_next_request),
+#undef STORY
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
