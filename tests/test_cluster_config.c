@@ -43,6 +43,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"leader.replication.throttled.rate", "9223372036854775807"},
         {"leader.replication.throttled.replicas", ""},
         {"log.flush.start.offset.checkpoint.interval.ms", "60000"},
+        {"log.retention.check.interval.ms", "300000"},
         {"max.message.bytes", "1048588"},
         {"message.timestamp.after.max.ms", "9223372036854775807"},
         {"message.timestamp.before.max.ms", "9223372036854775807"},
@@ -276,8 +277,7 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
         /* Brokers and the controller. */
         "num.replica.fetchers", "replica.socket.timeout.ms",
-        "log.flush.offset.checkpoint.interval.ms", "log.retention.check.interval.ms",
-        "fetch.max.bytes", "max.incremental.fetch.session.cache.slots",
+        "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes", "max.incremental.fetch.session.cache.slots",
         "auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds",
         "leader.imbalance.per.broker.percentage", "unclean.leader.election.interval.ms",
         "controlled.shutdown.enable", "controlled.shutdown.max.retries",

@@ -70,12 +70,56 @@ static void a_record_arrives_where_it_was_sent(void **state)
     expect_log_end(t, 2, 1);
 }
 
+/* Semantics: W1.4 */
+static void retention_runs_by_itself(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_load_options options = timed_load_options(0, 100, 900000, 1000);
+    int64_t size_bytes[2];
+
+    t->records_may_be_lost = true; /* Those that retention deletes. */
+    configure(t, "segment.bytes", "20000");
+    configure(t, "retention.bytes", "100000");
+    timed_begin(t, 1000, 1000);
+    options.acks = 1;
+    (void)start_load(t, &options);
+    tick_to(t, 299900);
+    expect_log_start(t, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        tick_to(t, 300000 * (i + 1));
+        size_bytes[i] = hw_log_size_bytes(test_replica(t, 3, __FILE__, __LINE__)->log);
+        assert_true(size_bytes[i] < 100000 + 20000);
+    }
+    assert_true(size_bytes[1] > 80000);
+}
+
+/* By hand, unless the clock is one that goes on by itself. */
+static void retention_does_not_run_where_nothing_does(void **state)
+{
+    struct test_cluster *t = *state;
+
+    t->records_may_be_lost = true;
+    configure(t, "segment.bytes", "200");
+    configure(t, "retention.bytes", "0");
+    for (int i = 0; i < 10; i++) {
+        produce(t, "0123456789012345678901234567890123456789");
+    }
+    replicate(t);
+    tick(t, 700000);
+    expect_done(t);
+    expect_log_start(t, 1, 0);
+    retention(t);
+    assert_true(hw_log_start(test_replica(t, 1, __FILE__, __LINE__)->log) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
         STORY(a_record_travels_to_the_leader_of_its_partition),
         STORY(a_record_arrives_where_it_was_sent),
+        STORY(retention_runs_by_itself),
+        STORY(retention_does_not_run_where_nothing_does),
 #undef STORY
     };
 

@@ -17,6 +17,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     hw_time_ms_t session_check = cluster->next_session_check_ms;
     hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
     hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
+    hw_time_ms_t retention = cluster->next_retention_ms;
 
     hw_cluster_resolve(cluster);
     hw_cluster_resolve_timed(cluster);
@@ -29,6 +30,7 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     admin_keep_earlier(&cluster->next_session_check_ms, session_check);
     admin_keep_earlier(&cluster->next_checkpoint_ms, checkpoint);
     admin_keep_earlier(&cluster->next_log_start_checkpoint_ms, log_starts);
+    admin_keep_earlier(&cluster->next_retention_ms, retention);
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
     }

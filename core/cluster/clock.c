@@ -6,6 +6,8 @@
  *     high watermark          every replica.high.watermark.checkpoint.interval.ms (R3.2)
  *       checkpoints
  *     log start checkpoints   every log.flush.start.offset.checkpoint.interval.ms (R7.17)
+ *     retention               every log.retention.check.interval.ms, with replication=timed or
+ *                             clock=wall (W1.4); else retention() applies it
  *     waiting produces        at their deadline (R1.38)
  *     waiting fetches         when replica.fetch.wait.max.ms have passed (core/replication/
  *                             fetch_round.h)
@@ -55,6 +57,17 @@ static int64_t clock_log_start_period(const struct hw_cluster *cluster)
     return clock_period(cluster, "log.flush.start.offset.checkpoint.interval.ms", 1);
 }
 
+static int64_t clock_retention_period(const struct hw_cluster *cluster)
+{
+    return clock_period(cluster, "log.retention.check.interval.ms", 1);
+}
+
+static hw_time_ms_t clock_next_retention(const struct hw_cluster *cluster)
+{
+    return cluster->is_timed || cluster->settings.has_wall_clock ? cluster->next_retention_ms
+                                                                 : INT64_MAX;
+}
+
 /* The machine's time; the cluster's where that is later, or there is none. */
 static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
 {
@@ -71,6 +84,7 @@ void hw_cluster_schedule(struct hw_cluster *cluster)
     cluster->next_session_check_ms = cluster->now_ms + clock_session_period(cluster);
     cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
     cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
+    cluster->next_retention_ms = cluster->now_ms + clock_retention_period(cluster);
 }
 
 /* The first of next, next + period, next + 2 period ... that is at or after `time`. */
@@ -236,14 +250,24 @@ static enum hw_status clock_end_session(struct hw_cluster *cluster, struct hw_er
     return HW_OK;
 }
 
+static enum hw_status clock_retain(struct hw_cluster *cluster, struct hw_error *error)
+{
+    int64_t segments;
+
+    cluster->next_retention_ms = cluster->now_ms + clock_retention_period(cluster);
+    return hw_cluster_retention(cluster, &segments, error);
+}
+
 /* ----------------------------------------------------------------------------------------- tick */
 
 /* What falls due besides checkpoints. */
 static hw_time_ms_t clock_next_event(const struct hw_cluster *cluster)
 {
-    return earlier(
-        earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster)),
-        earlier(clock_next_deadline(cluster), clock_next_session_end(cluster)));
+    hw_time_ms_t next =
+        earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster));
+
+    next = earlier(next, clock_next_deadline(cluster));
+    return earlier(earlier(next, clock_next_session_end(cluster)), clock_next_retention(cluster));
 }
 
 static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
@@ -284,6 +308,9 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     }
     if (status == HW_OK && hw_cluster_next_transaction_event(cluster) <= cluster->now_ms) {
         status = hw_cluster_run_transaction_clock(cluster, error);
+    }
+    if (status == HW_OK && clock_next_retention(cluster) <= cluster->now_ms) {
+        status = clock_retain(cluster, error);
     }
     return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }

@@ -130,6 +130,7 @@ struct hw_cluster {
     hw_time_ms_t next_session_check_ms;
     hw_time_ms_t next_checkpoint_ms;
     hw_time_ms_t next_log_start_checkpoint_ms;
+    hw_time_ms_t next_retention_ms; /* With replication=timed or clock=wall. */
     const struct hw_variant *variant;
     struct hw_config_values configs;
     struct hw_cluster_settings settings;
