@@ -301,6 +301,7 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
             if (ack != NULL) {
                 event.offset = ack->base_offset;
                 event.end_offset = ack->last_offset + 1;
+                partition->replicas[i]->counters.produce_wait_ms += cluster->now_ms - ack->time_ms;
             }
             is_any_acknowledged |= answer == HW_KAFKA_NONE;
             if (answer == HW_KAFKA_NONE) {

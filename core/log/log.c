@@ -48,6 +48,11 @@ hw_offset_t hw_log_end(const struct hw_log *log)
     return hw_segment_next_offset(hw_log_active(log));
 }
 
+int64_t hw_log_flush_count(const struct hw_log *log)
+{
+    return log->flush_count;
+}
+
 hw_offset_t hw_log_high_watermark(const struct hw_log *log)
 {
     return log->high_watermark;
@@ -314,6 +319,7 @@ enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error)
 
     for (size_t i = hw_log_floor_segment(log, log->recovery_point);
          status == HW_OK && i < log->count; i++) {
+        log->flush_count += hw_segment_is_synced(log->segments[i]) ? 0 : 1;
         status = hw_segment_sync(log->segments[i], error);
     }
     if (status == HW_OK) {

@@ -181,6 +181,7 @@ hw_offset_t hw_log_synced_end(const struct hw_log *log);
 const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log);
 const char *hw_log_directory(const struct hw_log *log);
 int64_t hw_log_size_bytes(const struct hw_log *log);
+int64_t hw_log_flush_count(const struct hw_log *log); /* Segments synced since it was opened. */
 
 /* Base offset of the first segment: what log-start-offset-checkpoint leaves out. */
 hw_offset_t hw_log_first_segment_base(const struct hw_log *log);

@@ -118,6 +118,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     log->producers_end = hw_log_end(log);
     if (plan->sync) {
+        log->flush_count++;
         log->recovery_point = hw_log_end(log);
     }
     return HW_OK;

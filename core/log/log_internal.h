@@ -22,6 +22,7 @@ struct hw_log {
     hw_offset_t start;
     hw_offset_t high_watermark;
     hw_offset_t recovery_point; /* Everything below it is durable. */
+    int64_t flush_count;        /* Segments synced since it was opened. */
     hw_offset_t synced_end;     /* So it was when the log was opened, whatever that says. */
     struct hw_epoch_cache epochs;
     struct hw_buffer

@@ -212,6 +212,9 @@ enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_
 /* Whether an index file is still missing, so that writing the indexes makes a new name. */
 bool hw_segment_lacks_index_file(const struct hw_segment *segment);
 
+/* Whether a power loss takes nothing of the .log, and gives back nothing that was cut off. */
+bool hw_segment_is_synced(const struct hw_segment *segment);
+
 /* Make the .log durable, if it is not. Errors: HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error);
 

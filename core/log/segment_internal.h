@@ -46,9 +46,6 @@ void hw_segment_clear_marks(struct hw_segment *segment);
 
 enum { HW_SEGMENT_SIZE_BYTES_MAX = INT32_MAX }; /* Positions in indexes are int32. */
 
-/* Whether a power loss takes nothing of the .log, and gives back nothing that was cut off. */
-bool hw_segment_is_synced(const struct hw_segment *segment);
-
 /* "<directory>/<20 digits><suffix>" */
 enum hw_status hw_segment_path(const struct hw_segment *segment, const char *suffix,
                                char path[HW_PATH_MAX], struct hw_error *error);

@@ -9,110 +9,125 @@
 
 /* ------------------------------------------------------------------------ what one replica tells */
 
+/* A transaction is late so long after the longest time-out that it can have (M7). */
+enum { METRIC_LATE_MS = 300000 };
+
+struct metric_place {
+    const struct hw_partition *partition;
+    const struct hw_replica *replica;
+    hw_time_ms_t now_ms;
+    int64_t late_ms; /* A transaction that was open for longer is late (M7). */
+};
+
 /* A value that a replica has by itself, as its broker sees it now. */
-typedef int64_t metric_value(const struct hw_partition *partition,
-                             const struct hw_replica *replica);
+typedef int64_t metric_value(const struct metric_place *at);
 
-static bool metric_leads(const struct hw_replica *replica)
+static bool metric_leads(const struct metric_place *at)
 {
-    return replica->role == HW_ROLE_LEADER;
+    return at->replica->role == HW_ROLE_LEADER;
 }
 
-static int64_t metric_leader_count(const struct hw_partition *partition,
-                                   const struct hw_replica *replica)
+static int64_t metric_leader_count(const struct metric_place *at)
 {
-    (void)partition;
-    return metric_leads(replica) ? 1 : 0;
+    return metric_leads(at) ? 1 : 0;
 }
 
-static int64_t metric_partition_count(const struct hw_partition *partition,
-                                      const struct hw_replica *replica)
+static int64_t metric_partition_count(const struct metric_place *at)
 {
-    (void)partition;
-    (void)replica;
+    (void)at;
     return 1;
 }
 
 /* Replicas that are being added do not count (M1). */
-static int64_t metric_replicas(const struct hw_partition *partition,
-                               const struct hw_replica *replica)
+static int64_t metric_replicas(const struct metric_place *at)
 {
-    return metric_leads(replica) ? partition->record.replicas.count - partition->record.adding.count
-                                 : 0;
+    const struct hw_partition_record *record = &at->partition->record;
+
+    return metric_leads(at) ? record->replicas.count - record->adding.count : 0;
 }
 
-static int64_t metric_in_sync(const struct hw_partition *partition,
-                              const struct hw_replica *replica)
+static int64_t metric_in_sync(const struct metric_place *at)
 {
-    (void)partition;
-    return metric_leads(replica) ? replica->isr.count : 0;
+    return metric_leads(at) ? at->replica->isr.count : 0;
 }
 
-static int64_t metric_under_replicated(const struct hw_partition *partition,
-                                       const struct hw_replica *replica)
+static int64_t metric_under_replicated(const struct metric_place *at)
 {
-    return metric_replicas(partition, replica) > metric_in_sync(partition, replica) ? 1 : 0;
+    return metric_replicas(at) > metric_in_sync(at) ? 1 : 0;
 }
 
-static int64_t metric_under_min_isr(const struct hw_partition *partition,
-                                    const struct hw_replica *replica)
+/* How many members the ISR has above min.insync.replicas. */
+static int64_t metric_isr_spare(const struct metric_place *at)
 {
-    return metric_leads(replica) &&
-                   replica->isr.count < hw_replica_effective_min_isr(replica, partition->settings)
-               ? 1
-               : 0;
+    return at->replica->isr.count -
+           hw_replica_effective_min_isr(at->replica, at->partition->settings);
 }
 
-static int64_t metric_at_min_isr(const struct hw_partition *partition,
-                                 const struct hw_replica *replica)
+static int64_t metric_under_min_isr(const struct metric_place *at)
 {
-    return metric_leads(replica) &&
-                   replica->isr.count == hw_replica_effective_min_isr(replica, partition->settings)
-               ? 1
-               : 0;
+    return metric_leads(at) && metric_isr_spare(at) < 0 ? 1 : 0;
 }
 
-static int64_t metric_reassigning(const struct hw_partition *partition,
-                                  const struct hw_replica *replica)
+static int64_t metric_at_min_isr(const struct metric_place *at)
 {
-    return metric_leads(replica) &&
-                   partition->record.adding.count + partition->record.removing.count > 0
-               ? 1
-               : 0;
+    return metric_leads(at) && metric_isr_spare(at) == 0 ? 1 : 0;
 }
 
-static int64_t metric_offline(const struct hw_partition *partition,
-                              const struct hw_replica *replica)
+static int64_t metric_reassigning(const struct metric_place *at)
 {
-    (void)partition;
-    return replica->fetch.phase == HW_PHASE_FAILED ? 1 : 0;
+    const struct hw_partition_record *record = &at->partition->record;
+
+    return metric_leads(at) && record->adding.count + record->removing.count > 0 ? 1 : 0;
 }
 
-static int64_t metric_lag(const struct hw_partition *partition, const struct hw_replica *replica)
+static int64_t metric_failed(const struct metric_place *at)
 {
-    (void)partition;
-    return metric_leads(replica) || replica->fetch.lag < 0 ? 0 : replica->fetch.lag;
+    return at->replica->fetch.phase == HW_PHASE_FAILED ? 1 : 0;
 }
 
-static int64_t metric_stable_lag(const struct hw_partition *partition,
-                                 const struct hw_replica *replica)
+static int64_t metric_lag(const struct metric_place *at)
 {
-    (void)partition;
-    return hw_log_high_watermark(replica->log) - hw_log_last_stable(replica->log);
+    return metric_leads(at) || at->replica->fetch.lag < 0 ? 0 : at->replica->fetch.lag;
 }
 
-static int64_t metric_producers(const struct hw_partition *partition,
-                                const struct hw_replica *replica)
+static int64_t metric_stable_lag(const struct metric_place *at)
 {
-    (void)partition;
-    return (int64_t)hw_log_producers(replica->log)->count;
+    return hw_log_high_watermark(at->replica->log) - hw_log_last_stable(at->replica->log);
 }
 
-static int64_t metric_waiting(const struct hw_partition *partition,
-                              const struct hw_replica *replica)
+static int64_t metric_producers(const struct metric_place *at)
 {
-    (void)partition;
-    return (int64_t)(replica->waiting_count - replica->waiting_head);
+    return (int64_t)hw_log_producers(at->replica->log)->count;
+}
+
+static int64_t metric_late_transactions(const struct metric_place *at)
+{
+    const struct hw_producer_state *state = hw_log_producers(at->replica->log);
+
+    for (size_t i = 0; i < state->count && metric_leads(at); i++) {
+        const struct hw_producer *producer = &state->producers[i];
+
+        if (producer->transaction_start != HW_OFFSET_NONE &&
+            at->now_ms - producer->last_timestamp > at->late_ms) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int64_t metric_waiting(const struct metric_place *at)
+{
+    return (int64_t)(at->replica->waiting_count - at->replica->waiting_head);
+}
+
+static int64_t metric_produce_answers(const struct metric_place *at)
+{
+    return at->replica->counters.produce_requests - metric_waiting(at);
+}
+
+static int64_t metric_flushes(const struct metric_place *at)
+{
+    return hw_log_flush_count(at->replica->log);
 }
 
 /* ------------------------------------------------------------------------------------- the list */
@@ -130,16 +145,28 @@ struct metric {
 #define METRIC_TOPIC(NAME)     "kafka.server:type=BrokerTopicMetrics,name=" NAME
 #define METRIC_REPLICA(NAME)   "kafka.server:type=ReplicaManager,name=" NAME
 #define METRIC_PARTITION(NAME) "kafka.cluster:type=Partition,name=" NAME
+#define METRIC_REQUEST(NAME)   "kafka.network:type=RequestMetrics,name=" NAME
+#define METRIC_PURGATORY(NAME, OPERATION)                                                          \
+    "kafka.server:type=DelayedOperationPurgatory,name=" NAME ",delayedOperation=" OPERATION
+#define METRIC_FETCHER(NAME) "kafka.server:type=FetcherStats,name=" NAME
 
 static const struct metric metrics[] = {
     {METRIC_TOPIC("MessagesInPerSec"), "messages", "records that clients have appended",
      METRIC_COUNTER(messages_in)},
     {METRIC_TOPIC("BytesInPerSec"), "bytes", "bytes of what clients have appended, as it was sent",
      METRIC_COUNTER(bytes_in)},
+    {METRIC_TOPIC("BytesRejectedPerSec"), "bytes", "bytes of batches that were too large",
+     METRIC_COUNTER(bytes_rejected)},
     {METRIC_TOPIC("ReplicationBytesInPerSec"), "bytes", "bytes that came from leaders",
      METRIC_COUNTER(replication_bytes_in)},
     {METRIC_TOPIC("ReplicationBytesOutPerSec"), "bytes", "bytes that went to followers",
      METRIC_COUNTER(replication_bytes_out)},
+    {METRIC_TOPIC("ReassignmentBytesInPerSec"), "bytes",
+     "of ReplicationBytesInPerSec, what came to replicas that are being added",
+     METRIC_COUNTER(reassignment_bytes_in)},
+    {METRIC_TOPIC("ReassignmentBytesOutPerSec"), "bytes",
+     "of ReplicationBytesOutPerSec, what went to replicas that are being added",
+     METRIC_COUNTER(reassignment_bytes_out)},
     {METRIC_TOPIC("TotalProduceRequestsPerSec"), "requests", "produce requests, refused ones too",
      METRIC_COUNTER(produce_requests)},
     {METRIC_TOPIC("FailedProduceRequestsPerSec"), "requests",
@@ -173,9 +200,15 @@ static const struct metric metrics[] = {
     {METRIC_REPLICA("ReassigningPartitions"), "partitions", "partitions led here that are moved",
      .value = metric_reassigning},
     {METRIC_REPLICA("OfflineReplicaCount"), "replicas", "copies here that have failed",
-     .value = metric_offline},
+     .value = metric_failed},
+    {"kafka.server:type=ReplicaFetcherManager,name=FailedPartitionsCount,clientId=Replica",
+     "partitions", "partitions that their fetcher has given up", .value = metric_failed},
     {METRIC_REPLICA("ProducerIdCount"), "producers", "producers that copies here know",
      .value = metric_producers},
+    {METRIC_REPLICA("PartitionsWithLateTransactionsCount"), "partitions",
+     "partitions led here with a transaction that has been silent for five minutes longer than"
+     " transaction.max.timeout.ms",
+     .value = metric_late_transactions},
     {METRIC_PARTITION("InSyncReplicasCount"), "replicas", "how large the ISR is, at the leader",
      .value = metric_in_sync},
     {METRIC_PARTITION("ReplicasCount"), "replicas", "how many replicas there are, at the leader",
@@ -186,19 +219,34 @@ static const struct metric metrics[] = {
      "how far a follower is behind the high watermark of its last answer", .value = metric_lag},
     {"kafka.server:type=ReplicaFetcherManager,name=MaxLag,clientId=Replica", "messages",
      "the largest of these", .value = metric_lag, .is_largest = true},
-    {"kafka.server:type=DelayedOperationPurgatory,name=PurgatorySize,delayedOperation=Produce",
-     "requests", "produce requests with acks=all that wait", .value = metric_waiting},
+    {METRIC_FETCHER("RequestsPerSec"), "requests", "fetch requests that are over, failed ones too",
+     METRIC_COUNTER(fetcher_requests)},
+    {METRIC_FETCHER("BytesPerSec"), "bytes", "bytes that they brought",
+     METRIC_COUNTER(replication_bytes_in)},
+    {METRIC_REQUEST("RequestsPerSec,request=Produce"), "requests",
+     "produce requests that were answered, or need no answer", .value = metric_produce_answers},
+    {METRIC_REQUEST("RequestsPerSec,request=FetchFollower"), "requests",
+     "fetch requests of followers that were answered", METRIC_COUNTER(fetch_answers)},
+    {METRIC_REQUEST("RemoteTimeMs,request=Produce"), "ms",
+     "how long these have waited for their commit, summed up", METRIC_COUNTER(produce_wait_ms)},
+    {METRIC_REQUEST("RemoteTimeMs,request=FetchFollower"), "ms",
+     "how long these have waited for data, summed up", METRIC_COUNTER(fetch_wait_ms)},
+    {METRIC_PURGATORY("NumDelayedOperations", "Produce"), "requests",
+     "produce requests with acks=all that wait", .value = metric_waiting},
+    {METRIC_PURGATORY("PurgatorySize", "Produce"), "entries",
+     "the same: each waits for one partition", .value = metric_waiting},
+    {"kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs", "flushes",
+     "segments of which all was made durable", .value = metric_flushes},
 };
 
-static int64_t metric_of(const struct metric *metric, const struct hw_partition *partition,
-                         const struct hw_replica *replica)
+static int64_t metric_of(const struct metric *metric, const struct metric_place *at)
 {
     int64_t value;
 
     if (metric->value != NULL) {
-        return metric->value(partition, replica);
+        return metric->value(at);
     }
-    memcpy(&value, (const char *)&replica->counters + metric->counter, sizeof value);
+    memcpy(&value, (const char *)&at->replica->counters + metric->counter, sizeof value);
     return value;
 }
 
@@ -248,6 +296,8 @@ static void metrics_of_replicas(const struct metrics_walk *walk, const struct me
     const struct hw_cluster *cluster = walk->cluster;
     int64_t brokers[HW_BROKERS_MAX] = {0}; /* In the order of the cluster's. */
     int64_t whole = 0;
+    int64_t late_ms =
+        METRIC_LATE_MS + hw_config_int64(&cluster->configs, NULL, "transaction.max.timeout.ms");
 
     for (size_t t = 0; t < cluster->topic_count; t++) {
         const struct hw_topic *topic = cluster->topics[t];
@@ -258,7 +308,11 @@ static void metrics_of_replicas(const struct metrics_walk *walk, const struct me
 
             for (int32_t r = 0; r < partition->replica_count; r++) {
                 const struct hw_replica *replica = partition->replicas[r];
-                int64_t value = metric_of(metric, partition, replica);
+                struct metric_place at = {.partition = partition,
+                                          .replica = replica,
+                                          .now_ms = cluster->now_ms,
+                                          .late_ms = late_ms};
+                int64_t value = metric_of(metric, &at);
 
                 metrics_add(metric, &sum, value);
                 metrics_add(metric, &brokers[metrics_broker_index(cluster, replica->broker)],
@@ -293,6 +347,15 @@ static void metrics_of_brokers(const struct metrics_walk *walk)
         {"kafka.server:type=FollowerReplication,name=byte-rate", "bytes/s",
          "throttled replication that it takes", .value = NULL}};
 
+    static const struct metric fetches[2] = {
+        {METRIC_PURGATORY("NumDelayedOperations", "Fetch"), "requests",
+         "fetch requests that wait here, with replication=timed", .value = NULL},
+        {METRIC_PURGATORY("PurgatorySize", "Fetch"), "entries", "partitions that these wait for",
+         .value = NULL}};
+    static const struct metric silence = {
+        "kafka.controller:type=KafkaController,name=TimeSinceLastHeartbeatReceivedMs", "ms",
+        "since the controller has heard of the broker, with replication=timed", .value = NULL};
+
     for (size_t b = 0; b < walk->cluster->broker_count; b++) {
         const struct hw_broker *broker = walk->cluster->brokers[b];
 
@@ -300,6 +363,17 @@ static void metrics_of_brokers(const struct metrics_walk *walk)
                     broker->state != HW_BROKER_RUNNING ? 7
                     : broker->is_unregistered          ? 1
                                                        : 3);
+        if (broker->state == HW_BROKER_RUNNING) {
+            int64_t waiting[2];
+
+            hw_timed_waiting(&walk->cluster->timed, broker->id, &waiting[0], &waiting[1]);
+            metrics_say(walk, &fetches[0], "broker", broker->id, NULL, -1, waiting[0]);
+            metrics_say(walk, &fetches[1], "broker", broker->id, NULL, -1, waiting[1]);
+        }
+        if (walk->cluster->is_timed && broker->contact_ms != HW_TIME_NEVER) {
+            metrics_say(walk, &silence, "broker", broker->id, NULL, -1,
+                        walk->cluster->now_ms - broker->contact_ms);
+        }
         for (int i = 0; i < 2 && broker->state == HW_BROKER_RUNNING; i++) {
             /* Asking opens a sample: of a copy. */
             struct hw_quota quota = i == 0 ? broker->quotas.leader : broker->quotas.follower;

@@ -12,17 +12,24 @@ struct hw_counters {
     /* As leader. */
     int64_t messages_in; /* M9: of batches that it appended or knew already. */
     int64_t bytes_in;
+    int64_t bytes_rejected;   /* M18 */
     int64_t produce_requests; /* M15 */
     int64_t produce_failures; /* M16 */
     int64_t produce_expired;  /* M29 */
     int64_t fetch_requests;   /* M15: a request that waits is one. */
     int64_t fetch_expired;    /* M29 */
+    int64_t fetch_answers;    /* M24: of whole requests, counted with their first partition. */
+    int64_t fetch_wait_ms;    /* M25: of these, from their arrival on. */
+    int64_t produce_wait_ms;  /* M25: of those with acks=all that were answered. */
     int64_t replication_bytes_out;
-    int64_t isr_shrinks; /* M5: its own proposals, when they are answered. */
+    int64_t reassignment_bytes_out; /* M14: of these, to replicas that are being added. */
+    int64_t isr_shrinks;            /* M5: its own proposals, when they are answered. */
     int64_t isr_expands;
     int64_t isr_failures; /* M6 */
     /* As follower. */
     int64_t replication_bytes_in;
+    int64_t reassignment_bytes_in; /* M14 */
+    int64_t fetcher_requests;      /* M23: as fetch_answers, failed ones too. */
 };
 
 #endif /* HW_REPLICATION_COUNTERS_H */

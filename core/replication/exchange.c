@@ -236,10 +236,12 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     if (attempt != HW_FETCH_ANSWER) {
         hw_exchange_note_request(follower, request);
     }
+    follower->counters.fetcher_requests += attempt == HW_FETCH_RECEIVE ? 0 : 1;
     if (leader == NULL) {
         hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
         return HW_OK;
     }
+    leader->counters.fetch_answers += attempt == HW_FETCH_RECEIVE ? 0 : 1;
     status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, request, attempt,
                                      &response, error);
     if (status == HW_OK && attempt == HW_FETCH_RECEIVE) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
+#include "core/base/broker_list.h"
 #include "core/base/uuid.h"
 #include "core/replication/replica.h"
 
@@ -163,6 +164,9 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
         }
     }
     replica->counters.replication_bytes_in += (int64_t)response->records.size;
+    if (hw_broker_list_contains(&replica->adding, replica->broker)) {
+        replica->counters.reassignment_bytes_in += (int64_t)response->records.size;
+    }
     follower_take_high_watermark(replica, response->high_watermark);
     status = hw_log_maybe_increment_log_start(replica->log, response->log_start, &log_start_changed,
                                               error);

@@ -87,6 +87,9 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
         replica->counters.messages_in += info->last_offset - info->first_offset + 1;
         replica->counters.bytes_in += (int64_t)request->size_bytes;
     }
+    if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_MESSAGE_TOO_LARGE) {
+        replica->counters.bytes_rejected += (int64_t)request->size_bytes;
+    }
     if (status == HW_OK && !info->is_duplicate) {
         append_note(replica, request, info);
     }

@@ -287,6 +287,9 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
     /* R8.6: what followers in sync are given counts too. A message is about one partition, so this
      * one counts before the next one of the same round is asked about (R8.5). */
     replica->counters.replication_bytes_out += (int64_t)response->records.size;
+    if (hw_broker_list_contains(&replica->adding, request->replica_id)) {
+        replica->counters.reassignment_bytes_out += (int64_t)response->records.size;
+    }
     if (attempt != HW_FETCH_RECEIVE && replica->throttles_as_leader && replica->quotas != NULL) {
         hw_quota_record(&replica->quotas->leader, response->size_bytes, now_ms);
     }

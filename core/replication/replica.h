@@ -106,7 +106,8 @@ struct hw_replica {
     /* As leader. */
     hw_offset_t epoch_start; /* Log end when this epoch began. */
     struct hw_broker_list assignment;
-    struct hw_broker_list isr; /* Committed, as far as this leader knows. */
+    struct hw_broker_list adding; /* Of these, by a reassignment; as follower too. */
+    struct hw_broker_list isr;    /* Committed, as far as this leader knows. */
     enum hw_isr_change isr_change;
     struct hw_broker_list proposed_isr; /* Target of the change in flight. */
     bool is_proposal_unsent;            /* It waits to be sent (again). */

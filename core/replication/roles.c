@@ -96,6 +96,7 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
     replica->is_proposal_unsent = false;
     replica->fetch.is_request_waiting = false;
     roles_assign_remotes(replica, &record->replicas);
+    replica->adding = record->adding;
     if (record->leader_epoch > replica->leader_epoch) {
         replica->leader_epoch = record->leader_epoch;
         replica->epoch_start = log_end;
@@ -149,6 +150,7 @@ void hw_replica_become_follower(struct hw_replica *replica,
     replica->isr_change = HW_ISR_COMMITTED;
     replica->is_proposal_unsent = false;
     replica->assignment = record->replicas;
+    replica->adding = record->adding;
     if (*epoch_rose) {
         roles_note(replica);
         hw_replica_start_fetching(replica, starts_truncating);

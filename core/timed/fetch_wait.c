@@ -139,6 +139,20 @@ static size_t fetch_wait_first_part(const struct hw_timed *timed,
     return 0;
 }
 
+/* The request is answered: it counts once, with its first partition that the leader has. */
+static void fetch_wait_count(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher)
+{
+    struct hw_replica *leader = NULL;
+
+    for (size_t i = 0; i < fetcher->part_count && leader == NULL; i++) {
+        leader = fetch_wait_leader(timed, fetcher, &fetcher->parts[i]);
+    }
+    if (leader != NULL) {
+        leader->counters.fetch_answers++;
+        leader->counters.fetch_wait_ms += timed->now_us / 1000 - fetcher->arrived_us / 1000;
+    }
+}
+
 static enum hw_status fetch_wait_answer(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                         const struct hw_step *step, struct hw_error *error)
 {
@@ -156,6 +170,7 @@ static enum hw_status fetch_wait_answer(struct hw_timed *timed, struct hw_timed_
             status = fetch_wait_answer_part(timed, fetcher, step, part, &room, error);
         }
     }
+    fetch_wait_count(timed, fetcher);
     fetcher->has_first = room.has_next_first;
     fetcher->is_new_session = false;
     fetcher->size_bytes += fetcher->size_bytes == 0 ? ANSWER_EMPTY_BYTES : ANSWER_BYTES;
@@ -281,6 +296,7 @@ enum hw_status hw_timed_fetch_arrive(struct hw_timed *timed, struct hw_timed_fet
     if (status != HW_OK) {
         return status;
     }
+    fetcher->arrived_us = timed->now_us;
     is_due = fetch_wait_is_due(timed, fetcher, step);
     fetch_wait_note_arrival(timed, fetcher, !is_due);
     if (is_due) {

@@ -294,6 +294,19 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
                            : status;
 }
 
+/* The request is over, answered or not: it counts once, with its first partition. */
+static void fetcher_count(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher)
+{
+    struct hw_replica *follower = NULL;
+
+    for (size_t i = 0; i < fetcher->part_count && follower == NULL; i++) {
+        follower = hw_partition_find(timed->partitions[fetcher->parts[i].place], fetcher->follower);
+    }
+    if (follower != NULL) {
+        follower->counters.fetcher_requests++;
+    }
+}
+
 /* The request has failed as a whole: all its partitions are delayed (W3.5). */
 static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                    const struct hw_step *step, struct hw_error *error)
@@ -301,6 +314,7 @@ static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetch
     int64_t backoff_us = 0;
 
     fetcher->is_new_session = true;
+    fetcher_count(timed, fetcher);
     for (size_t i = 0; i < fetcher->part_count; i++) {
         struct hw_partition *partition = timed->partitions[fetcher->parts[i].place];
         struct hw_replica *replica = hw_partition_find(partition, fetcher->follower);
@@ -327,6 +341,7 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
 {
     enum hw_status status = HW_OK;
 
+    fetcher_count(timed, fetcher);
     for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
         struct hw_timed_part *part = &fetcher->parts[i];
         struct hw_partition *partition = timed->partitions[part->place];

@@ -342,6 +342,21 @@ static struct hw_timed_request timed_proposal(const struct hw_timed *timed,
                                      .wait_until_us = INT64_MAX};
 }
 
+void hw_timed_waiting(const struct hw_timed *timed, hw_broker_id_t leader, int64_t *requests,
+                      int64_t *partitions)
+{
+    *requests = 0;
+    *partitions = 0;
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        const struct hw_timed_fetcher *fetcher = timed->fetchers[i];
+
+        if (fetcher->leader == leader && fetcher->state == HW_FETCHER_WAITS) {
+            (*requests)++;
+            *partitions += (int64_t)fetcher->part_count;
+        }
+    }
+}
+
 bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
                          struct hw_timed_request *request)
 {

@@ -167,6 +167,10 @@ struct hw_timed_request {
     int64_t wait_until_us; /* INT64_MAX: it does not wait. */
 };
 
+/* Fetch requests that wait at this leader's broker, and of how many partitions they are. */
+void hw_timed_waiting(const struct hw_timed *timed, hw_broker_id_t leader, int64_t *requests,
+                      int64_t *partitions);
+
 /* The message at place `index` of all that are under way; false behind the last. */
 bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
                          struct hw_timed_request *request);

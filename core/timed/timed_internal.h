@@ -55,6 +55,7 @@ struct hw_timed_fetcher {
     int64_t sent_us;
     int64_t due_us; /* Of the event that it waits for. */
     int64_t wait_until_us;
+    int64_t arrived_us; /* At the leader. */
     int64_t size_bytes;
     int64_t last_request_us; /* When the last one arrived. */
     int64_t last_answer_us;
