@@ -277,12 +277,12 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
         /* Brokers and the controller. */
         "num.replica.fetchers", "replica.socket.timeout.ms",
-        "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes", "max.incremental.fetch.session.cache.slots",
-        "auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds",
-        "leader.imbalance.per.broker.percentage", "unclean.leader.election.interval.ms",
-        "controlled.shutdown.enable", "controlled.shutdown.max.retries",
-        "controlled.shutdown.retry.backoff.ms", "log.dir", "log.dirs",
-        "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
+        "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes",
+        "max.incremental.fetch.session.cache.slots", "auto.leader.rebalance.enable",
+        "leader.imbalance.check.interval.seconds", "leader.imbalance.per.broker.percentage",
+        "unclean.leader.election.interval.ms", "controlled.shutdown.enable",
+        "controlled.shutdown.max.retries", "controlled.shutdown.retry.backoff.ms", "log.dir",
+        "log.dirs", "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
         "log.retention.minutes",
         /* Transactions, producers, consumers. */
         "transaction.state.log.replication.factor", "transaction.state.log.min.isr",
