@@ -99,6 +99,17 @@ static hw_time_ms_t clock_boundary(hw_time_ms_t next, int64_t period, hw_time_ms
     return next + (time - next + period - 1) / period * period;
 }
 
+/* Where nothing is appended meanwhile, the last time before `target` is enough. */
+static void clock_skip_retention(struct hw_cluster *cluster, hw_time_ms_t target)
+{
+    int64_t period = clock_retention_period(cluster);
+
+    if (!cluster->is_timed) {
+        cluster->next_retention_ms =
+            clock_boundary(cluster->next_retention_ms, period, target - period + 1);
+    }
+}
+
 /* The earliest ISR check that could change anything. */
 static hw_time_ms_t clock_next_isr_check(const struct hw_cluster *cluster)
 {
@@ -337,6 +348,7 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
 {
     enum hw_status status = HW_OK;
 
+    clock_skip_retention(cluster, target);
     for (;;) {
         hw_time_ms_t isr_check = clock_next_isr_check(cluster);
         hw_time_ms_t checkpoint = clock_next_checkpoint(cluster);
