@@ -148,7 +148,7 @@ static void a_throttle_below_what_is_produced_never_ends(void **state)
     expect_near((double)when_isr_is(t, "[1,2]", 1), 50000, 1000);
     begin_catch_up(t, leader, 50, 1000, 12500000);
     configure(t, "leader.replication.throttled.rate", "500000");
-    (void)start_producing(t, 0.5, 10, 300000, 5918);
+    (void)start_producing(t, 0.5, 1000.0 / 60, 300000, 9918);
     tick_to(t, 60000);
     expect_isr(t, "[1]");
     expect_near((double)(hw_log_size_bytes(test_replica(t, 1, __FILE__, __LINE__)->log) -
