@@ -28,6 +28,7 @@ struct hw_cluster *test_state_cluster(struct test_state *t)
     hw_controller_init(&cluster->controller);
     hw_config_values_init(&cluster->configs, cluster->allocator);
     hw_acks_init(&cluster->acks, cluster->allocator);
+    hw_timed_init(&cluster->timed, cluster->allocator, &cluster->random);
     hw_journal_init(&cluster->journal, cluster->allocator, &cluster->now_ms);
     hw_shown_file_init(&cluster->shown, cluster->allocator);
     hw_buffer_init(&cluster->scratch, cluster->allocator);

@@ -187,6 +187,28 @@ static void a_line_out_of_bounds_is_named(void **state)
         {11, "cut 2 controllers"},
         {11, "cut 1 7"}, /* Line 12 has it the other way round. */
         {12, "cut 2 controller"},
+        /* Lines that older files do not have. */
+        {12, "cut 7 1\nlink"},
+        {12, "cut 7 1\nlink 1 2 5 0 0"},
+        {12, "cut 7 1\nlink 1 2 5 0 0 0 0"},
+        {12, "cut 7 1\nlink 1 3 5 0 0 0"}, /* No broker 3. */
+        {12, "cut 7 1\nlink 1 1 5 0 0 0"},
+        {12, "cut 7 1\nlink client client 5 0 0 0"},
+        {12, "cut 7 1\nlink 1 clients 5 0 0 0"},
+        {12, "cut 7 1\nlink 1 2 0 0 0 0"}, /* Takes no time. */
+        {12, "cut 7 1\nlink 1 2 -5 0 0 0"},
+        {12, "cut 7 1\nlink 1 2 86400000001 0 0 0"},
+        {12, "cut 7 1\nlink 1 2 5 86400000001 0 0"},
+        {12, "cut 7 1\nlink 1 2 5 0 1000000000001 0"},
+        {12, "cut 7 1\nlink 1 2 5 0 0 1000001"},
+        {12, "cut 7 1\nlink 1 2 5 0 0 0\nlink 1 2 6 0 0 0"},
+        {12, "cut 7 1\ndisk 1 5 0\nlink 1 2 5 0 0 0"},
+        {12, "cut 7 1\ndisk 1 5"},
+        {12, "cut 7 1\ndisk 3 5 0"},
+        {12, "cut 7 1\ndisk controller 5 0"},
+        {12, "cut 7 1\ndisk 1 86400000001 0"},
+        {12, "cut 7 1\ndisk 1 5 1000000000001"},
+        {12, "cut 7 1\ndisk 1 5 0\ndisk 1 6 0"},
         {12, "broker 8 running 1 active - - -"},
         {13, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1"},
         {13, "topic a.b_c-D CQIDBAUGBwgJCgsMDQ4PEA 1 1 0 0"},

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/base/broker_list.h"
+#include "core/cluster/link_times.h"
 #include "tests/support_state_file.h"
 #include "tests/support_store.h"
 
@@ -248,8 +249,8 @@ static struct hw_cluster *open_cluster(struct test_state *t)
     return cluster;
 }
 
-/* Brokers in every state, a link that is cut, a topic with settings: nothing changes by closing and
- * opening. */
+/* Brokers in every state, links that are cut or take time, a topic with settings: nothing changes by
+ * closing and opening. */
 static void a_cluster_that_is_opened_and_closed_writes_the_same_file(void **state)
 {
     struct test_state *t = *state;
@@ -264,6 +265,9 @@ static void a_cluster_that_is_opened_and_closed_writes_the_same_file(void **stat
     struct hw_uuid id;
     hw_time_ms_t now_ms;
     const char *broker_state;
+    struct hw_link_times link = {
+        .latency_ms = 7.5, .jitter_ms = 1, .loss = 0.25, .bytes_per_s = 1000, .one_way = true};
+    struct hw_disk_times disk = {.append_ms = 5, .bytes_per_s = -1};
     int64_t links_cut;
     char *first;
 
@@ -273,12 +277,16 @@ static void a_cluster_that_is_opened_and_closed_writes_the_same_file(void **stat
     assert_ok(hw_cluster_crash(cluster, 2, false, &broker_state, &error));
     assert_ok(hw_cluster_tick(cluster, 60000, &now_ms, &error));
     assert_ok(hw_cluster_cut(cluster, HW_CLUSTER_CONTROLLER, 3, &links_cut, &error));
+    assert_ok(hw_cluster_link(cluster, HW_CLUSTER_CLIENT, 2, &link, &error));
+    assert_ok(hw_cluster_disk(cluster, 3, &disk, &error));
+    (void)test_state_get(t); /* It is written at once. */
+    assert_non_null(strstr(t->text, "\nlink client 2 7500 1000 1000 250000\ndisk 3 5000 0\n"));
     assert_ok(hw_cluster_tick(cluster, 1000, &now_ms, &error));
     assert_ok(hw_cluster_close(cluster, &error));
     (void)test_state_get(t);
     first = hw_text_copy(&hw_allocator_libc, t->text);
     assert_non_null(first);
-    assert_non_null(strstr(first, "\ncut controller 3\n"));
+    assert_non_null(strstr(first, "\ncut controller 3\nlink client 2 7500 1000 1000 250000\n"));
     assert_non_null(strstr(first, "\nbroker 2 crashed 2 fenced 0 - -\n"));
     assert_non_null(strstr(first, "\nbroker 9 running 4 active - =rack%209 -\n"));
 

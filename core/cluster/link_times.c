@@ -9,9 +9,7 @@
 
 static_assert((int)HW_CLUSTER_CLIENT == (int)HW_CLIENTS, "one id for clients");
 
-/* A day is longer than any wait of the protocol; a terabyte a second is no limit any more. */
-#define LINK_MS_MAX          86400000.0
-#define LINK_BYTES_PER_S_MAX INT64_C(1000000000000)
+#define LINK_MS_MAX ((double)HW_WIRE_US_MAX / 1000)
 
 static enum hw_status link_check_end(const struct hw_cluster *cluster, int64_t id,
                                      struct hw_error *error)
@@ -32,11 +30,11 @@ static enum hw_status link_check_ms(double ms, const char *name, struct hw_error
 
 static enum hw_status link_check_rate(int64_t bytes_per_s, struct hw_error *error)
 {
-    return bytes_per_s <= LINK_BYTES_PER_S_MAX
+    return bytes_per_s <= HW_WIRE_BYTES_PER_S_MAX
                ? HW_OK
                : hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
                                  "bytes_per_s is 1 to %" PRId64 ", or 0 for no limit",
-                                 LINK_BYTES_PER_S_MAX);
+                                 HW_WIRE_BYTES_PER_S_MAX);
 }
 
 static enum hw_status link_check(const struct hw_cluster *cluster, int64_t a, int64_t b,
@@ -110,7 +108,8 @@ enum hw_status hw_cluster_link(struct hw_cluster *cluster, int64_t a, int64_t b,
     wire = hw_wires_find(wires, from, to);
     link_set(&wire->times, times);
     *times = link_times_of(&wire->times);
-    return HW_OK;
+    cluster->is_state_dirty = true;
+    return hw_cluster_finish_step(cluster, HW_OK, error);
 }
 
 enum hw_status hw_cluster_disk(struct hw_cluster *cluster, int64_t broker,
@@ -140,7 +139,8 @@ enum hw_status hw_cluster_disk(struct hw_cluster *cluster, int64_t broker,
     }
     *times = (struct hw_disk_times){.append_ms = (double)disk->append_us / 1000,
                                     .bytes_per_s = disk->bytes_per_s};
-    return HW_OK;
+    cluster->is_state_dirty = true;
+    return hw_cluster_finish_step(cluster, HW_OK, error);
 }
 
 /* --------------------------------------------------------------------------------------- looking

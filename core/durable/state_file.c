@@ -99,8 +99,8 @@ static enum hw_status append_broker(struct hw_buffer *out, const struct hw_clust
     return status == HW_OK ? hw_buffer_append(out, "\n", 1, error) : status;
 }
 
-static enum hw_status append_link_end(struct hw_buffer *out, hw_broker_id_t end,
-                                      struct hw_error *error)
+enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
+                                        struct hw_error *error)
 {
     return end == HW_CONTROLLER
                ? hw_buffer_append_format(out, error, " %s", hw_state_controller_word)
@@ -115,10 +115,10 @@ static enum hw_status append_links(struct hw_buffer *out, const struct hw_links 
     for (int32_t i = 0; status == HW_OK && i < links->count; i++) {
         status = hw_buffer_append(out, "cut", 3, error);
         if (status == HW_OK) {
-            status = append_link_end(out, links->cut[i].a, error);
+            status = hw_state_append_link_end(out, links->cut[i].a, error);
         }
         if (status == HW_OK) {
-            status = append_link_end(out, links->cut[i].b, error);
+            status = hw_state_append_link_end(out, links->cut[i].b, error);
         }
         if (status == HW_OK) {
             status = hw_buffer_append(out, "\n", 1, error);
@@ -206,6 +206,9 @@ static enum hw_status append_cluster(struct hw_buffer *out, const struct hw_clus
     }
     if (status == HW_OK) {
         status = append_links(out, &cluster->links, error);
+    }
+    if (status == HW_OK) {
+        status = hw_state_append_times(out, &cluster->timed, error);
     }
     for (size_t i = 0; status == HW_OK && i < cluster->topic_count; i++) {
         status = append_topic(out, cluster->topics[i], error);

@@ -22,6 +22,11 @@
  *     broker 1 running 1 active - - -       id, state, broker epoch, registration, down since,
  *     broker 2 crashed 2 fenced 90 =r1 -    rack, directory; for each in order of id
  *     cut 2 controller                      for each link that is cut: its ends
+ *     link client 2 7000 0 0 0              for each direction of a link that takes time: from, to (id,
+ *                                           controller or client), latency and jitter in
+ *                                           microseconds, bytes a second, loss in millionths
+ *     disk 2 5000 0                         for each that takes time: broker, microseconds of an
+ *                                           append, bytes a second
  *     topic orders 22_characters_of_an_id 1 2 0        name, id, partitions, replication factor,
  *                                                      sticky partition; for each in order of name
  *     undecided                                        where a transaction that may not have been
@@ -73,6 +78,17 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
                                             struct hw_error *error);
 enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
                                           struct hw_state_reader *reader);
+
+/* An end of a link: a broker that there is, or the controller. */
+enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
+                                        struct hw_error *error);
+bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
+                             hw_broker_id_t *end);
+
+/* state_times.c: the lines of links and disks. Errors: HW_NO_MEMORY, HW_CORRUPT. */
+enum hw_status hw_state_append_times(struct hw_buffer *out, const struct hw_timed *timed,
+                                     struct hw_error *error);
+enum hw_status hw_state_read_times(struct hw_cluster *cluster, struct hw_state_reader *reader);
 
 /* Errors: HW_MISUSE if the path is too long. */
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],

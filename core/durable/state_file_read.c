@@ -177,9 +177,8 @@ static enum hw_status read_broker(struct hw_cluster *cluster, struct hw_state_re
     return hw_state_next_line(reader);
 }
 
-/* An end of a link: a broker that there is, or the controller. */
-static bool parse_link_end(const struct hw_metadata *metadata, const char *word,
-                           hw_broker_id_t *end)
+bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
+                             hw_broker_id_t *end)
 {
     if (strcmp(word, hw_state_controller_word) == 0) {
         *end = HW_CONTROLLER;
@@ -200,8 +199,8 @@ static enum hw_status read_link(struct hw_cluster *cluster, struct hw_state_read
     if (status != HW_OK) {
         return status;
     }
-    if (!parse_link_end(metadata, reader->words[1], &a) ||
-        !parse_link_end(metadata, reader->words[2], &b) || a == b) {
+    if (!hw_state_parse_link_end(metadata, reader->words[1], &a) ||
+        !hw_state_parse_link_end(metadata, reader->words[2], &b) || a == b) {
         return hw_state_malformed(reader, "there is no such link");
     }
     if (links->count == HW_CUT_LINKS_MAX || !hw_links_connected(links, a, b)) {
@@ -422,6 +421,9 @@ static enum hw_status read_content(struct hw_cluster *cluster, struct hw_state_r
     }
     while (status == HW_OK && hw_state_is_at(reader, "cut")) {
         status = read_link(cluster, reader);
+    }
+    if (status == HW_OK) {
+        status = hw_state_read_times(cluster, reader);
     }
     while (status == HW_OK && reader->word_count > 0) {
         status = read_topic(cluster, reader);

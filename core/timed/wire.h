@@ -22,6 +22,10 @@ enum { HW_CLIENTS = -3 };
 
 enum { HW_WIRE_LOSS_WHOLE = 1000000 };
 
+/* A day is longer than any wait of the protocol; a terabyte a second is no limit any more. */
+#define HW_WIRE_US_MAX          INT64_C(86400000000)
+#define HW_WIRE_BYTES_PER_S_MAX INT64_C(1000000000000)
+
 struct hw_wire_times {
     int64_t latency_us;
     int64_t jitter_us;
