@@ -21,8 +21,6 @@ const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS] = {
 const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS] = {
     "active", "fenced", "leaving", "fenced-leaving"};
 
-const char hw_state_controller_word[] = "controller";
-
 const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS] = {"recovered", "recovering"};
 
 enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
@@ -97,14 +95,6 @@ static enum hw_status append_broker(struct hw_buffer *out, const struct hw_clust
         status = append_text(out, broker->is_dir_given ? broker->dir : NULL, error);
     }
     return status == HW_OK ? hw_buffer_append(out, "\n", 1, error) : status;
-}
-
-enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
-                                        struct hw_error *error)
-{
-    return end == HW_CONTROLLER
-               ? hw_buffer_append_format(out, error, " %s", hw_state_controller_word)
-               : hw_buffer_append_format(out, error, " %" PRId32, end);
 }
 
 static enum hw_status append_links(struct hw_buffer *out, const struct hw_links *links,

@@ -69,7 +69,6 @@ enum {
 extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
 extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
 extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
-extern const char hw_state_controller_word[];
 
 /* state_transactions.c: the lines of the coordinator. Errors: HW_NO_MEMORY, HW_CORRUPT. */
 struct hw_state_reader;
@@ -79,13 +78,13 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
 enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
                                           struct hw_state_reader *reader);
 
-/* An end of a link: a broker that there is, or the controller. */
+/* state_times.c: an end of a link, a broker that there is, or the controller. */
 enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
                                         struct hw_error *error);
 bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
                              hw_broker_id_t *end);
 
-/* state_times.c: the lines of links and disks. Errors: HW_NO_MEMORY, HW_CORRUPT. */
+/* state_times.c: the lines of how long links and disks take. Errors: HW_NO_MEMORY, HW_CORRUPT. */
 enum hw_status hw_state_append_times(struct hw_buffer *out, const struct hw_timed *timed,
                                      struct hw_error *error);
 enum hw_status hw_state_read_times(struct hw_cluster *cluster, struct hw_state_reader *reader);

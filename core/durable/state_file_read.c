@@ -177,17 +177,6 @@ static enum hw_status read_broker(struct hw_cluster *cluster, struct hw_state_re
     return hw_state_next_line(reader);
 }
 
-bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
-                             hw_broker_id_t *end)
-{
-    if (strcmp(word, hw_state_controller_word) == 0) {
-        *end = HW_CONTROLLER;
-        return true;
-    }
-    return hw_state_parse_int32(word, 0, INT32_MAX, end) &&
-           hw_metadata_find(metadata, *end) != NULL;
-}
-
 static enum hw_status read_link(struct hw_cluster *cluster, struct hw_state_reader *reader)
 {
     const struct hw_metadata *metadata = &cluster->controller.metadata;

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of cluster.state about how long links and disks take: link() and disk(). */
+/* The ends of links in cluster.state, and its lines about how long links and disks take: link() and
+ * disk(). */
 #include "core/durable/state_file.h"
 #include "core/durable/state_words.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+static const char times_controller_word[] = "controller";
 static const char times_client_word[] = "client";
+
+enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
+                                        struct hw_error *error)
+{
+    return end == HW_CONTROLLER ? hw_buffer_append_format(out, error, " %s", times_controller_word)
+                                : hw_buffer_append_format(out, error, " %" PRId32, end);
+}
+
+bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
+                             hw_broker_id_t *end)
+{
+    if (strcmp(word, times_controller_word) == 0) {
+        *end = HW_CONTROLLER;
+        return true;
+    }
+    return hw_state_parse_int32(word, 0, INT32_MAX, end) &&
+           hw_metadata_find(metadata, *end) != NULL;
+}
 
 /* What has the word `client` here; brokers and the controller are written as everywhere. */
 static enum hw_status times_append_end(struct hw_buffer *out, hw_broker_id_t end,
