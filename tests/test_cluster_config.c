@@ -50,6 +50,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"message.timestamp.type", "CreateTime"},
         {"min.insync.replicas", "1"},
         {"num.partitions", "1"},
+        {"num.replica.fetchers", "1"},
         {"replica.fetch.backoff.ms", "1000"},
         {"replica.fetch.max.bytes", "1048576"},
         {"replica.fetch.min.bytes", "1"},
@@ -276,8 +277,7 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "max.compaction.lag.ms", "min.cleanable.dirty.ratio", "file.delete.delay.ms", "preallocate",
         "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
         /* Brokers and the controller. */
-        "num.replica.fetchers", "replica.socket.timeout.ms",
-        "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes",
+        "replica.socket.timeout.ms", "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes",
         "max.incremental.fetch.session.cache.slots", "auto.leader.rebalance.enable",
         "leader.imbalance.check.interval.seconds", "leader.imbalance.per.broker.percentage",
         "unclean.leader.election.interval.ms", "controlled.shutdown.enable",

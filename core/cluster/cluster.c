@@ -51,6 +51,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .request_timeout_ms = hw_config_int64(configs, NULL, "request.timeout.ms"),
         .session_timeout_ms = hw_config_int64(configs, NULL, "broker.session.timeout.ms"),
         .heartbeat_interval_ms = hw_config_int64(configs, NULL, "broker.heartbeat.interval.ms"),
+        .fetchers_per_leader = (int32_t)hw_config_int64(configs, NULL, "num.replica.fetchers"),
         .has_wall_clock = hw_config_is(configs, "clock", "wall"),
         .replicates_at_once = hw_config_is(configs, "replication", "auto"),
         .is_timed = hw_config_is(configs, "replication", "timed"),

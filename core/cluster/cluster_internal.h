@@ -99,6 +99,7 @@ struct hw_cluster_settings {
     int64_t request_timeout_ms;
     int64_t session_timeout_ms;
     int64_t heartbeat_interval_ms;
+    int32_t fetchers_per_leader;
     bool replicates_at_once; /* replication=auto */
     bool is_timed;           /* replication=timed */
     bool is_held;            /* replication=held */

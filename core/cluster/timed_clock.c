@@ -205,6 +205,7 @@ enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t 
     }
     cluster->timed.request_timeout_ms = cluster->settings.request_timeout_ms;
     cluster->timed.heartbeat_interval_ms = cluster->settings.heartbeat_interval_ms;
+    cluster->timed.fetchers_per_leader = cluster->settings.fetchers_per_leader;
     status = timed_gather(cluster, &places, error);
     if (status == HW_OK) {
         status = timed_run(cluster, &places, until_ms, error);

@@ -35,15 +35,33 @@ void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetc
 
 /* ---------------------------------------------------------------------------- who fetches what */
 
-static enum hw_status fetcher_have(struct hw_timed *timed, hw_broker_id_t follower,
-                                   hw_broker_id_t leader, struct hw_timed_fetcher **fetcher,
-                                   struct hw_error *error)
+/* Which of its follower's fetchers to a leader a partition has: Java's hash of the topic's name, and
+ * the partition (W3.3). */
+static int32_t fetcher_id_of(const struct hw_timed *timed, const struct hw_partition *partition)
 {
+    const char *end = strrchr(partition->name, '-'); /* Of "<topic>-<number>". */
+    uint32_t hash = 0;
+    int32_t sum;
+
+    if (timed->fetchers_per_leader == 1) {
+        return 0;
+    }
+    for (const char *at = partition->name; at < end; at++) {
+        hash = 31 * hash + (uint8_t)*at;
+    }
+    sum = (int32_t)(31 * hash + (uint32_t)partition->number);
+    return sum == INT32_MIN ? 0 : (sum < 0 ? -sum : sum) % timed->fetchers_per_leader;
+}
+
+static enum hw_status fetcher_have(struct hw_timed *timed, hw_broker_id_t follower,
+                                   hw_broker_id_t leader, int32_t id, struct hw_error *error)
+{
+    struct hw_timed_fetcher *fetcher;
     enum hw_status status;
 
     for (size_t i = 0; i < timed->fetcher_count; i++) {
-        *fetcher = timed->fetchers[i];
-        if ((*fetcher)->follower == follower && (*fetcher)->leader == leader) {
+        fetcher = timed->fetchers[i];
+        if (fetcher->follower == follower && fetcher->leader == leader && fetcher->id == id) {
             return HW_OK;
         }
     }
@@ -52,17 +70,18 @@ static enum hw_status fetcher_have(struct hw_timed *timed, hw_broker_id_t follow
     if (status != HW_OK) {
         return status;
     }
-    *fetcher = hw_alloc_zeroed(timed->allocator, sizeof **fetcher);
-    if (*fetcher == NULL) {
+    fetcher = hw_alloc_zeroed(timed->allocator, sizeof *fetcher);
+    if (fetcher == NULL) {
         return hw_error_no_memory(error, "a fetcher");
     }
-    (*fetcher)->place = timed->fetcher_count;
-    (*fetcher)->follower = follower;
-    (*fetcher)->leader = leader;
-    (*fetcher)->due_us = INT64_MAX;
-    (*fetcher)->is_new_session = true;
-    (*fetcher)->has_first = true;
-    timed->fetchers[timed->fetcher_count++] = *fetcher;
+    fetcher->place = timed->fetcher_count;
+    fetcher->follower = follower;
+    fetcher->leader = leader;
+    fetcher->id = id;
+    fetcher->due_us = INT64_MAX;
+    fetcher->is_new_session = true;
+    fetcher->has_first = true;
+    timed->fetchers[timed->fetcher_count++] = fetcher;
     return HW_OK;
 }
 
@@ -120,7 +139,8 @@ static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fet
             hw_partition_find(timed->partitions[place], fetcher->follower);
 
         if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
-            replica->leader == fetcher->leader) {
+            replica->leader == fetcher->leader &&
+            fetcher_id_of(timed, timed->partitions[place]) == fetcher->id) {
             status = fetcher_add_member(timed, fetcher, place,
                                         !fetcher_had(before, before_count, place), error);
         }
@@ -138,10 +158,10 @@ enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error)
 
         for (int32_t i = 0; i < partition->replica_count && status == HW_OK; i++) {
             const struct hw_replica *replica = partition->replicas[i];
-            struct hw_timed_fetcher *unused;
 
             if (replica->role == HW_ROLE_FOLLOWER && replica->leader != HW_BROKER_ID_NONE) {
-                status = fetcher_have(timed, replica->broker, replica->leader, &unused, error);
+                status = fetcher_have(timed, replica->broker, replica->leader,
+                                      fetcher_id_of(timed, partition), error);
             }
         }
     }

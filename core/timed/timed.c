@@ -12,6 +12,7 @@ void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,
 {
     *timed = (struct hw_timed){.allocator = allocator,
                                .random = random,
+                               .fetchers_per_leader = 1,
                                .queue.allocator = allocator,
                                .wires.allocator = allocator,
                                .notices.allocator = allocator};

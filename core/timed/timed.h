@@ -75,6 +75,7 @@ struct hw_timed {
     struct hw_random *random; /* The cluster's; borrowed. */
     int64_t now_us;
     int64_t request_timeout_ms;
+    int32_t fetchers_per_leader; /* num.replica.fetchers */
     struct hw_event_queue queue;
     struct hw_wires wires;
     struct hw_notices notices; /* What tells them is hw_step.notices. Its ids are those of all

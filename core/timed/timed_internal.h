@@ -49,6 +49,7 @@ struct hw_timed_fetcher {
     size_t place; /* Among the fetchers. */
     hw_broker_id_t follower;
     hw_broker_id_t leader;
+    int32_t id; /* Among those to the same leader. */
     enum hw_timed_fetcher_state state;
     int64_t generation;
     int64_t request_id;
