@@ -111,6 +111,61 @@ static void a_change_of_the_settings_is_in_the_next_request(void **state)
     expect_log_start(t, 2, 1);
 }
 
+static void create(struct test_cluster *t, const char *name)
+{
+    struct hw_topic_spec topic = {.name = name, .partitions = 2, .replication_factor = 3};
+    struct hw_uuid id;
+
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &topic, &id, &t->error), HW_OK);
+}
+
+/* An answer about orders is under way while a topic is made before it, and goes. */
+static void others_go_on_while_topics_come_and_go(void **state)
+{
+    struct test_cluster *t = *state;
+
+    timed_begin(t, 10000, 10000);
+    tick_to(t, 2003);
+    produce(t, "x");
+    expect_done(t);
+    tick_to(t, 2008);
+    create(t, "zebra");
+    tick_to(t, 2012);
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "zebra", &t->error), HW_OK);
+    tick_to(t, 2600);
+    /* As if nothing had happened. */
+    assert_int_equal(when_committed(t, 1), 2023);
+    assert_int_equal(when_committed(t, 2), 2533);
+}
+
+/* What was under way about a topic is not for one of the same name. */
+static void an_answer_about_a_topic_that_has_gone_is_dropped(void **state)
+{
+    struct test_cluster *t = *state;
+
+    timed_begin(t, 100000, 100000);
+    for (int i = 0; i < 20; i++) {
+        struct hw_produce produce = {.topic = "zebra", .acks = 1, .leader_epoch = -1};
+        struct hw_produced produced;
+
+        produce.record =
+            (struct hw_record){.key_size = -1, .value_size = -1, .timestamp = HW_TIMESTAMP_CLOCK};
+        create(t, "zebra");
+        tick_to(t, t->cluster->now_ms + 1000);
+        assert_int_equal(hw_cluster_produce(t->cluster, &produce, &produced, &t->error), HW_OK);
+        tick_to(t, t->cluster->now_ms + 50);
+        assert_int_equal(hw_cluster_delete_topic(t->cluster, "zebra", &t->error), HW_OK);
+        create(t, "zebra");
+        tick_to(t, t->cluster->now_ms + 1000);
+        for (int r = 0; r < 3; r++) {
+            struct hw_partition *zebra = &t->cluster->topics[1]->partitions[0];
+
+            assert_int_equal(hw_log_end(zebra->replicas[r]->log), 0);
+        }
+        assert_int_equal(hw_cluster_delete_topic(t->cluster, "zebra", &t->error), HW_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +174,8 @@ int main(void)
         STORY(a_request_that_failed_is_followed_by_one_about_everything),
         STORY(an_idle_follower_stays_caught_up),
         STORY(a_change_of_the_settings_is_in_the_next_request),
+        STORY(others_go_on_while_topics_come_and_go),
+        STORY(an_answer_about_a_topic_that_has_gone_is_dropped),
 #undef STORY
     };
 

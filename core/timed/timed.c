@@ -31,6 +31,7 @@ void hw_timed_release(struct hw_timed *timed)
     hw_free(allocator, timed->fetchers, timed->fetcher_capacity * sizeof(void *));
     hw_free(allocator, timed->senders, timed->sender_capacity * sizeof(void *));
     hw_free(allocator, timed->partitions, timed->partition_capacity * sizeof(void *));
+    hw_free(allocator, timed->topic_ids, timed->topic_id_capacity * sizeof *timed->topic_ids);
     hw_free(allocator, timed->touched, timed->touched_capacity * sizeof *timed->touched);
     hw_free(allocator, timed->is_touched, timed->is_touched_capacity * sizeof *timed->is_touched);
     hw_free(allocator, timed->hearts, timed->heart_capacity * sizeof *timed->hearts);
@@ -92,40 +93,6 @@ static enum hw_status timed_after(struct hw_timed *timed, const struct hw_step *
 
 /* -------------------------------------------------------------------------------------- refresh */
 
-static enum hw_status timed_take_partitions(struct hw_timed *timed,
-                                            struct hw_partition *const *partitions, size_t count,
-                                            struct hw_error *error)
-{
-    enum hw_status status =
-        hw_array_reserve(timed->allocator, (void **)&timed->partitions, &timed->partition_capacity,
-                         count, sizeof *timed->partitions, error);
-
-    if (status == HW_OK) {
-        status =
-            hw_array_reserve(timed->allocator, (void **)&timed->is_touched,
-                             &timed->is_touched_capacity, count, sizeof *timed->is_touched, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    if (count > 0) {
-        memcpy(timed->partitions, partitions, count * sizeof *timed->partitions);
-        memset(timed->is_touched, 0, count * sizeof *timed->is_touched);
-    }
-    timed->partition_count = count;
-    timed->touched_count = 0;
-    return HW_OK;
-}
-
-/* Whether the partitions are those that there were: the same places, and the same topics. */
-static bool timed_are_same(const struct hw_timed *timed, struct hw_partition *const *partitions,
-                           size_t count)
-{
-    return count == timed->partition_count &&
-           (count == 0 ||
-            memcmp(partitions, timed->partitions, count * sizeof *timed->partitions) == 0);
-}
-
 /* Notices about partitions that are gone are not delivered any more. */
 static void timed_drop_notices(struct hw_timed *timed)
 {
@@ -185,9 +152,8 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
         timed->now_us = step->now_ms * 1000;
     }
     timed_begin_touching(timed);
-    if (!timed_are_same(timed, partitions, count)) {
-        hw_timed_forget_partitions(timed);
-        status = timed_take_partitions(timed, partitions, count, error);
+    if (!hw_timed_are_same(timed, partitions, count)) {
+        status = hw_timed_take_partitions(timed, partitions, count, error);
         if (status == HW_OK) {
             timed_drop_notices(timed);
         }

@@ -12,7 +12,7 @@
  *     proposals.c   a leader's AlterPartition requests, one under way for each broker
  *     heartbeats.c  what the controller hears of a broker's life
  *     notices.c     what the controller tells brokers
- *     timed.c       the queue of what is due, and who takes part
+ *     timed.c       the queue of what is due;  places.c: which partitions take part
  *     wire.c        how long a message travels;  event_queue.c: what is due first
  *
  * Messages are those of core/replication, and so are sending, receiving and applying them: here is
@@ -86,6 +86,8 @@ struct hw_timed {
     struct hw_partition **partitions; /* Borrowed, from the last hw_timed_refresh() on. */
     size_t partition_count;
     size_t partition_capacity;
+    struct hw_uuid *topic_ids; /* Of these. */
+    size_t topic_id_capacity;
     size_t *touched; /* Places in `partitions`, each once. */
     size_t touched_count;
     size_t touched_capacity;

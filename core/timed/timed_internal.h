@@ -122,6 +122,14 @@ void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event
                            const struct hw_replica *replica, hw_broker_id_t peer,
                            const struct hw_timed_part *part, const char *what);
 
+/* places.c. Whether these partitions are those that take part; they do from now on, and what is under
+ * way about others is dropped. Errors: HW_NO_MEMORY. */
+bool hw_timed_are_same(const struct hw_timed *timed, struct hw_partition *const *partitions,
+                       size_t count);
+enum hw_status hw_timed_take_partitions(struct hw_timed *timed,
+                                        struct hw_partition *const *partitions, size_t count,
+                                        struct hw_error *error);
+
 /* fetcher.c */
 enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error);
 void hw_timed_forget_partitions(struct hw_timed *timed);
