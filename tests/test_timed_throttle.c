@@ -176,6 +176,53 @@ static void a_rate_below_an_answer_is_one_answer_in_eleven_seconds(void **state)
     }
 }
 
+/* Two newcomers share what the leader gives, and each has its own. Semantics: W-S18 */
+static void two_newcomers_take_as_long_as_their_sum(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_broker_list three = {.count = 3, .ids = {1, 2, 3}};
+
+    begin_catch_up(t, NULL, 100, 1000, 12500000);
+    /* Broker 2 and broker 3 both begin with nothing. */
+    assert_int_equal(hw_cluster_add_broker(t->cluster, 3, NULL, NULL, &t->error), HW_OK);
+    link_both(t, 1, 3, 1000, 12500000);
+    configure_topic(t, "leader.replication.throttled.replicas", "*");
+    configure(t, "leader.replication.throttled.rate", "1000000");
+    expect_done(t);
+    assert_int_equal(hw_cluster_reassign(t->cluster, "orders", 0, &three,
+                                         &(struct hw_broker_list){0}, &t->error),
+                     HW_OK);
+    tick_to(t, 25000);
+    /* 2 X / Q, give or take a second. */
+    expect_near((double)when_isr_is(t, "[1,2", 1), 20000, 1100);
+    expect_near((double)when_isr_is(t, "3]", 1), 20000, 1100);
+}
+
+/* Who is in sync has what it wants, whatever it uses up. Semantics: W8.6, W8.7, W-C25 */
+static void a_throttle_that_was_left_holds_nobody_back_who_is_in_sync(void **state)
+{
+    static const char *const both[] = {"leader.replication.throttled.replicas", "*",
+                                       "follower.replication.throttled.replicas", "*", NULL};
+    struct test_cluster *t = *state;
+
+    begin_catch_up(t, both, 1, 1000, 12500000);
+    tick_to(t, 5000);
+    expect_isr(t, "[1,2]");
+    configure(t, "leader.replication.throttled.rate", "1000");
+    (void)start_producing(t, 0, 10, 15000, 5000);
+    tick_to(t, 15500);
+    expect_isr(t, "[1,2]");
+    assert_int_equal(load_at(t, 0).failed, 0);
+    expect_high_watermark(t, 1, hw_log_end(test_replica(t, 1, __FILE__, __LINE__)->log));
+    /* But when it falls out of the ISR it stays out. */
+    crash(t, 2);
+    (void)start_producing(t, 0, 10, 29000, 5000);
+    tick_to(t, 30000);
+    restart(t, 2);
+    tick_to(t, 60000);
+    expect_isr(t, "[1]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +232,8 @@ int main(void)
         STORY(a_throttle_lets_pass_what_it_says),
         STORY(a_throttle_below_what_is_produced_never_ends),
         STORY(a_rate_below_an_answer_is_one_answer_in_eleven_seconds),
+        STORY(two_newcomers_take_as_long_as_their_sum),
+        STORY(a_throttle_that_was_left_holds_nobody_back_who_is_in_sync),
 #undef STORY
     };
 
