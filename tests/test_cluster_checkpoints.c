@@ -106,7 +106,7 @@ static void a_replica_that_comes_back_begins_anew(void **state)
     expect_high_watermark(t, 3, 0);
 }
 
-/* Semantics: R7.17 */
+/* Semantics: R7.17, W1.6 */
 static void log_starts_are_written_every_minute(void **state)
 {
     struct test_cluster *t = *state;

@@ -22,6 +22,7 @@
 /* --------------------------------------------------------------------------------- the table */
 
 /* As in the documentation of Kafka, and in the sources named above. */
+/* Semantics: W1.30 */
 static void defaults_are_those_of_kafka(void **state)
 {
     static const struct {
@@ -269,6 +270,7 @@ static void a_name_like_no_other_gets_the_place_where_all_are_listed(void **stat
     }
 }
 
+/* Semantics: W0.8 */
 static void settings_without_effect_are_refused_with_the_reason(void **state)
 {
     static const char *const names[] = {

@@ -29,7 +29,7 @@ static void append_at(struct test_cluster *t, hw_time_ms_t time_ms)
     expect_done(t);
 }
 
-/* Semantics: W-S01, F1, F8 */
+/* Semantics: W-S01, F1, F8, W-C20 */
 static void
 a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later(void **state)
 {
@@ -83,7 +83,7 @@ static void a_longer_wait_delays_what_followers_show_only(void **state)
     assert_int_equal(when_committed(t, 2), 4011);
 }
 
-/* Semantics: W-S10, F6 */
+/* Semantics: W-S10, F6, W4.1 */
 static void an_idle_follower_asks_once_a_wait_and_a_cycle(void **state)
 {
     static const struct {
@@ -154,7 +154,7 @@ static int64_t times_of(struct test_cluster *t, const char *what, hw_time_ms_t *
     return count;
 }
 
-/* Semantics: W1.16, W1.17, W6.1, W6.5, W-C39 */
+/* Semantics: W1.16, W1.17, W6.1, W6.5, W7.11, W-C39 */
 static void a_broker_that_comes_back_soon_waits_for_its_own_session_to_end(void **state)
 {
     struct test_cluster *t = *state;
@@ -222,7 +222,7 @@ static void a_broker_far_from_the_controller_is_not_fenced(void **state)
     expect_isr(t, "[1,2]");
 }
 
-/* Two heartbeats in a row that come too late are one too many. Semantics: F23, W-C35, W-C36 */
+/* Two heartbeats in a row that come too late are one too many. Semantics: F23, W0.1, W-C35, W-C36 */
 static void a_session_outlives_one_lost_heartbeat(void **state)
 {
     struct test_cluster *t = *state;
@@ -285,7 +285,7 @@ static void a_leader_that_dies_is_followed_by_one_that_is_told_of_it(void **stat
     expect_values(t, 1, "x@0 y@1");
 }
 
-/* Semantics: W3.9 */
+/* Semantics: W3.9, W1.27 */
 static void a_topic_that_goes_takes_its_messages_with_it(void **state)
 {
     struct test_cluster *t = *state;
@@ -352,7 +352,7 @@ static void slow_disks(struct test_cluster *t, double append_ms)
     }
 }
 
-/* Semantics: W-S05, W-S06, W-S07, F2 */
+/* Semantics: W-S05, W-S06, W-S07, F2, W4.4 */
 static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
 {
     static const struct {
@@ -441,6 +441,7 @@ static void catching_up_goes_by_answers_and_their_length(void **state)
     expect_isr(t, "[1,2,3]");
 }
 
+/* Semantics: W2.4, W10.4 */
 static void a_run_with_chance_in_it_is_the_same_each_time(void **state)
 {
     struct test_cluster *t = *state;

@@ -197,7 +197,7 @@ static void invariants_hold_after_every_event_and_promises_after_every_tick(void
     print_message("%" PRIu64 " events\n", events);
 }
 
-/* What an experiment orders that does not depend on how long something takes. */
+/* Semantics: W10.3. What an experiment orders that does not depend on how long something takes. */
 static void order(struct test_cluster *t, bool is_timed)
 {
     for (int i = 0; i < 40; i++) {

@@ -68,6 +68,7 @@ static void to_waits_lags_and_sessions_the_switch_is_no_time(void **state)
     expect_isr(t, "[1]");
 }
 
+/* Semantics: W-C44 */
 static void the_clock_never_falls(void **state)
 {
     struct test_cluster *t = *state;

@@ -109,7 +109,7 @@ static void a_member_of_the_isr_counts_from_the_election(void **state)
     expect_known(t, 2, "end 6 start 0 caught up 1100");
 }
 
-/* Row: C073. Semantics: R2.8, R4.5 */
+/* Row: C073. Semantics: R2.8, R4.5, W5.2, W-R05 */
 static void who_trails_by_one_append_stays(void **state)
 {
     struct test_replicas *t = *state;

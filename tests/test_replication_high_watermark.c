@@ -46,7 +46,7 @@ static hw_offset_t high_watermark_without_member(struct test_replicas *t, bool f
     return hw_log_high_watermark(log_of(t, 1));
 }
 
-/* Row: C058. Semantics: R3.4, R3.5 */
+/* Row: C058. Semantics: R3.4, R3.5, W5.10 */
 static void a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr(void **state)
 {
     assert_int_equal(high_watermark_without_member(*state, false, false), 10);

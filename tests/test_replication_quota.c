@@ -37,7 +37,7 @@ static void expect_rate_at(struct hw_quota *quota, hw_time_ms_t now_ms, const ch
 
 /* ---------------------------------------------------------------------------------------- rates */
 
-/* Row: C139, C140. Semantics: R8.2, R8.3 */
+/* Row: C139, C140. Semantics: R8.2, R8.3, W-R04 */
 static void a_rate_is_exceeded_and_falls_as_time_passes(void **state)
 {
     struct hw_quota quota = quota_of(100, 10, 1000);
@@ -50,6 +50,33 @@ static void a_rate_is_exceeded_and_falls_as_time_passes(void **state)
     hw_quota_record(&quota, 1, 1500);
     expect_rate(&quota, 1500, "100.67 exceeded");
     expect_rate(&quota, 2000, "75.50");
+    hw_quota_record(&quota, 99, 2500);
+    expect_rate(&quota, 2500, "100.00");
+    hw_quota_record(&quota, 1, 2500);
+    expect_rate(&quota, 2500, "100.40 exceeded");
+    expect_rate(&quota, 4500, "55.78");
+}
+
+/* Ten samples of a second. Semantics: R8.2, W8.1, W-R03 */
+static void a_rate_is_that_of_the_samples_that_live(void **state)
+{
+    struct hw_quota quota = quota_of(1000000, 10, 1000);
+
+    (void)state;
+    hw_quota_record(&quota, 1000, 0);
+    expect_rate(&quota, 0, "1000.00");
+    expect_rate(&quota, 1000, "1000.00");
+    expect_rate(&quota, 1200, "833.33");
+    expect_rate(&quota, 1400, "714.29");
+    hw_quota_record(&quota, 1000, 1400);
+    expect_rate(&quota, 1400, "1428.57");
+    expect_rate(&quota, 2500, "800.00");
+    hw_quota_record(&quota, 1000, 2500);
+    expect_rate(&quota, 2500, "1200.00");
+    expect_rate(&quota, 9000, "333.33");
+    hw_quota_record(&quota, 1000, 9000);
+    expect_rate(&quota, 9000, "444.44");
+    expect_rate(&quota, 10500, "329.67"); /* The first sample is over: 3000 since 1.4 s. */
 }
 
 /* Semantics: R8.2 SimpleRate.windowSize */
@@ -299,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_is_exceeded_and_falls_as_time_passes),
+        cmocka_unit_test(a_rate_is_that_of_the_samples_that_live),
         cmocka_unit_test(a_rate_is_taken_over_one_window_at_least),
         cmocka_unit_test(the_first_question_opens_the_first_sample),
         cmocka_unit_test(a_sample_closes_with_the_first_record_a_window_after_it_began),

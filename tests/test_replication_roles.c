@@ -83,7 +83,7 @@ static void a_new_leader_begins_by_knowing_nothing(void **state)
     expect_known(t, 2, "end -1 start -1 caught up 4000");
 }
 
-/* Row: C077. Semantics: R4.12 */
+/* Row: C077. Semantics: R4.12, W-C05 */
 static void the_same_leader_epoch_again_resets_nothing(void **state)
 {
     struct test_replicas *t = *state;

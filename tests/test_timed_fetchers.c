@@ -56,7 +56,7 @@ static struct hw_load_view small_beside_big(struct test_cluster *t, const char *
     return load_at(t, 0);
 }
 
-/* Semantics: W-S29, F18, W3.1, W-C32 */
+/* Semantics: W-S29, F18, W2.3, W3.1, W-C32 */
 static void a_small_partition_beside_a_big_one_waits_for_it(void **state)
 {
     struct hw_load_view view = small_beside_big(*state, "1");

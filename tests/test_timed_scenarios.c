@@ -185,8 +185,8 @@ static hw_time_ms_t when_isr(struct test_cluster *t, const char *isr, hw_time_ms
     return -1;
 }
 
-/* Late is a follower from the beginning of a burst until it has caught up. Semantics: W-S26, W-S27, F17,
- * W-C10, W1.2, W5.1 */
+/* Late is a follower from the beginning of a burst until it has caught up.
+ * Semantics: W-S26, W-S27, F17, W-C10, W1.2, W5.1 */
 static void a_burst_costs_the_isr_if_it_is_late_for_too_long(void **state)
 {
     struct test_cluster *t = *state;

@@ -61,6 +61,18 @@ static hw_time_ms_t when_isr_is(struct test_cluster *t, const char *isr, hw_time
     return -1;
 }
 
+/* How many partitions of the topic have both brokers in their ISR. */
+static int in_sync_count(const struct test_cluster *t, const char *name)
+{
+    const struct hw_topic *topic = hw_cluster_topic(t->cluster, name);
+    int count = 0;
+
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        count += topic->partitions[p].record.isr.count == 2 ? 1 : 0;
+    }
+    return count;
+}
+
 /* Within half a percent, which is what the scale costs. The leader hears of it 30 ms after the
  * controller has decided it. */
 static void expect_in_sync_at(struct test_cluster *t, hw_time_ms_t expected)
@@ -98,7 +110,49 @@ static void catching_up_takes_as_many_cycles_as_there_are_answers(void **state)
     }
 }
 
-/* Semantics: W-S13, F10 */
+/* One answer has something of each partition. Semantics: W-S12, W3.4 */
+static void ten_partitions_share_an_answer(void **state)
+{
+    static char value[RECORD_BYTES - HW_BATCH_HEADER_SIZE - 11];
+    struct test_cluster *t = *state;
+    struct hw_broker_list assignment[10];
+    struct hw_topic_spec topic = {.name = "parts", .partitions = 10, .assignment = assignment};
+    struct hw_uuid id;
+
+    begin_catch_up(t, NULL, 0, 50000, 12500000);
+    configure(t, "replication", "manual");
+    configure(t, "replica.fetch.response.max.bytes", "1000000");
+    for (size_t i = 0; i < 10; i++) {
+        assignment[i] = (struct hw_broker_list){.count = 2, .ids = {1, 2}};
+    }
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &topic, &id, &t->error), HW_OK);
+    memset(value, 'x', sizeof value);
+    for (int64_t p = 0; p < 10; p++) {
+        struct hw_produce produce = {.topic = "parts",
+                                     .partition = p,
+                                     .acks = 1,
+                                     .leader_epoch = -1,
+                                     .record = {.key_size = -1,
+                                                .value = (const uint8_t *)value,
+                                                .value_size = (int32_t)sizeof value - 1,
+                                                .timestamp = HW_TIMESTAMP_CLOCK}};
+        struct hw_produced produced;
+
+        assert_int_equal(hw_cluster_remove_from_isr(t->cluster, "parts", p, 2,
+                                                    &(struct hw_broker_list){0}, &t->error),
+                         HW_OK);
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(hw_cluster_produce(t->cluster, &produce, &produced, &t->error), HW_OK);
+        }
+    }
+    configure(t, "replication", "timed");
+    tick_to(t, 3000);
+    assert_int_equal(in_sync_count(t, "parts"), 0);
+    tick_to(t, 3750);
+    assert_int_equal(in_sync_count(t, "parts"), 10);
+}
+
+/* Semantics: W-S13, F10, W10.7 */
 static void producing_meanwhile_makes_it_longer(void **state)
 {
     struct test_cluster *t = *state;
@@ -109,7 +163,7 @@ static void producing_meanwhile_makes_it_longer(void **state)
     expect_in_sync_at(t, 47167);
 }
 
-/* Semantics: W-S15, W-S16, W-S17, W8.1, W8.2, W8.3, F16 */
+/* Semantics: W-S15, W-S16, W-S17, W8.1, W8.2, W8.3, W3.2, F16 */
 static void a_throttle_lets_pass_what_it_says(void **state)
 {
     static const char *const leader[] = {"leader.replication.throttled.replicas", "*", NULL};
@@ -228,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
         STORY(catching_up_takes_as_many_cycles_as_there_are_answers),
+        STORY(ten_partitions_share_an_answer),
         STORY(producing_meanwhile_makes_it_longer),
         STORY(a_throttle_lets_pass_what_it_says),
         STORY(a_throttle_below_what_is_produced_never_ends),
