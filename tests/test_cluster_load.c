@@ -70,6 +70,40 @@ static void a_record_arrives_where_it_was_sent(void **state)
     expect_log_end(t, 2, 1);
 }
 
+/* Whether a record of a load is under way so. */
+static bool has_produce(const struct test_cluster *t, const char *state, int64_t sender,
+                        hw_offset_t offset, hw_time_ms_t due_ms)
+{
+    struct hw_position position = {0};
+    struct hw_request_view view;
+
+    while (hw_cluster_next_request(t->cluster, &position, &view)) {
+        if (strcmp(view.kind, "produce") == 0) {
+            return strcmp(view.state, state) == 0 && view.sender == sender &&
+                   view.offset == offset && view.due_ms == due_ms;
+        }
+    }
+    return false;
+}
+
+static void a_record_under_way_can_be_seen(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_load_options options = timed_load_options(1000, 1000, 1000, 100);
+
+    timed_begin(t, 10000, 10000);
+    link_client(t, 1, 50);
+    (void)start_load(t, &options);
+    tick_to(t, 1010);
+    assert_true(has_produce(t, "travelling", HW_CLUSTER_CLIENT, HW_OFFSET_NONE, 1050));
+    tick_to(t, 1060);
+    assert_true(has_produce(t, "waiting", HW_CLUSTER_CLIENT, 0, HW_TIME_NEVER));
+    tick_to(t, 1080);
+    assert_true(has_produce(t, "answered", 1, 0, 1120));
+    tick_to(t, 1120);
+    assert_false(has_produce(t, "answered", 1, 0, 1120));
+}
+
 /* Semantics: W1.4 */
 static void retention_runs_by_itself(void **state)
 {
@@ -118,6 +152,7 @@ int main(void)
 #define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
         STORY(a_record_travels_to_the_leader_of_its_partition),
         STORY(a_record_arrives_where_it_was_sent),
+        STORY(a_record_under_way_can_be_seen),
         STORY(retention_runs_by_itself),
         STORY(retention_does_not_run_where_nothing_does),
 #undef STORY

@@ -199,7 +199,7 @@ bool hw_cluster_next_request(const struct hw_cluster *cluster, struct hw_positio
         return hw_held_next_request(cluster, position, view);
     }
     if (!hw_timed_request_at(&cluster->timed, position->item, &request)) {
-        return false;
+        return hw_loads_next_request(cluster, position, view);
     }
     position->item++;
     *view = (struct hw_request_view){.id = request.id,

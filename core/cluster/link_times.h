@@ -51,7 +51,8 @@ bool hw_cluster_next_link(const struct hw_cluster *cluster, struct hw_position *
 /* One partition of a message that is under way, or that waits where it arrived. */
 struct hw_request_view {
     int64_t id;
-    const char *kind;  /* fetch, alter_partition, notice, heartbeat, registration */
+    const char
+        *kind; /* fetch, alter_partition, notice, heartbeat, registration, produce (of loads) */
     const char *topic; /* NULL: it is about none. */
     int32_t partition; /* -1 then. */
     int64_t sender;

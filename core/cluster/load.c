@@ -3,6 +3,7 @@
 
 #include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
+#include "core/cluster/link_times.h"
 #include "core/cluster/loads.h"
 #include "core/cluster/partitioner.h"
 
@@ -24,6 +25,8 @@ enum load_state {
 struct load_record {
     enum load_state state;
     int64_t number;
+    int64_t request_id; /* Of its message that is under way, or that waits. */
+    int64_t sent_us;
     int64_t due_us; /* INT64_MAX while it waits. */
     int64_t created_us;
     int64_t ack_id;
@@ -238,6 +241,8 @@ static enum hw_status load_send(struct hw_cluster *cluster, struct hw_load *load
 
     record->leader = partition == NULL ? HW_BROKER_ID_NONE : partition->record.leader;
     record->state = LOAD_TRAVELS;
+    record->request_id = ++cluster->timed.notices.next_id;
+    record->sent_us = now_us;
     if (record->leader == HW_BROKER_ID_NONE) {
         record->due_us = now_us;
         return HW_OK;
@@ -462,6 +467,49 @@ enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error)
         }
     }
     return status;
+}
+
+/* The record's message, if it has one. */
+static bool load_request(const struct hw_cluster *cluster, const struct hw_load *load,
+                         const struct load_record *record, struct hw_request_view *view)
+{
+    const struct hw_ack *ack = hw_acks_find(&cluster->acks, record->ack_id);
+    bool is_answer = record->state == LOAD_RETURNS;
+
+    *view = (struct hw_request_view){
+        .id = record->request_id,
+        .kind = "produce",
+        .topic = load->options.topic,
+        .partition = record->partition,
+        .sender = is_answer ? record->leader : HW_CLIENTS,
+        .receiver = is_answer ? HW_CLIENTS : record->leader,
+        .state = is_answer                     ? "answered"
+                 : record->state == LOAD_WAITS ? "waiting"
+                                               : "travelling",
+        .offset = ack == NULL ? HW_OFFSET_NONE : ack->base_offset,
+        .size_bytes = is_answer ? LOAD_ANSWER_BYTES : LOAD_REQUEST_BYTES + load->options.size_bytes,
+        .sent_ms = record->sent_us / 1000,
+        .due_ms = record->due_us == INT64_MAX ? HW_TIME_NEVER : record->due_us / 1000,
+        .wait_until_ms = record->state == LOAD_WAITS && ack != NULL
+                             ? ack->time_ms + cluster->settings.request_timeout_ms
+                             : HW_TIME_NEVER,
+        .waits_for = record->state == LOAD_WAITS ? "its commit" : NULL};
+    return record->state != LOAD_IS_LATER && record->leader != HW_BROKER_ID_NONE;
+}
+
+bool hw_loads_next_request(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_request_view *view)
+{
+    for (; position->topic < cluster->loads.count; position->topic++, position->partition = 0) {
+        const struct hw_load *load = cluster->loads.loads[position->topic];
+
+        while (position->partition < (size_t)load->under_way) {
+            if (load_request(cluster, load, &load->records[position->partition++], view)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool hw_cluster_next_load(const struct hw_cluster *cluster, struct hw_position *position,

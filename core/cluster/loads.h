@@ -23,6 +23,11 @@ int64_t hw_loads_next_us(const struct hw_cluster *cluster);
 /* Let that happen, at its time. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error);
 
+/* The next record of a load that is under way or waits, by position->topic and partition. */
+struct hw_request_view;
+bool hw_loads_next_request(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_request_view *view);
+
 /* Something has happened: producers may have been answered. */
 enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error);
 

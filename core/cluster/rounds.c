@@ -96,7 +96,7 @@ static enum hw_status rounds_find_follower(struct hw_cluster *cluster, const cha
                                            struct hw_partition **p, struct hw_replica **follower,
                                            struct hw_error *error)
 {
-    enum hw_status status = hw_cluster_refuse_timed(cluster, "this verb", error);
+    enum hw_status status = hw_cluster_refuse_timed(cluster, "fetch() and rejoin()", error);
 
     if (status == HW_OK) {
         status = hw_cluster_find_partition(cluster, topic, partition, t, p, error);
