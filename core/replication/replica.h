@@ -72,7 +72,8 @@ struct hw_fetch_state {
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
     struct hw_fetch_request request;
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
-    bool is_first;              /* Of the next request: others had the room in the last answer. */
+    bool is_out_of_range; /* With replication=timed: it has to ask where the leader's log is. */
+    bool is_first;        /* Of the next request: others had the room in the last answer. */
 };
 
 enum { HW_REPLICA_FAILURE_SIZE = 384 };

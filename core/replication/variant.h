@@ -92,6 +92,11 @@ struct hw_variant {
      * above its own end, where all of it goes (R2.30). NULL: files do not tell.
      */
     hw_offset_t (*cut)(const struct hw_log_outline *follower, const struct hw_log_outline *leader);
+    /* What a leader answers when a follower in that phase asks where an epoch ends. NULL: nobody asks.
+     */
+    enum hw_kafka_error (*answer_epoch)(const struct hw_replica *leader,
+                                        hw_epoch_t current_leader_epoch, hw_epoch_t epoch,
+                                        struct hw_epoch_end *end);
 
     /* Who is in the ISR now? Sets partition->is_record_dirty where that changed. */
     enum hw_status (*refresh_isr)(struct hw_partition *partition, const struct hw_step *step,

@@ -40,5 +40,6 @@ const struct hw_variant hw_variant_kip_101 = {
     .high_watermark_ignores_min_isr = true,
     .truncate = kip_101_truncate,
     .cut = kip_101_cut,
+    .answer_epoch = kip_101_answer,
     HW_KAFKA_DECISIONS,
 };

@@ -31,5 +31,6 @@ const struct hw_variant hw_variant_kip_279 = {
     .high_watermark_ignores_min_isr = true,
     .truncate = kip_279_truncate,
     .cut = kip_279_cut,
+    .answer_epoch = hw_replica_offset_for_leader_epoch,
     HW_KAFKA_DECISIONS,
 };

@@ -290,6 +290,9 @@ enum hw_status hw_timed_fetch_arrive(struct hw_timed *timed, struct hw_timed_fet
     if (!fetch_wait_leader_runs(timed, fetcher)) {
         return fetch_wait_break(timed, fetcher, error);
     }
+    if (fetcher->call.kind != HW_CALL_NONE) {
+        return hw_timed_call_answer(timed, fetcher, error);
+    }
     for (size_t i = 0; i < fetcher->part_count && status == HW_OK; i++) {
         status = fetch_wait_hear(timed, fetcher, step, &fetcher->parts[i], error);
     }

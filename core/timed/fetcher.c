@@ -131,6 +131,7 @@ static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fet
     size_t before_capacity = fetcher->member_capacity;
     enum hw_status status = HW_OK;
 
+    fetcher->may_call = true;
     fetcher->members = NULL;
     fetcher->member_count = 0;
     fetcher->member_capacity = 0;
@@ -291,7 +292,9 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
     fetcher->turn_us = timed->now_us;
     fetcher->request_id = ++timed->notices.next_id;
     fetcher->size_bytes = 0;
-    for (size_t i = 0; i < fetcher->member_count && status == HW_OK; i++) {
+    status = hw_timed_call_build(timed, fetcher, step, error);
+    for (size_t i = 0;
+         i < fetcher->member_count && fetcher->call.kind == HW_CALL_NONE && status == HW_OK; i++) {
         status = fetcher_add_part(timed, fetcher, step, fetcher->members[i], error);
     }
     if (status != HW_OK) {
@@ -304,7 +307,10 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
                             error);
     }
     fetcher->sent_us = timed->now_us;
-    fetcher->size_bytes += fetcher->size_bytes == 0 ? FETCHER_EMPTY_BYTES : FETCHER_REQUEST_BYTES;
+    if (fetcher->call.kind == HW_CALL_NONE) {
+        fetcher->size_bytes +=
+            fetcher->size_bytes == 0 ? FETCHER_EMPTY_BYTES : FETCHER_REQUEST_BYTES;
+    }
     status = hw_wires_send(&timed->wires, timed->random, fetcher->follower, fetcher->leader,
                            fetcher->size_bytes, timed->now_us, &fetcher->last_request_us, error);
     fetcher->state = HW_FETCHER_ASKS;
@@ -368,6 +374,7 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
         struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
         uint64_t changes;
         int64_t records;
+        bool out_of_range = false;
 
         if (follower == NULL || follower->leader != fetcher->leader) {
             continue;
@@ -380,8 +387,10 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
             continue;
         }
         changes = follower->changes;
-        status = hw_exchange_apply(partition, step, follower, &part->request, &part->response,
-                                   &records, error);
+        status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, &part->request,
+                                        &part->response, &records, &out_of_range, error);
+        follower->fetch.is_out_of_range = out_of_range; /* It asks about that in its next turn. */
+        fetcher->may_call = fetcher->may_call || out_of_range;
         if (status == HW_IO || status == HW_CORRUPT || follower->fetch.phase == HW_PHASE_FAILED ||
             (status == HW_OK && follower->changes != changes)) {
             /* What failed stands in the journal, and stops this partition only. */
@@ -403,6 +412,12 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
         fetcher->due_us = fetcher->due_us > timed->now_us ? fetcher->due_us : timed->now_us;
         return hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS,
                                          fetcher->due_us, error);
+    }
+    if (fetcher->call.kind != HW_CALL_NONE) {
+        enum hw_status status = hw_timed_call_apply(timed, fetcher, step, error);
+
+        fetcher_release_parts(fetcher);
+        return status == HW_OK ? fetcher_rest(timed, fetcher, timed->now_us, error) : status;
     }
     fetcher->state = HW_FETCHER_WRITES;
     fetcher->due_us =

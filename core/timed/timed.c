@@ -277,7 +277,9 @@ static struct hw_timed_request timed_fetch_request(const struct hw_timed *timed,
 {
     return (struct hw_timed_request){
         .id = fetcher->request_id,
-        .kind = "fetch",
+        .kind = fetcher->call.kind == HW_CALL_NONE    ? "fetch"
+                : fetcher->call.kind == HW_CALL_EPOCH ? "epoch"
+                                                      : "list_offsets",
         .partition = timed->partitions[part->place],
         .sender = fetcher->follower,
         .receiver = fetcher->leader,

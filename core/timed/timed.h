@@ -156,7 +156,8 @@ int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t 
 /* A message that is under way, or waits where it arrived, for people to look at. */
 struct hw_timed_request {
     int64_t id;
-    const char *kind; /* fetch, alter_partition, notice, heartbeat, registration; static. */
+    const char *
+        kind; /* fetch, epoch, list_offsets, alter_partition, notice, heartbeat, registration; static. */
     const struct hw_partition *partition; /* NULL: it is about none. */
     hw_broker_id_t sender;                /* HW_CONTROLLER: the controller. */
     hw_broker_id_t receiver;

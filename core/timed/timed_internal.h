@@ -45,6 +45,19 @@ struct hw_timed_part {
     bool is_noted;     /* In the journal: it has news, or is the first. */
 };
 
+/* What a fetcher asks about its first part before it fetches, and the answer (fetch_call.c). */
+enum hw_timed_call_kind { HW_CALL_NONE, HW_CALL_EPOCH, HW_CALL_OFFSETS };
+
+struct hw_timed_call {
+    enum hw_timed_call_kind kind;
+    hw_epoch_t leader_epoch; /* In which the follower asks. */
+    hw_epoch_t epoch;        /* Of which it asks where it ends. */
+    enum hw_kafka_error refused;
+    struct hw_epoch_end end;
+    hw_offset_t log_end;
+    hw_offset_t log_start;
+};
+
 struct hw_timed_fetcher {
     size_t place; /* Among the fetchers. */
     hw_broker_id_t follower;
@@ -72,6 +85,8 @@ struct hw_timed_fetcher {
     bool has_first;       /* Of some partition, fetch.is_first may be set. */
     bool has_some;        /* When it was last looked at, there was data for it, and not enough. */
     int64_t record_bytes; /* Of the answer. */
+    bool may_call;        /* Some member may have to ask something first. */
+    struct hw_timed_call call;
 };
 
 /* One partition of an AlterPartition request. */
@@ -139,6 +154,15 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
                                       const struct hw_step *step, enum hw_timed_kind kind,
                                       struct hw_error *error);
 void hw_timed_fetcher_destroy(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher);
+
+/* fetch_call.c. The next question that there is, if any, becomes the request; its leader answers it;
+ * the answer has arrived. */
+enum hw_status hw_timed_call_build(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   const struct hw_step *step, struct hw_error *error);
+enum hw_status hw_timed_call_answer(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                    struct hw_error *error);
+enum hw_status hw_timed_call_apply(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                   const struct hw_step *step, struct hw_error *error);
 
 /* fetch_wait.c. The request arrives at its leader; it has waited long enough; a partition has moved,
  * which may end its wait; its leader may have died. */

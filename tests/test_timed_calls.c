@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What a fetcher asks before it fetches takes its time, and the others of the fetcher wait for it. */
+#include "tests/support_timed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Whether broker 3 asks this, and the request is so; the row of an answer is the request's. */
+static bool is_asked(const struct test_cluster *t, const char *kind, const char *state)
+{
+    struct hw_position position = {0};
+    struct hw_request_view view;
+
+    while (hw_cluster_next_request(t->cluster, &position, &view)) {
+        if (strcmp(view.kind, kind) == 0 && strcmp(view.state, state) == 0 && view.sender == 3) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The millisecond of the next 2 s in which this is asked, and is so; fails if there is none. */
+static hw_time_ms_t wait_for(struct test_cluster *t, const char *kind, const char *state)
+{
+    for (int ms = 0; ms < 2000; ms++) {
+        if (is_asked(t, kind, state)) {
+            return t->cluster->now_ms;
+        }
+        tick_to(t, t->cluster->now_ms + 1);
+    }
+    fail_msg("no %s is %s", kind, state);
+    return -1;
+}
+
+/* Broker 3 was away while its leader lost what comes next. */
+static void fall_behind(struct test_cluster *t)
+{
+    timed_begin(t, 10000, 10000);
+    for (int i = 0; i < 3; i++) {
+        produce(t, "x");
+        tick_to(t, t->cluster->now_ms + 1000);
+    }
+    t->deleted_end = 6;
+    crash(t, 3);
+    tick_to(t, 20000);
+    for (int i = 0; i < 4; i++) {
+        produce(t, "y");
+        tick_to(t, t->cluster->now_ms + 1000);
+    }
+    delete_before(t, 6);
+    expect_done(t);
+    restart(t, 3);
+}
+
+/* Semantics: R2.30, W3.1 */
+static void a_follower_out_of_range_asks_for_the_leaders_offsets(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t asked_ms;
+
+    fall_behind(t);
+    asked_ms = wait_for(t, "list_offsets", "travelling");
+    expect_log_end(t, 3, 3);
+    tick_to(t, asked_ms + 10);
+    assert_true(is_asked(t, "list_offsets", "answered"));
+    expect_log_end(t, 3, 3);
+    tick_to(t, asked_ms + 20);
+    expect_log_start(t, 3, 6);
+    tick_to(t, asked_ms + 100);
+    expect_log_end(t, 3, 7);
+}
+
+/* A question that is lost is asked again. Semantics: W3.5, W7.3 */
+static void a_question_that_gets_no_answer_is_asked_again(void **state)
+{
+    struct test_cluster *t = *state;
+
+    configure(t, "request.timeout.ms", "1000");
+    fall_behind(t);
+    (void)wait_for(t, "list_offsets", "travelling");
+    cut(t, 1, 3);
+    tick_to(t, t->cluster->now_ms + 1500);
+    assert_false(is_asked(t, "list_offsets", "answered"));
+    heal(t, 1, 3);
+    tick_to(t, t->cluster->now_ms + 4000);
+    expect_log_end(t, 3, 7);
+}
+
+/* Kafka 2.0: a new follower asks where its latest epoch ends. */
+static void a_follower_of_an_older_protocol_asks_where_its_epoch_ends(void **state)
+{
+    struct test_cluster *t = *state;
+    hw_time_ms_t asked_ms;
+
+    test_cluster_renew(t, 3, "kip-279", NULL);
+    t->records_may_be_lost = true;
+    timed_begin(t, 10000, 10000);
+    link_both(t, 2, 3, 30000, 0);
+    produce(t, "x");
+    tick_to(t, 2000);
+    promote(t, 2);
+    expect_done(t);
+    asked_ms = wait_for(t, "epoch", "travelling");
+    assert_int_equal(asked_ms, 2025);
+    tick_to(t, asked_ms + 30);
+    assert_true(is_asked(t, "epoch", "answered"));
+    tick_to(t, asked_ms + 59);
+    assert_int_equal(test_replica(t, 3, __FILE__, __LINE__)->fetch.phase, HW_PHASE_TRUNCATING);
+    tick_to(t, asked_ms + 60);
+    assert_int_equal(test_replica(t, 3, __FILE__, __LINE__)->fetch.phase, HW_PHASE_FETCHING);
+    produce(t, "y");
+    tick_to(t, asked_ms + 1000);
+    expect_log_end(t, 3, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
+        STORY(a_follower_out_of_range_asks_for_the_leaders_offsets),
+        STORY(a_question_that_gets_no_answer_is_asked_again),
+        STORY(a_follower_of_an_older_protocol_asks_where_its_epoch_ends),
+#undef STORY
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
