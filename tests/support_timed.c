@@ -38,13 +38,13 @@ void tick_to(struct test_cluster *t, hw_time_ms_t time_ms)
 hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
     hw_time_ms_t time_ms = -1;
 
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "high_watermark") == 0 && event.broker == broker &&
-            event.high_watermark > t->produced.offset) {
-            time_ms = time_ms < 0 ? event.time_ms : time_ms;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "high_watermark") == 0 && view.event.broker == broker &&
+            view.event.high_watermark > t->produced.offset) {
+            time_ms = time_ms < 0 ? view.event.time_ms : time_ms;
         }
     }
     return time_ms;

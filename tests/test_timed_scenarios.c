@@ -174,12 +174,12 @@ static void run_bursts(struct test_cluster *t, hw_time_ms_t length_ms, hw_time_m
 static hw_time_ms_t when_isr(struct test_cluster *t, const char *isr, hw_time_ms_t from_ms)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
 
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "isr") == 0 && event.time_ms >= from_ms &&
-            strstr(event.detail, isr) != NULL) {
-            return event.time_ms;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "isr") == 0 && view.event.time_ms >= from_ms &&
+            strstr(view.detail, isr) != NULL) {
+            return view.event.time_ms;
         }
     }
     return -1;
@@ -235,7 +235,7 @@ static void sessions_end_one_after_the_other(void **state)
 {
     struct test_cluster *t = *state;
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
     hw_time_ms_t fenced[3] = {0};
 
     timed_begin(t, 1000, 1000);
@@ -243,10 +243,10 @@ static void sessions_end_one_after_the_other(void **state)
     crash(t, 2);
     crash(t, 3);
     tick_to(t, 25000);
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "broker") == 0 && strstr(event.detail, "fenced") != NULL &&
-            event.broker >= 2) {
-            fenced[event.broker - 1] = event.time_ms;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "broker") == 0 && strstr(view.detail, "fenced") != NULL &&
+            view.event.broker >= 2) {
+            fenced[view.event.broker - 1] = view.event.time_ms;
         }
     }
     assert_true(fenced[1] > 10000 + 9000 - 2000);

@@ -50,12 +50,12 @@ static void begin_catch_up(struct test_cluster *t, const char *const *configs, i
 static hw_time_ms_t when_isr_is(struct test_cluster *t, const char *isr, hw_time_ms_t from_ms)
 {
     struct hw_position position = {0};
-    struct hw_journal_view event;
+    struct hw_journal_view view;
 
-    while (hw_cluster_next_event(t->cluster, &position, &event)) {
-        if (strcmp(event.event, "isr") == 0 && event.time_ms >= from_ms &&
-            strstr(event.detail, isr) != NULL) {
-            return event.time_ms;
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "isr") == 0 && view.event.time_ms >= from_ms &&
+            strstr(view.detail, isr) != NULL) {
+            return view.event.time_ms;
         }
     }
     return -1;

@@ -20,6 +20,17 @@ static void kip_101_answer(const struct hw_epoch_cache *epochs, hw_epoch_t epoch
     }
 }
 
+static enum hw_kafka_error kip_101_answer_epoch(const struct hw_replica *leader,
+                                                hw_epoch_t current_leader_epoch, hw_epoch_t epoch,
+                                                struct hw_epoch_end *end)
+{
+    enum hw_kafka_error refused =
+        hw_replica_offset_for_leader_epoch(leader, current_leader_epoch, epoch, end);
+
+    kip_101_answer(hw_log_epochs(leader->log), epoch, end);
+    return refused;
+}
+
 static enum hw_status kip_101_truncate(struct hw_partition *partition, const struct hw_step *step,
                                        struct hw_replica *follower, struct hw_error *error)
 {
@@ -40,6 +51,6 @@ const struct hw_variant hw_variant_kip_101 = {
     .high_watermark_ignores_min_isr = true,
     .truncate = kip_101_truncate,
     .cut = kip_101_cut,
-    .answer_epoch = kip_101_answer,
+    .answer_epoch = kip_101_answer_epoch,
     HW_KAFKA_DECISIONS,
 };
