@@ -157,6 +157,38 @@ static void symmetry_changes_no_verdict(void **state)
                   "acknowledged_kept", 3);
 }
 
+/* Whatever is found again is gone on from too: the encoding leaves out nothing that counts. */
+static void states_that_are_taken_for_one_go_on_alike(void **state)
+{
+    (void)state;
+    expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"crashes\":1,\"fences\":1,\"shrinks\":0,"
+                             "\"checkpoints\":0,\"verify\":true}");
+    expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"fences\":1,\"shrinks\":0,"
+                             "\"checkpoints\":0,\"verify\":true}");
+    expect_clean("SELECT configure('min.insync.replicas', 2);"
+                 "SELECT configure('eligible.leader.replicas.version', 1)",
+                 "{\"new\":2,\"records\":1,\"crashes\":0,\"lossy_crashes\":1,\"fences\":0,"
+                 "\"shrinks\":1,\"promises\":[\"acknowledged_kept\"],\"verify\":true}");
+    expect_clean("SELECT configure('protocol', 'kip-101')",
+                 "{\"new\":2,\"records\":1,\"crashes\":0,\"fences\":1,\"shrinks\":0,"
+                 "\"promises\":[\"hw_monotone_in_epoch\"],\"verify\":true}");
+    expect_clean("SELECT 1",
+                 "{\"new\":2,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":1,\"drops\":1,"
+                 "\"cuts\":1,\"verify\":true}");
+}
+
+/* Apache Kafka does the same: see tests/data/explore.txt. */
+static void a_leader_that_misses_an_epoch_trusts_what_it_knew(void **state)
+{
+    (void)state;
+    expect_broken("SELECT 1",
+                  "{\"new\":3,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":0,"
+                  "\"elections\":2,\"checkpoints\":0}",
+                  "isr_has_committed", 13);
+    expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":0,"
+                             "\"elections\":2,\"checkpoints\":0,\"skips\":false}");
+}
+
 static void from_here_the_cluster_stays_as_it_is(void **state)
 {
     sqlite3 *db = test_sql_open(":memory:");
@@ -233,6 +265,8 @@ int main(void)
         cmocka_unit_test(an_unclean_election_loses),
         cmocka_unit_test(the_newest_protocol_keeps_every_promise),
         cmocka_unit_test(symmetry_changes_no_verdict),
+        cmocka_unit_test(states_that_are_taken_for_one_go_on_alike),
+        cmocka_unit_test(a_leader_that_misses_an_epoch_trusts_what_it_knew),
         cmocka_unit_test(from_here_the_cluster_stays_as_it_is),
         cmocka_unit_test(a_walk_finds_it_too_and_shortens_it),
         cmocka_unit_test(bounds_and_wrong_options_are_said),

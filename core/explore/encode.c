@@ -10,35 +10,12 @@
  */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
+#include "core/explore/encoder.h"
 #include "core/explore/explore_internal.h"
 
 #include <string.h>
 
 enum { ENCODE_EPOCHS_MAX = 64 };
-
-/* Two streams of 64 bits, each word mixed in. */
-struct encoder {
-    uint64_t high;
-    uint64_t low;
-};
-
-static uint64_t encode_rotate(uint64_t word, int by)
-{
-    return word << by | word >> (64 - by);
-}
-
-static void encode_put(struct encoder *encoder, uint64_t word)
-{
-    encoder->high = encode_rotate((encoder->high ^ word) * 0x9E3779B97F4A7C15U, 31);
-    encoder->low = encode_rotate((encoder->low + word) * 0xC2B2AE3D27D4EB4FU, 29) ^ encoder->high;
-}
-
-static uint64_t encode_finish(uint64_t word)
-{
-    word = (word ^ word >> 32) * 0xD6E8FEB86659FD93U;
-    word = (word ^ word >> 32) * 0xD6E8FEB86659FD93U;
-    return word ^ word >> 32;
-}
 
 /* ------------------------------------------------------------------------------------- ranks */
 
@@ -83,6 +60,7 @@ struct encoding {
     size_t count;
     const struct ranks *partition_epochs;
     const struct ranks *broker_epochs; /* For each place. */
+    bool may_crash;                    /* Then what is on the disk of one that runs counts. */
 };
 
 static void encode_gather_partition_epochs(const struct explore *explore, struct ranks *ranks)
@@ -93,12 +71,21 @@ static void encode_gather_partition_epochs(const struct explore *explore, struct
     ranks->count = 0;
     ranks_add(ranks, partition->record.partition_epoch);
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        ranks_add(ranks, partition->replicas[i]->partition_epoch);
+        if (partition->replicas[i]->role == HW_ROLE_LEADER) {
+            ranks_add(ranks, partition->replicas[i]->partition_epoch);
+        }
     }
     for (size_t i = 0; i < held->notices.count; i++) {
-        ranks_add(ranks, held->notices.notices[i].record.partition_epoch);
+        const struct hw_notice *notice = &held->notices.notices[i];
+
+        if (notice->record.leader == notice->broker) {
+            ranks_add(ranks, notice->record.partition_epoch);
+        }
     }
     for (size_t i = 0; i < held->count; i++) {
+        if (explore_is_worthless(explore, &held->proposals[i])) {
+            continue;
+        }
         ranks_add(ranks, held->proposals[i].request.partition_epoch);
         if (held->proposals[i].is_answered) {
             ranks_add(ranks, held->proposals[i].response.partition_epoch);
@@ -136,15 +123,14 @@ static void encode_gather_broker_epochs(const struct explore *explore, struct ra
         ranks[i].count = 0;
     }
     encode_gather_registrations(explore, ranks, &explore->cluster->controller.metadata);
-    for (size_t i = 0; i < explore->cluster->broker_count; i++) {
-        if (explore->cluster->brokers[i]->state == HW_BROKER_RUNNING) {
-            encode_gather_registrations(explore, ranks, &explore->cluster->brokers[i]->metadata);
-        }
-    }
     for (int32_t i = 0; i < explore->partition->replica_count; i++) {
         const struct hw_replica *replica = explore->partition->replicas[i];
 
-        for (int32_t r = 0; replica->role == HW_ROLE_LEADER && r < replica->remote_count; r++) {
+        if (replica->role != HW_ROLE_LEADER) {
+            continue;
+        }
+        encode_gather_registrations(explore, ranks, replica->metadata);
+        for (int32_t r = 0; r < replica->remote_count; r++) {
             size_t place = encode_place(explore, replica->remotes[r].broker);
 
             if (place < explore->cluster->broker_count) {
@@ -158,7 +144,8 @@ static void encode_gather_broker_epochs(const struct explore *explore, struct ra
         for (int32_t m = 0; m < request->isr.count; m++) {
             size_t place = encode_place(explore, request->isr.ids[m]);
 
-            if (place < explore->cluster->broker_count) {
+            if (place < explore->cluster->broker_count && !held->proposals[i].is_answered &&
+                !explore_is_worthless(explore, &held->proposals[i])) {
                 ranks_add(&ranks[place], request->broker_epochs[m]);
             }
         }
@@ -232,16 +219,43 @@ static void put_log(struct encoding *encoding, const struct hw_replica *replica,
     put_list(encoding, list);
     put(encoding, (uint64_t)hw_log_start(replica->log) << 32 | (uint64_t)hw_log_end(replica->log));
     put(encoding, (uint64_t)hw_log_high_watermark(replica->log) << 32 |
-                      (uint64_t)hw_log_recovery_point(replica->log));
+                      (encoding->may_crash ? (uint64_t)hw_log_recovery_point(replica->log) : 0));
     for (size_t i = 0; i < epochs->count; i++) {
         put(encoding, (uint64_t)(uint32_t)epochs->entries[i].epoch << 32 |
                           (uint64_t)epochs->entries[i].start_offset);
     }
 }
 
+/*
+ * What a leader remembers of the fetches of a follower. When it fetched last, and how far the log
+ * was then, counts only until it has caught up; and again once a shrink has called it lagging.
+ */
+static void put_remote(struct encoding *encoding, const struct hw_replica *replica,
+                       const struct hw_remote_replica *remote, size_t place)
+{
+    bool is_caught_up = remote->last_caught_up_ms != HW_TIME_NEVER;
+    bool past_counts = !is_caught_up || explore_may(encoding->explore, HW_EXPLORE_SHRINK);
+    const struct hw_registration *registration =
+        hw_metadata_find(replica->metadata, remote->broker);
+
+    put(encoding,
+        (uint64_t)(remote->log_end + 1) << 40 |
+            (past_counts ? (uint64_t)(remote->last_fetch_leader_log_end + 1) << 20 |
+                               (uint64_t)(remote->last_fetch_ms != HW_TIME_NEVER) << 19
+                         : 0) |
+            ranks_of(&encoding->broker_epochs[place], remote->broker_epoch) << 10 |
+            (registration == NULL
+                 ? 0
+                 : (ranks_of(&encoding->broker_epochs[place], registration->epoch) + 1) << 4 |
+                       (uint64_t)registration->fenced << 3 |
+                       (uint64_t)registration->in_controlled_shutdown << 2) |
+            (uint64_t)is_caught_up << 1 | remote->has_fetched_epoch);
+}
+
 static void put_leader(struct encoding *encoding, const struct hw_replica *replica)
 {
-    put(encoding, (uint64_t)replica->epoch_start << 16 | (uint64_t)replica->isr_change << 8 |
+    put(encoding, ranks_of(encoding->partition_epochs, replica->partition_epoch) << 48 |
+                      (uint64_t)replica->epoch_start << 16 | (uint64_t)replica->isr_change << 8 |
                       (uint64_t)replica->is_proposal_unsent);
     put(encoding, encode_set(encoding, &replica->isr) << 16 |
                       (replica->isr_change == HW_ISR_COMMITTED
@@ -252,16 +266,8 @@ static void put_leader(struct encoding *encoding, const struct hw_replica *repli
         hw_broker_id_t id = encoding->explore->cluster->brokers[place]->id;
 
         for (int32_t r = 0; r < replica->remote_count; r++) {
-            const struct hw_remote_replica *remote = &replica->remotes[r];
-
-            if (remote->broker == id) {
-                put(encoding, (uint64_t)(remote->log_end + 1) << 32 |
-                                  (uint64_t)(remote->last_fetch_leader_log_end + 1) << 16 |
-                                  ranks_of(&encoding->broker_epochs[place], remote->broker_epoch)
-                                      << 4 |
-                                  (uint64_t)(remote->last_fetch_ms != HW_TIME_NEVER) << 2 |
-                                  (uint64_t)(remote->last_caught_up_ms != HW_TIME_NEVER) << 1 |
-                                  remote->has_fetched_epoch);
+            if (replica->remotes[r].broker == id) {
+                put_remote(encoding, replica, &replica->remotes[r], place);
             }
         }
     }
@@ -277,8 +283,20 @@ static void put_follower(struct encoding *encoding, const struct hw_replica *rep
 
     put(encoding, encode_broker(encoding, replica->leader) << 8 | (uint64_t)fetch->phase);
     put(encoding, (uint64_t)fetch->fetch_offset << 32 | (uint32_t)fetch->current_leader_epoch);
+    /* Where it has cut counts against going round in circles, which takes a leader that contradicts
+     * itself: one of another epoch, where fetches name none. */
     put(encoding, (uint64_t)(uint32_t)fetch->last_fetched_epoch << 32 |
-                      (uint64_t)(uint32_t)(fetch->cut_offset + 1));
+                      (encoding->explore->cluster->variant->sends_epochs
+                           ? 0
+                           : (uint64_t)(uint32_t)(fetch->cut_offset + 1)));
+}
+
+/* Of one that runs they count only where it may still go down. */
+static uint64_t encode_files(const struct explore *explore, size_t place, bool may_crash)
+{
+    return may_crash || explore->cluster->brokers[place]->state != HW_BROKER_RUNNING
+               ? explore->side->files[place]
+               : 0;
 }
 
 static void put_broker(struct encoding *encoding, size_t place)
@@ -288,20 +306,17 @@ static void put_broker(struct encoding *encoding, size_t place)
     const struct hw_partition *partition = explore->partition;
 
     put(encoding, (uint64_t)broker->state << 1 | broker->is_unregistered);
-    put(encoding, explore->side->files[place]);
+    put(encoding, encode_files(explore, place, encoding->may_crash));
     if (broker->state != HW_BROKER_RUNNING) {
         return;
     }
-    put_registrations(encoding, &broker->metadata);
     for (int32_t r = 0; r < partition->replica_count; r++) {
         const struct hw_replica *replica = partition->replicas[r];
 
         if (replica->broker != broker->id) {
             continue;
         }
-        put(encoding, (uint64_t)replica->role << 56 |
-                          ranks_of(encoding->partition_epochs, replica->partition_epoch) << 40 |
-                          (uint32_t)replica->leader_epoch);
+        put(encoding, (uint64_t)replica->role << 56 | (uint32_t)replica->leader_epoch);
         put_log(encoding, replica, &explore->cluster->promises.logs[r]);
         if (replica->role == HW_ROLE_LEADER) {
             put_leader(encoding, replica);
@@ -331,8 +346,16 @@ static void put_messages(struct encoding *encoding, size_t place)
 
     put(encoding, 0xB0);
     for (size_t i = 0; i < held->notices.count; i++) {
-        if (held->notices.notices[i].broker == id) {
-            put_record(encoding, &held->notices.notices[i].record);
+        const struct hw_notice *notice = &held->notices.notices[i];
+
+        if (notice->broker != id || !explore_tells(encoding->explore, notice)) {
+            continue;
+        }
+        if (notice->record.leader == id) {
+            put_record(encoding, &notice->record);
+        } else {
+            put(encoding, (uint64_t)(uint32_t)notice->record.leader_epoch << 8 |
+                              encode_broker(encoding, notice->record.leader));
         }
     }
     put(encoding, 0xB1);
@@ -340,7 +363,7 @@ static void put_messages(struct encoding *encoding, size_t place)
         const struct hw_held_proposal *proposal = &held->proposals[i];
         const struct hw_alter_partition_request *request = &proposal->request;
 
-        if (request->sender != id) {
+        if (request->sender != id || explore_is_worthless(encoding->explore, proposal)) {
             continue;
         }
         put(encoding, ranks_of(encoding->partition_epochs, request->partition_epoch) << 40 |
@@ -412,7 +435,7 @@ static uint64_t encode_own(const struct encoding *encoding, size_t place)
     struct encoder encoder = {.high = 1, .low = 2};
 
     encode_put(&encoder, (uint64_t)broker->state);
-    encode_put(&encoder, explore->side->files[place]);
+    encode_put(&encoder, encode_files(explore, place, encoding->may_crash));
     encode_put(&encoder, (uint64_t)(record->leader == broker->id) << 2 |
                              (uint64_t)hw_broker_list_contains(&record->isr, broker->id) << 1 |
                              hw_broker_list_contains(&record->elr, broker->id));
@@ -420,9 +443,7 @@ static uint64_t encode_own(const struct encoding *encoding, size_t place)
         encode_put(&encoder, (uint64_t)replica->role << 32 | (uint32_t)replica->leader_epoch);
         encode_put(&encoder, (uint64_t)hw_log_end(replica->log) << 32 |
                                  (uint64_t)hw_log_high_watermark(replica->log));
-        encode_put(&encoder,
-                   ranks_of(encoding->partition_epochs, replica->partition_epoch) << 32 |
-                       (uint32_t)hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log)));
+        encode_put(&encoder, (uint32_t)hw_epoch_cache_latest_epoch(hw_log_epochs(replica->log)));
     }
     return encode_finish(encoder.high ^ encoder.low);
 }
@@ -475,7 +496,9 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
     struct encoding encoding = {.explore = explore,
                                 .count = explore->cluster->broker_count,
                                 .partition_epochs = &partition_epochs,
-                                .broker_epochs = broker_epochs};
+                                .broker_epochs = broker_epochs,
+                                .may_crash = explore_may(explore, HW_EXPLORE_CRASH) ||
+                                             explore_may(explore, HW_EXPLORE_LOSSY_CRASH)};
 
     HW_ASSERT(encoding.count <= EXPLORE_BROKERS_MAX);
     encode_gather_partition_epochs(explore, &partition_epochs);
@@ -491,85 +514,4 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
     }
     encode_try_orders(&encoding, own, 0, &smallest);
     return smallest;
-}
-
-/* -------------------------------------------------------------------------------------- files */
-
-/* Whether something that a restart goes by stands in a file of this name. Indexes are made from the
- * log, and ids say nothing of what happened. */
-static bool files_counts(const char *name)
-{
-    return strstr(name, ".index") == NULL && strstr(name, ".timeindex") == NULL &&
-           strstr(name, "meta.properties") == NULL;
-}
-
-static enum hw_status files_add(const struct explore *explore, const char *path,
-                                struct encoder *encoder, struct hw_error *error)
-{
-    struct hw_file *file;
-    uint8_t bytes[512];
-    size_t got = 0;
-    int64_t position = 0;
-    enum hw_status status =
-        hw_store_open(explore->cluster->store, path, HW_OPEN_READ, &file, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    do {
-        status = hw_file_read_at(file, position, bytes, sizeof bytes, &got, error);
-        for (size_t i = 0; status == HW_OK && i < got; i++) {
-            encode_put(encoder, bytes[i]);
-        }
-        position += (int64_t)got;
-    } while (status == HW_OK && got == sizeof bytes);
-    hw_file_close(file);
-    encode_put(encoder, (uint64_t)position);
-    return status;
-}
-
-static enum hw_status files_add_all(const struct explore *explore, const char *directory,
-                                    bool is_partition, struct encoder *encoder,
-                                    struct hw_error *error)
-{
-    struct hw_name_list names = {.allocator = explore->cluster->callers};
-    enum hw_status status = hw_store_list(explore->cluster->store, directory, &names, error);
-
-    for (size_t i = 0; status == HW_OK && i < names.count; i++) {
-        char path[HW_PATH_MAX];
-        bool is_directory = strcmp(names.names[i], explore->partition->name) == 0;
-
-        status = hw_path_join(path, directory, names.names[i], error);
-        if (status == HW_OK && is_directory && !is_partition) {
-            status = files_add_all(explore, path, true, encoder, error);
-        } else if (status == HW_OK && files_counts(names.names[i]) &&
-                   (is_partition || strstr(names.names[i], "checkpoint") != NULL)) {
-            status = files_add(explore, path, encoder, error);
-        }
-    }
-    hw_name_list_release(&names);
-    return status;
-}
-
-enum hw_status explore_look_at_files(const struct explore *explore, size_t place,
-                                     struct hw_error *error)
-{
-    const struct hw_broker *broker = explore->cluster->brokers[place];
-    struct encoder encoder = {.high = 3, .low = 4};
-    enum hw_status status = HW_OK;
-
-    /* Of one that runs, the log is looked at in memory; only its checkpoints are on disk alone. */
-    if (broker->state == HW_BROKER_RUNNING) {
-        char path[HW_PATH_MAX];
-
-        status = hw_path_join(path, broker->dir, "replication-offset-checkpoint", error);
-        if (status == HW_OK) {
-            status = files_add(explore, path, &encoder, error);
-        }
-    } else {
-        status = files_add_all(explore, broker->dir, false, &encoder, error);
-    }
-    status = status == HW_NOT_FOUND ? HW_OK : status; /* It holds nothing yet. */
-    explore->side->files[place] = encode_finish(encoder.high ^ encoder.low);
-    return status;
 }

@@ -106,7 +106,9 @@ struct hw_explore_options {
     int64_t seconds;      /* By the machine's clock, where the cluster was given one. */
     int64_t memory_bytes; /* Of what is kept of states. */
     bool symmetry;        /* Brokers that differ in nothing but their id are one. */
+    bool skips;           /* A broker may hear of a leader epoch and not of the one before. */
     bool elections_apart; /* An election is a step of its own, after its fence. */
+    bool verifies;        /* Then what was taken for one state is gone on from each time. */
     bool is_walk;         /* Random runs instead, until `states` steps were made. */
     uint64_t seed;
 };
@@ -140,7 +142,8 @@ void hw_exploration_release(struct hw_exploration *exploration);
  * Explore, and put the cluster back as it was. On HW_OK the caller owns *exploration. Errors:
  * HW_MISUSE: the cluster is not in memory, has more than eight brokers, no such partition, a
  * protocol without messages, a run that would mean nothing since a witness that the options allow
- * never came; HW_BUSY where a transaction has written; HW_NO_MEMORY; HW_INTERRUPTED.
+ * never came; HW_BUSY where a transaction has written; HW_CORRUPT: a fault of the explorer itself,
+ * two states that differ were taken for one; HW_NO_MEMORY; HW_INTERRUPTED.
  */
 enum hw_status hw_explore(struct hw_cluster *cluster, const struct hw_explore_options *options,
                           struct hw_exploration *exploration, struct hw_error *error);

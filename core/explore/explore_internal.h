@@ -10,6 +10,7 @@ enum {
     EXPLORE_BROKERS_MAX = 8,
     EXPLORE_ACTIONS_MAX = 512,
     EXPLORE_NOBODY = 255,
+    EXPLORE_VALUE_SIZE = 16, /* Of a record's value. */
     EXPLORE_CALL_SIZE = 1024 /* Of the longest call, with two names of topics. */
 };
 
@@ -51,8 +52,37 @@ struct explore {
     uint32_t actions;
 };
 
-/* actions.c: what can be done now, in a fixed order. */
+/* possible.c: the broker at a place; its id, HW_BROKER_ID_NONE for EXPLORE_NOBODY; its replica, NULL
+ * where it has none, or does not run. */
+const struct hw_broker *explore_broker(const struct explore *explore, size_t place);
+hw_broker_id_t explore_id(const struct explore *explore, uint8_t place);
+struct hw_replica *explore_replica(const struct explore *explore, size_t place);
+
+/* Whether a budget is not used up yet; which one an action takes from, HW_EXPLORE_BUDGETS
+ * where from none. */
+bool explore_has_left(const struct explore *explore, enum hw_explore_budget budget);
+enum hw_explore_budget explore_budget_of(enum hw_explore_action_kind kind);
+
+/* Whether an action of this kind may ever be done again, as far as options and budgets go. */
+bool explore_may(const struct explore *explore, enum hw_explore_action_kind kind);
+
+/* Whether a notice says something to its broker. To one that does not lead by it, only who leads in
+ * which epoch does, and of several that say the same the first one. */
+bool explore_tells(const struct explore *explore, const struct hw_notice *notice);
+
+/* Whether a proposal, or its answer, changes nothing any more whenever it arrives: its sender, or the
+ * controller, has gone on. */
+bool explore_is_worthless(const struct explore *explore, const struct hw_held_proposal *proposal);
+
+/* list.c: what can be done now, in a fixed order. */
 void explore_list_actions(const struct explore *explore, struct explore_actions *actions);
+
+/* actions.c: what an action is about. `value` keeps a record's. */
+struct hw_broker_list explore_isr_of(const struct explore *explore, struct explore_action action);
+struct hw_held_message explore_message_of(const struct explore *explore,
+                                          struct explore_action action);
+struct hw_produce explore_produce_of(const struct explore *explore, struct explore_action action,
+                                     char value[EXPLORE_VALUE_SIZE]);
 
 /* Do it. *is_done false: it is refused now, or goes beyond a budget, and what is there is to be put
  * back. HW_OK also where a promise broke: cluster->promises.broken. Errors: HW_NO_MEMORY, HW_IO,
@@ -60,7 +90,7 @@ void explore_list_actions(const struct explore *explore, struct explore_actions 
 enum hw_status explore_perform(const struct explore *explore, struct explore_action action,
                                bool *is_done, struct hw_error *error);
 
-/* Add the SQL of the action to the result, as it is to be typed in before it is done. Errors:
+/* say.c: add the SQL of the action to the result, as it is to be typed in before it is done. Errors:
  * HW_NO_MEMORY. */
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
                            struct hw_error *error);
@@ -68,7 +98,7 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
 /* encode.c: what tells this state from others. */
 struct explore_fingerprint explore_encode(const struct explore *explore);
 
-/* Look at what the broker has on disk, after something that writes there. Errors: HW_NO_MEMORY,
+/* files.c: look at what the broker has on disk, after something that writes there. Errors: HW_NO_MEMORY,
  * HW_IO. */
 enum hw_status explore_look_at_files(const struct explore *explore, size_t place,
                                      struct hw_error *error);

@@ -1,158 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Breadth first: states in the order in which they are found, of each the fingerprint, the state it
- * comes from and the action. A state is made again by going its path from the beginning; since
- * neighbours in the order share most of theirs, the states along the last path are kept, and only
- * what differs is gone anew.
- */
-#include "core/explore/explore_internal.h"
+/* Breadth first: states in the order in which they are found. */
+#include "core/explore/search_internal.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-struct search_node {
-    uint32_t parent;
-    struct explore_action action;
-};
-
-/* Where the fingerprint is, as an open hash table. */
-struct search_slot {
-    struct explore_fingerprint fingerprint;
-    uint32_t node; /* One more than its place; 0: free. */
-};
-
-/* A state along the path that was gone last. */
-struct search_step {
-    uint32_t node;
-    struct hw_arena_image image;
-};
-
-struct search {
-    struct explore *explore;
-    const struct hw_allocator *allocator;
-    struct hw_arena *arena;
-    struct search_node *nodes;
-    size_t count;
-    size_t capacity;
-    struct search_slot *slots;
-    size_t slot_count;        /* A power of two. */
-    struct search_step *path; /* By depth; path[0] is the beginning. */
-    size_t path_count;
-    size_t path_capacity;
-    hw_time_ms_t begun_ms;
-    struct explore_actions actions;
-};
-
-static void search_release(struct search *search)
-{
-    for (size_t i = 0; i < search->path_capacity; i++) {
-        hw_arena_image_release(search->arena, &search->path[i].image);
-    }
-    hw_free(search->allocator, search->path, search->path_capacity * sizeof *search->path);
-    hw_free(search->allocator, search->nodes, search->capacity * sizeof *search->nodes);
-    hw_free(search->allocator, search->slots, search->slot_count * sizeof *search->slots);
-}
-
-static struct search_slot *search_slot_of(const struct search *search,
-                                          struct explore_fingerprint fingerprint)
-{
-    size_t at = (size_t)fingerprint.low & (search->slot_count - 1);
-
-    while (search->slots[at].node != 0 && (search->slots[at].fingerprint.high != fingerprint.high ||
-                                           search->slots[at].fingerprint.low != fingerprint.low)) {
-        at = (at + 1) & (search->slot_count - 1);
-    }
-    return &search->slots[at];
-}
-
-static enum hw_status search_grow(struct search *search, struct hw_error *error)
-{
-    struct search grown = *search;
-
-    if (search->count * 2 < search->slot_count) {
-        return HW_OK;
-    }
-    grown.slot_count = search->slot_count == 0 ? 1024 : search->slot_count * 2;
-    if (grown.slot_count > SIZE_MAX / sizeof *grown.slots) {
-        return hw_error_no_memory(error, "states");
-    }
-    grown.slots = hw_alloc_zeroed(search->allocator, grown.slot_count * sizeof *grown.slots);
-    if (grown.slots == NULL) {
-        return hw_error_no_memory(error, "states");
-    }
-    for (size_t i = 0; i < search->slot_count; i++) {
-        if (search->slots[i].node != 0) {
-            *search_slot_of(&grown, search->slots[i].fingerprint) = search->slots[i];
-        }
-    }
-    hw_free(search->allocator, search->slots, search->slot_count * sizeof *search->slots);
-    search->slots = grown.slots;
-    search->slot_count = grown.slot_count;
-    return HW_OK;
-}
-
-/* Note the state that the cluster is in, unless it is known. */
-static enum hw_status search_note(struct search *search, uint32_t parent,
-                                  struct explore_action action, struct hw_error *error)
-{
-    struct explore_fingerprint fingerprint = explore_encode(search->explore);
-    enum hw_status status = search_grow(search, error);
-    struct search_slot *slot;
-
-    if (status == HW_OK) {
-        status = hw_array_reserve(search->allocator, (void **)&search->nodes, &search->capacity,
-                                  search->count + 1, sizeof *search->nodes, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    slot = search_slot_of(search, fingerprint);
-    if (slot->node == 0) {
-        search->nodes[search->count++] = (struct search_node){.parent = parent, .action = action};
-        *slot = (struct search_slot){.fingerprint = fingerprint, .node = (uint32_t)search->count};
-    }
-    return HW_OK;
-}
-
-/* ------------------------------------------------------------------------------- going a path */
-
-static enum hw_status search_keep(struct search *search, uint32_t node, struct hw_error *error)
-{
-    size_t before = search->path_capacity;
-    enum hw_status status =
-        hw_array_reserve(search->allocator, (void **)&search->path, &search->path_capacity,
-                         search->path_count + 1, sizeof *search->path, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    memset(&search->path[before], 0, (search->path_capacity - before) * sizeof *search->path);
-    status = hw_arena_save(search->arena, &search->path[search->path_count].image, error);
-    if (status == HW_OK) {
-        search->path[search->path_count++].node = node;
-    }
-    return status;
-}
-
-/* Bring the cluster to `node`, from the last state that it shares with the path gone last. Recursion
- * is as deep as what differs. */
-static enum hw_status search_go(struct search *search, uint32_t node, size_t depth,
-                                struct hw_error *error)
-{
-    bool is_done;
-    enum hw_status status;
-
-    if (depth < search->path_count && search->path[depth].node == node) {
-        search->path_count = depth + 1;
-        hw_arena_restore(search->arena, &search->path[depth].image);
-        return HW_OK;
-    }
-    status = search_go(search, search->nodes[node].parent, depth - 1, error);
-    if (status == HW_OK) {
-        status = explore_perform(search->explore, search->nodes[node].action, &is_done, error);
-    }
-    return status == HW_OK ? search_keep(search, node, error) : status;
-}
 
 /* ---------------------------------------------------------------------------------- the answer */
 
@@ -282,7 +132,7 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
             search_is_over(&search, depth)) {
             break;
         }
-        status = search_go(&search, (uint32_t)node, depth, error);
+        status = search_go(&search, (uint32_t)node, error);
         if (status == HW_OK) {
             status = search_expand(&search, (uint32_t)node, &found, error);
         }
@@ -296,6 +146,9 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
         explore->result->verdict = HW_EXPLORE_STOPPED;
     } else if (status == HW_OK && !found) {
         status = search_check_witnesses(explore, error);
+        if (status == HW_OK && explore->options->verifies) {
+            status = search_verify(&search, error);
+        }
     }
     search_release(&search);
     return status;

@@ -56,7 +56,8 @@ struct hw_explore_options hw_explore_options_usual(void)
                                        .states = 50000000,
                                        .seconds = 3600,
                                        .memory_bytes = (int64_t)4 << 30,
-                                       .symmetry = true};
+                                       .symmetry = true,
+                                       .skips = true};
 }
 
 void hw_exploration_release(struct hw_exploration *exploration)

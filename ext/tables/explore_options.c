@@ -108,7 +108,7 @@ static enum hw_status options_word(struct explore_options *read,
         "hw_explore(): no option named %.40s; there are new, topic, partition, "
         "actions, acks, promises, records, epochs, crashes, lossy_crashes, "
         "fences, elections, shrinks, cuts, drops, checkpoints, depth, states, "
-        "seconds, memory, symmetry, mode, seed",
+        "seconds, memory, symmetry, skips, verify, mode, seed",
         member->name);
 }
 
@@ -157,6 +157,30 @@ static enum hw_status options_bound(struct explore_options *read,
     return HW_OK;
 }
 
+static enum hw_status options_switch(struct explore_options *read,
+                                     const struct ext_json_member *member, bool *is_known,
+                                     struct hw_error *error)
+{
+    struct hw_explore_options *options = &read->options;
+    struct {
+        const char *name;
+        bool *value;
+    } const switches[] = {{"symmetry", &options->symmetry},
+                          {"skips", &options->skips},
+                          {"verify", &options->verifies}};
+
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        if (strcmp(member->name, switches[i].name) == 0) {
+            *is_known = true;
+            return ext_json_boolean(member, switches[i].value)
+                       ? HW_OK
+                       : ext_error_invalid(error, "hw_explore(): %s must be true or false",
+                                           member->name);
+        }
+    }
+    return HW_OK;
+}
+
 static enum hw_status visit_option(void *context, const struct ext_json_member *member,
                                    struct hw_error *error)
 {
@@ -176,10 +200,9 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
     if (strcmp(member->name, "acks") == 0) {
         return options_acks(read, member, error);
     }
-    if (strcmp(member->name, "symmetry") == 0) {
-        return ext_json_boolean(member, &read->options.symmetry)
-                   ? HW_OK
-                   : ext_error_invalid(error, "hw_explore(): symmetry must be true or false");
+    status = options_switch(read, member, &is_known, error);
+    if (status != HW_OK || is_known) {
+        return status;
     }
     return options_word(read, member, error);
 }

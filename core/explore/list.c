@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Which calls can be made now. */
+#include "core/base/broker_list.h"
+#include "core/explore/explore_internal.h"
+
+static void list_add(const struct explore *explore, struct explore_actions *actions,
+                     enum hw_explore_action_kind kind, size_t a, size_t b, size_t nth)
+{
+    if ((explore->actions & 1U << kind) == 0) {
+        return;
+    }
+    if (actions->count == EXPLORE_ACTIONS_MAX) {
+        explore->result->stopped_by = "actions"; /* Some ways are not gone. */
+    } else {
+        actions->items[actions->count++] = (struct explore_action){
+            .kind = (uint8_t)kind, .a = (uint8_t)a, .b = (uint8_t)b, .nth = (uint8_t)nth};
+    }
+}
+
+static void list_of_leader(const struct explore *explore, size_t place,
+                           const struct hw_replica *leader, struct explore_actions *actions)
+{
+    bool may_produce =
+        explore->options->acks != HW_ACKS_ALL ||
+        leader->isr.count >= hw_replica_effective_min_isr(leader, explore->partition->settings);
+
+    if (may_produce && explore_has_left(explore, HW_EXPLORE_BUDGET_RECORDS)) {
+        list_add(explore, actions, HW_EXPLORE_PRODUCE, place, EXPLORE_NOBODY, 0);
+    }
+    if (leader->isr_change != HW_ISR_COMMITTED) {
+        return;
+    }
+    for (size_t i = 0; i < explore->cluster->broker_count; i++) {
+        hw_broker_id_t id = explore_broker(explore, i)->id;
+
+        if (i != place && hw_broker_list_contains(&leader->isr, id) &&
+            explore_has_left(explore, HW_EXPLORE_BUDGET_SHRINKS)) {
+            list_add(explore, actions, HW_EXPLORE_SHRINK, place, i, 0);
+        } else if (i != place && !hw_broker_list_contains(&leader->isr, id)) {
+            list_add(explore, actions, HW_EXPLORE_EXPAND, place, i, 0);
+        }
+    }
+}
+
+static void list_of_replica(const struct explore *explore, size_t place,
+                            struct explore_actions *actions)
+{
+    const struct hw_replica *replica = explore_replica(explore, place);
+    const struct hw_replica *leader;
+
+    if (replica == NULL) {
+        return;
+    }
+    if (replica->role == HW_ROLE_LEADER) {
+        list_of_leader(explore, place, replica, actions);
+        return;
+    }
+    leader = replica->leader == HW_BROKER_ID_NONE
+                 ? NULL
+                 : hw_partition_find(explore->partition, replica->leader);
+    if (replica->role == HW_ROLE_FOLLOWER && leader != NULL &&
+        hw_links_connected(&explore->cluster->links, replica->broker, leader->broker)) {
+        list_add(explore, actions, HW_EXPLORE_FETCH, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+/* A leader judges its followers by their registrations; to anybody else they say nothing until it
+ * leads, and then it hears of them anew. */
+static bool list_has_registrations_to_hear(const struct explore *explore,
+                                           const struct hw_broker *broker)
+{
+    const struct hw_replica *replica = hw_partition_find(explore->partition, broker->id);
+    const struct hw_metadata *controller = &explore->cluster->controller.metadata;
+
+    for (int32_t i = 0; replica != NULL && replica->role == HW_ROLE_LEADER && i < controller->count;
+         i++) {
+        const struct hw_registration *now = &controller->registrations[i];
+        const struct hw_registration *heard = hw_metadata_find(&broker->metadata, now->id);
+
+        if (now->id != broker->id &&
+            (heard == NULL || heard->epoch != now->epoch || heard->fenced != now->fenced)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_of_messages(const struct explore *explore, size_t place,
+                             struct explore_actions *actions)
+{
+    const struct hw_broker *broker = explore_broker(explore, place);
+    const struct hw_held *held = &explore->cluster->held;
+    size_t nth[3] = {0, 0, 0};
+    hw_epoch_t epoch = HW_EPOCH_NONE; /* The first of which it is to hear. */
+
+    if (!hw_links_connected(&explore->cluster->links, HW_CONTROLLER, broker->id)) {
+        return;
+    }
+    for (size_t i = 0; i < held->notices.count; i++) {
+        const struct hw_notice *notice = &held->notices.notices[i];
+
+        if (notice->broker != broker->id || notice->partition != explore->partition) {
+            continue;
+        }
+        nth[0]++;
+        if (explore_tells(explore, notice)) {
+            epoch = epoch == HW_EPOCH_NONE ? notice->record.leader_epoch : epoch;
+            if (explore->options->skips || notice->record.leader_epoch == epoch) {
+                list_add(explore, actions, HW_EXPLORE_NOTICE, place, EXPLORE_NOBODY, nth[0]);
+            }
+        }
+    }
+    if (broker->state == HW_BROKER_RUNNING && list_has_registrations_to_hear(explore, broker)) {
+        list_add(explore, actions, HW_EXPLORE_REGISTRATIONS, place, EXPLORE_NOBODY, 0);
+    }
+    for (size_t i = 0; i < held->count; i++) {
+        const struct hw_held_proposal *proposal = &held->proposals[i];
+
+        if (proposal->request.sender == broker->id && proposal->partition == explore->partition) {
+            size_t number = ++nth[proposal->is_answered ? 2 : 1];
+            bool is_worthless = explore_is_worthless(explore, proposal);
+
+            if (!proposal->is_answered) { /* One that is to be refused is decided too. */
+                list_add(explore, actions, HW_EXPLORE_DECIDE, place, EXPLORE_NOBODY, number);
+            } else if (!is_worthless) {
+                list_add(explore, actions, HW_EXPLORE_ANSWER, place, EXPLORE_NOBODY, number);
+            }
+            if (!is_worthless && explore_has_left(explore, HW_EXPLORE_BUDGET_DROPS)) {
+                list_add(explore, actions, HW_EXPLORE_DROP, place, proposal->is_answered, number);
+            }
+        }
+    }
+}
+
+/* Once for each broker that may be elected in the same step; once without, where nobody is. */
+static void list_with_election(const struct explore *explore, enum hw_explore_action_kind kind,
+                               size_t place, bool elects, struct explore_actions *actions)
+{
+    const struct hw_partition_record *record = &explore->partition->record;
+    hw_broker_id_t id = explore_broker(explore, place)->id;
+    struct hw_broker_list isr = record->isr;
+    size_t before = actions->count;
+
+    if (kind == HW_EXPLORE_FENCE) {
+        (void)hw_broker_list_remove(&isr, id);
+    }
+    for (size_t i = 0; elects && i < explore->cluster->broker_count; i++) {
+        hw_broker_id_t other = explore_broker(explore, i)->id;
+        bool is_going = kind == HW_EXPLORE_FENCE && other == id;
+        bool is_coming = kind == HW_EXPLORE_UNFENCE && other == id;
+        bool may_lead = hw_broker_list_contains(isr.count > 0 ? &isr : &record->elr, other);
+
+        if (!is_going && may_lead &&
+            (is_coming || hw_metadata_is_active(&explore->cluster->controller.metadata, other))) {
+            list_add(explore, actions, kind, place, i, 0);
+        }
+    }
+    if (actions->count == before) {
+        list_add(explore, actions, kind, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+static void list_of_life(const struct explore *explore, size_t place,
+                         struct explore_actions *actions)
+{
+    const struct hw_broker *broker = explore_broker(explore, place);
+    const struct hw_registration *registration =
+        hw_metadata_find(&explore->cluster->controller.metadata, broker->id);
+    bool is_running = broker->state == HW_BROKER_RUNNING;
+    bool is_fenced = registration == NULL || registration->fenced;
+    bool elects = !explore->options->elections_apart;
+
+    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_CRASHES)) {
+        list_add(explore, actions, HW_EXPLORE_CRASH, place, EXPLORE_NOBODY, 0);
+    }
+    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_LOSSY_CRASHES)) {
+        list_add(explore, actions, HW_EXPLORE_LOSSY_CRASH, place, EXPLORE_NOBODY, 0);
+    }
+    if (!is_running && is_fenced) {
+        list_add(explore, actions, HW_EXPLORE_RESTART, place, EXPLORE_NOBODY, 0);
+    }
+    if (!is_fenced && (!is_running || explore_has_left(explore, HW_EXPLORE_BUDGET_FENCES))) {
+        list_with_election(explore, HW_EXPLORE_FENCE, place,
+                           elects && explore->partition->record.leader == broker->id, actions);
+    }
+    if (is_running && is_fenced &&
+        hw_links_connected(&explore->cluster->links, HW_CONTROLLER, broker->id)) {
+        list_with_election(explore, HW_EXPLORE_UNFENCE, place,
+                           elects && explore->partition->record.leader == HW_BROKER_ID_NONE,
+                           actions);
+    }
+    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_CHECKPOINTS) &&
+        (explore_may(explore, HW_EXPLORE_CRASH) || explore_may(explore, HW_EXPLORE_LOSSY_CRASH))) {
+        list_add(explore, actions, HW_EXPLORE_CHECKPOINT, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+static void list_of_elections(const struct explore *explore, size_t place,
+                              struct explore_actions *actions)
+{
+    const struct hw_partition_record *record = &explore->partition->record;
+    hw_broker_id_t id = explore_broker(explore, place)->id;
+    bool is_clean =
+        hw_broker_list_contains(record->isr.count > 0 ? &record->isr : &record->elr, id);
+
+    if (record->leader == id || explore_replica(explore, place) == NULL ||
+        !hw_metadata_is_active(&explore->cluster->controller.metadata, id) ||
+        !explore_has_left(explore, HW_EXPLORE_BUDGET_ELECTIONS)) {
+        return;
+    }
+    if (is_clean) {
+        list_add(explore, actions, HW_EXPLORE_ELECT, place, EXPLORE_NOBODY, 0);
+    } else if (record->leader == HW_BROKER_ID_NONE) {
+        list_add(explore, actions, HW_EXPLORE_UNCLEAN_ELECT, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+/* Place EXPLORE_NOBODY at the end of a link is the controller. */
+static void list_of_links(const struct explore *explore, size_t a, struct explore_actions *actions)
+{
+    const struct hw_links *links = &explore->cluster->links;
+
+    for (size_t i = a + 1; i <= explore->cluster->broker_count; i++) {
+        bool is_controller = i == explore->cluster->broker_count;
+        size_t b = is_controller ? EXPLORE_NOBODY : i;
+        hw_broker_id_t other = is_controller ? HW_CONTROLLER : explore_broker(explore, i)->id;
+
+        if (!hw_links_connected(links, explore_broker(explore, a)->id, other)) {
+            list_add(explore, actions, HW_EXPLORE_HEAL, a, b, 0);
+        } else if (explore_has_left(explore, HW_EXPLORE_BUDGET_CUTS)) {
+            list_add(explore, actions, HW_EXPLORE_CUT, a, b, 0);
+        }
+    }
+}
+
+void explore_list_actions(const struct explore *explore, struct explore_actions *actions)
+{
+    actions->count = 0;
+    for (size_t i = 0; i < explore->cluster->broker_count; i++) {
+        list_of_replica(explore, i, actions);
+        list_of_messages(explore, i, actions);
+        list_of_life(explore, i, actions);
+        list_of_elections(explore, i, actions);
+        list_of_links(explore, i, actions);
+    }
+}
