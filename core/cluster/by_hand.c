@@ -61,16 +61,6 @@ enum hw_status hw_held_catch_up(struct hw_cluster *cluster, struct hw_broker *br
 
 /* -------------------------------------------------------------------------------- finding one */
 
-static enum hw_status hand_check_mode(const struct hw_cluster *cluster, const char *verb,
-                                      struct hw_error *error)
-{
-    return cluster->settings.is_held
-               ? HW_OK
-               : hw_error_set(error, HW_MISUSE,
-                              "%s: messages wait for it with configure('replication', 'held') only",
-                              verb);
-}
-
 static enum hw_status hand_refuse(const struct hw_held_message *message, struct hw_error *error)
 {
     return hw_error_set(error, HW_MISUSE,
@@ -199,6 +189,12 @@ static enum hw_status hand_answer(struct hw_cluster *cluster, size_t index, stru
     return hw_cluster_finish(cluster, topic, proposal.partition, HW_OK, error);
 }
 
+/* One between two brokers, which hw_held_fetch_end() reads on. */
+static bool hand_is_fetch(const struct hw_held_message *message)
+{
+    return strcmp(message->kind, "fetch") == 0;
+}
+
 /* The kind, the two ends, and what it is about. *broker: the end that is one. */
 static enum hw_status hand_read(struct hw_cluster *cluster, const struct hw_held_message *message,
                                 bool *is_notice, struct hw_topic **topic,
@@ -206,13 +202,16 @@ static enum hw_status hand_read(struct hw_cluster *cluster, const struct hw_held
 {
     int64_t broker = message->from == HW_CLUSTER_CONTROLLER ? message->to : message->from;
     struct hw_broker *found;
-    enum hw_status status = hand_check_mode(cluster, "deliver(), drop()", error);
+    enum hw_status status = hw_held_check_mode(cluster, "deliver(), drop()", error);
 
     *is_notice = strcmp(message->kind, "notice") == 0;
-    if (status == HW_OK && !*is_notice && strcmp(message->kind, "alter_partition") != 0) {
+    if (status != HW_OK || hand_is_fetch(message)) {
+        return status;
+    }
+    if (!*is_notice && strcmp(message->kind, "alter_partition") != 0) {
         status = hw_error_set(error, HW_MISUSE,
-                              "no message is of the kind '%.20s'; there are notice and "
-                              "alter_partition",
+                              "no message is of the kind '%.20s'; there are notice, "
+                              "alter_partition and fetch",
                               message->kind);
     }
     if (status == HW_OK &&
@@ -249,6 +248,9 @@ enum hw_status hw_cluster_deliver(struct hw_cluster *cluster, const struct hw_he
     if (status != HW_OK) {
         return status;
     }
+    if (hand_is_fetch(message)) {
+        return hw_held_fetch_end(cluster, message, true, error);
+    }
     if (is_notice && topic == NULL) {
         hand_tell_registrations(cluster, hw_cluster_broker(cluster, message->to));
         return hw_cluster_finish_step(cluster, HW_OK, error);
@@ -281,6 +283,9 @@ enum hw_status hw_cluster_drop(struct hw_cluster *cluster, const struct hw_held_
                               "a notice is never lost: a broker reads the controller's log until "
                               "it has it");
     }
+    if (status == HW_OK && hand_is_fetch(message)) {
+        return hw_held_fetch_end(cluster, message, false, error);
+    }
     if (status != HW_OK) {
         return status;
     }
@@ -307,7 +312,7 @@ enum hw_status hw_cluster_propose_isr(struct hw_cluster *cluster, const char *to
     struct hw_partition *p;
     struct hw_replica *leader;
     char now[HW_BROKER_LIST_TEXT_SIZE];
-    enum hw_status status = hand_check_mode(cluster, "propose_isr()", error);
+    enum hw_status status = hw_held_check_mode(cluster, "propose_isr()", error);
 
     if (status == HW_OK) {
         status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);

@@ -16,6 +16,7 @@ void hw_held_init(struct hw_held *held, const struct hw_allocator *allocator)
 void hw_held_release(struct hw_held *held)
 {
     hw_notices_release(&held->notices);
+    hw_held_fetches_release(&held->fetches, held->notices.allocator);
     hw_free(held->notices.allocator, held->proposals, held->capacity * sizeof *held->proposals);
     hw_held_init(held, held->notices.allocator);
 }
@@ -46,6 +47,7 @@ void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic)
             hw_held_take_notice(held, i);
         }
     }
+    hw_held_fetches_forget(&held->fetches, topic, HW_BROKER_ID_NONE);
 }
 
 void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
@@ -60,6 +62,7 @@ void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
             hw_held_take_notice(held, i);
         }
     }
+    hw_held_fetches_forget(&held->fetches, NULL, broker);
 }
 
 enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition,
@@ -89,6 +92,16 @@ enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition
     return status;
 }
 
+enum hw_status hw_held_check_mode(const struct hw_cluster *cluster, const char *verb,
+                                  struct hw_error *error)
+{
+    return cluster->settings.is_held
+               ? HW_OK
+               : hw_error_set(error, HW_MISUSE,
+                              "%s: messages wait for it with configure('replication', 'held') only",
+                              verb);
+}
+
 bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *position,
                           struct hw_request_view *view)
 {
@@ -115,6 +128,15 @@ bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *
         view->kind = "alter_partition";
         view->sender = proposal->is_answered ? HW_CLUSTER_CONTROLLER : proposal->request.sender;
         view->receiver = proposal->is_answered ? proposal->request.sender : HW_CLUSTER_CONTROLLER;
+    } else if (index - held->notices.count - held->count < held->fetches.count) {
+        const struct hw_held_fetch *fetch =
+            &held->fetches.fetches[index - held->notices.count - held->count];
+
+        partition = fetch->partition;
+        view->kind = "fetch";
+        view->sender = fetch->leader;
+        view->receiver = fetch->request.replica_id;
+        view->offset = fetch->request.fetch_offset;
     } else {
         return false;
     }

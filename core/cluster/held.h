@@ -7,17 +7,21 @@
  *     leader     --alter_partition------------> controller  its ISR proposal, of propose_isr()
  *     controller --alter_partition------------> leader      the answer
  *
- * Fetches are one step each, as with replication=manual.
+ *     leader     --fetch----------------------> follower    the answer to its ask()
+ *
+ * fetch() is one step, as with replication=manual; ask() leaves its answer under way.
  */
 #ifndef HW_CLUSTER_HELD_H
 #define HW_CLUSTER_HELD_H
 
 #include "core/base/broker_list.h"
+#include "core/cluster/held_fetches.h"
 #include "core/replication/messages.h"
 #include "core/replication/notices.h"
 
 struct hw_broker;
 struct hw_cluster;
+struct hw_replica;
 struct hw_topic;
 struct hw_position;
 struct hw_request_view;
@@ -35,11 +39,12 @@ struct hw_held {
     struct hw_held_proposal *proposals; /* In the order in which they were made. */
     size_t count;
     size_t capacity;
+    struct hw_held_fetches fetches;
 };
 
 /* Which message: the first of its kind on that way, or the nth, from 1 on. */
 struct hw_held_message {
-    const char *kind; /* notice, alter_partition */
+    const char *kind; /* notice, alter_partition, fetch */
     int64_t from;     /* A broker, or HW_CLUSTER_CONTROLLER. */
     int64_t to;
     const char *topic; /* NULL, of a notice: registrations. */
@@ -64,6 +69,10 @@ void hw_held_lose(struct hw_held *held, hw_broker_id_t broker);
  * that tell a broker what it knows are gone. Errors: HW_NO_MEMORY. */
 enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition,
                             struct hw_error *error);
+
+/* Errors: HW_MISUSE, which names the verb, without replication=held. */
+enum hw_status hw_held_check_mode(const struct hw_cluster *cluster, const char *verb,
+                                  struct hw_error *error);
 
 /* What is under way, for hw_requests; false behind the last. */
 bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *position,
@@ -111,5 +120,24 @@ enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t brok
  * HW_REFUSED with BROKER_NOT_AVAILABLE; HW_IO. */
 enum hw_status hw_cluster_checkpoint(struct hw_cluster *cluster, int64_t broker,
                                      struct hw_error *error);
+
+/* A follower asks, and its leader answers: hw_held_ask(). Errors: HW_MISUSE without
+ * replication=held; those of hw_cluster_fetch(). */
+enum hw_status hw_cluster_ask(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                              int64_t broker, struct hw_error *error);
+
+/* -------------------------------------------------------------------------- by_hand_fetches.c */
+
+/* Let the follower send its next request, and its leader answer. Errors: HW_REFUSED with
+ * OPERATION_NOT_ATTEMPTED where that leader's last answer is still under way, since a follower has
+ * one request at a time there; HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_held_ask(struct hw_cluster *cluster, struct hw_partition *partition,
+                           struct hw_replica *follower, struct hw_error *error);
+
+/* The answer of that way arrives, where the follower still follows who sent it; or it does not.
+ * Errors: HW_MISUSE: there is none; HW_REFUSED with NETWORK_EXCEPTION over a link that is cut; those
+ * of a step. */
+enum hw_status hw_held_fetch_end(struct hw_cluster *cluster, const struct hw_held_message *message,
+                                 bool arrives, struct hw_error *error);
 
 #endif /* HW_CLUSTER_HELD_H */

@@ -131,6 +131,24 @@ enum hw_status hw_cluster_fetch(struct hw_cluster *cluster, const char *topic, i
     return hw_cluster_finish(cluster, t, p, status, error);
 }
 
+enum hw_status hw_cluster_ask(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                              int64_t broker, struct hw_error *error)
+{
+    struct hw_topic *t;
+    struct hw_partition *p;
+    struct hw_replica *follower;
+    enum hw_status status = hw_held_check_mode(cluster, "ask()", error);
+
+    if (status == HW_OK) {
+        status = rounds_find_follower(cluster, topic, partition, broker, &t, &p, &follower, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_held_ask(cluster, p, follower, error);
+    return hw_cluster_end_step(cluster, t, p, status, error);
+}
+
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
                                     int64_t partition, int64_t *rounds, struct hw_error *error)
 {

@@ -29,6 +29,14 @@ struct hw_held_message explore_message_of(const struct explore *explore,
     int64_t broker = explore_id(explore, action.a);
     bool is_notice = action.kind == HW_EXPLORE_NOTICE || action.kind == HW_EXPLORE_REGISTRATIONS;
 
+    if (action.kind == HW_EXPLORE_ARRIVE || (action.kind == HW_EXPLORE_DROP && action.nth == 0)) {
+        return (struct hw_held_message){.kind = "fetch",
+                                        .from = explore_id(explore, action.b),
+                                        .to = broker,
+                                        .topic = explore->topic->name,
+                                        .partition = explore->partition->number,
+                                        .nth = 1};
+    }
     return (struct hw_held_message){
         .kind = is_notice ? "notice" : "alter_partition",
         .from = is_to_controller ? broker : HW_CLUSTER_CONTROLLER,
@@ -79,6 +87,9 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
         return hw_cluster_produce(cluster, &produce, &produced, error);
     case HW_EXPLORE_FETCH:
         return hw_cluster_fetch(cluster, topic, partition, a, &count, error);
+    case HW_EXPLORE_ASK:
+        return hw_cluster_ask(cluster, topic, partition, a, error);
+    case HW_EXPLORE_ARRIVE:
     case HW_EXPLORE_NOTICE:
     case HW_EXPLORE_REGISTRATIONS:
     case HW_EXPLORE_DECIDE:
@@ -158,7 +169,8 @@ static void action_witness(const struct explore *explore, struct explore_action 
         }
         if (replica != NULL && replica->role == HW_ROLE_LEADER &&
             replica->leader_epoch < record->leader_epoch &&
-            (action.kind == HW_EXPLORE_PRODUCE || action.kind == HW_EXPLORE_FETCH)) {
+            (action.kind == HW_EXPLORE_PRODUCE || action.kind == HW_EXPLORE_FETCH ||
+             action.kind == HW_EXPLORE_ASK)) {
             witnessed[HW_EXPLORE_WITNESS_STALE_LEADER]++;
         }
     }

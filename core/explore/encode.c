@@ -93,21 +93,11 @@ static void encode_gather_partition_epochs(const struct explore *explore, struct
     }
 }
 
-static size_t encode_place(const struct explore *explore, hw_broker_id_t id)
-{
-    size_t place = 0;
-
-    while (place < explore->cluster->broker_count && explore->cluster->brokers[place]->id != id) {
-        place++;
-    }
-    return place;
-}
-
 static void encode_gather_registrations(const struct explore *explore, struct ranks *ranks,
                                         const struct hw_metadata *metadata)
 {
     for (int32_t i = 0; i < metadata->count; i++) {
-        size_t place = encode_place(explore, metadata->registrations[i].id);
+        size_t place = explore_place(explore, metadata->registrations[i].id);
 
         if (place < explore->cluster->broker_count) {
             ranks_add(&ranks[place], metadata->registrations[i].epoch);
@@ -131,7 +121,7 @@ static void encode_gather_broker_epochs(const struct explore *explore, struct ra
         }
         encode_gather_registrations(explore, ranks, replica->metadata);
         for (int32_t r = 0; r < replica->remote_count; r++) {
-            size_t place = encode_place(explore, replica->remotes[r].broker);
+            size_t place = explore_place(explore, replica->remotes[r].broker);
 
             if (place < explore->cluster->broker_count) {
                 ranks_add(&ranks[place], replica->remotes[r].broker_epoch);
@@ -142,7 +132,7 @@ static void encode_gather_broker_epochs(const struct explore *explore, struct ra
         const struct hw_alter_partition_request *request = &held->proposals[i].request;
 
         for (int32_t m = 0; m < request->isr.count; m++) {
-            size_t place = encode_place(explore, request->isr.ids[m]);
+            size_t place = explore_place(explore, request->isr.ids[m]);
 
             if (place < explore->cluster->broker_count && !held->proposals[i].is_answered &&
                 !explore_is_worthless(explore, &held->proposals[i])) {
@@ -161,7 +151,7 @@ static void put(struct encoding *encoding, uint64_t word)
 
 static uint64_t encode_broker(const struct encoding *encoding, hw_broker_id_t id)
 {
-    size_t place = encode_place(encoding->explore, id);
+    size_t place = explore_place(encoding->explore, id);
 
     return place < encoding->count ? encoding->seat[place] : EXPLORE_NOBODY;
 }
@@ -381,6 +371,37 @@ static void put_messages(struct encoding *encoding, size_t place)
     }
 }
 
+/* Answers to what a follower has asked, in any order. */
+static void put_answers(struct encoding *encoding, size_t place)
+{
+    const struct hw_held_fetches *fetches = &encoding->explore->cluster->held.fetches;
+    hw_broker_id_t id = encoding->explore->cluster->brokers[place]->id;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < fetches->count; i++) {
+        const struct hw_held_fetch *fetch = &fetches->fetches[i];
+        const struct hw_fetch_response *response = &fetch->response;
+        struct encoder encoder = {.high = 5, .low = 6};
+
+        if (fetch->request.replica_id != id) {
+            continue;
+        }
+        encode_put(&encoder, encode_broker(encoding, fetch->leader));
+        encode_put(&encoder, (uint64_t)fetch->request.fetch_offset << 32 |
+                                 (uint32_t)fetch->request.current_leader_epoch);
+        encode_put(&encoder, (uint64_t)(uint16_t)response->error << 32 |
+                                 (uint32_t)(response->high_watermark + 1));
+        encode_put(&encoder, (uint64_t)(response->diverging_epoch.end_offset + 1) << 32 |
+                                 (uint32_t)response->diverging_epoch.epoch);
+        encode_put(&encoder, (uint64_t)(response->log_start + 1));
+        for (size_t b = 0; b < response->records.size; b++) {
+            encode_put(&encoder, response->records.bytes[b]);
+        }
+        sum += encode_finish(encoder.high ^ encoder.low);
+    }
+    put(encoding, sum);
+}
+
 static void put_links(struct encoding *encoding)
 {
     const struct hw_links *links = &encoding->explore->cluster->links;
@@ -417,6 +438,7 @@ static struct explore_fingerprint encode_in_order(struct encoding *encoding)
     for (size_t i = 0; i < encoding->count; i++) {
         put_broker(encoding, encoding->order[i]);
         put_messages(encoding, encoding->order[i]);
+        put_answers(encoding, encoding->order[i]);
     }
     put_links(encoding);
     return (struct explore_fingerprint){.high = encode_finish(encoding->encoder.high),

@@ -24,6 +24,8 @@
 #define HW_EXPLORE_ACTION_MAP(X)                                                                   \
     X(PRODUCE, "produce")                                                                          \
     X(FETCH, "fetch")                                                                              \
+    X(ASK, "ask")                                                                                  \
+    X(ARRIVE, "arrive")                                                                            \
     X(NOTICE, "notice")                                                                            \
     X(REGISTRATIONS, "registrations")                                                              \
     X(SHRINK, "shrink")                                                                            \
@@ -106,6 +108,7 @@ struct hw_explore_options {
     int64_t seconds;      /* By the machine's clock, where the cluster was given one. */
     int64_t memory_bytes; /* Of what is kept of states. */
     bool symmetry;        /* Brokers that differ in nothing but their id are one. */
+    bool messages;        /* A fetch is two steps: the request, and its answer. */
     bool skips;           /* A broker may hear of a leader epoch and not of the one before. */
     bool elections_apart; /* An election is a step of its own, after its fence. */
     bool verifies;        /* Then what was taken for one state is gone on from each time. */

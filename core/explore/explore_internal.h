@@ -58,6 +58,9 @@ const struct hw_broker *explore_broker(const struct explore *explore, size_t pla
 hw_broker_id_t explore_id(const struct explore *explore, uint8_t place);
 struct hw_replica *explore_replica(const struct explore *explore, size_t place);
 
+/* Where the broker stands; broker_count: nowhere. */
+size_t explore_place(const struct explore *explore, hw_broker_id_t id);
+
 /* Whether a budget is not used up yet; which one an action takes from, HW_EXPLORE_BUDGETS
  * where from none. */
 bool explore_has_left(const struct explore *explore, enum hw_explore_budget budget);

@@ -61,6 +61,31 @@ static void list_of_replica(const struct explore *explore, size_t place,
     if (replica->role == HW_ROLE_FOLLOWER && leader != NULL &&
         hw_links_connected(&explore->cluster->links, replica->broker, leader->broker)) {
         list_add(explore, actions, HW_EXPLORE_FETCH, place, EXPLORE_NOBODY, 0);
+        list_add(explore, actions, HW_EXPLORE_ASK, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+/* Answers to what this follower has asked. */
+static void list_of_answers(const struct explore *explore, size_t place,
+                            struct explore_actions *actions)
+{
+    const struct hw_held_fetches *fetches = &explore->cluster->held.fetches;
+
+    for (size_t i = 0; i < fetches->count; i++) {
+        const struct hw_held_fetch *fetch = &fetches->fetches[i];
+        size_t leader = explore_place(explore, fetch->leader);
+
+        if (fetch->partition != explore->partition ||
+            fetch->request.replica_id != explore_broker(explore, place)->id) {
+            continue;
+        }
+        if (hw_links_connected(&explore->cluster->links, fetch->leader,
+                               fetch->request.replica_id)) {
+            list_add(explore, actions, HW_EXPLORE_ARRIVE, place, leader, 0);
+        }
+        if (explore_has_left(explore, HW_EXPLORE_BUDGET_DROPS)) {
+            list_add(explore, actions, HW_EXPLORE_DROP, place, leader, 0);
+        }
     }
 }
 
@@ -238,6 +263,7 @@ void explore_list_actions(const struct explore *explore, struct explore_actions 
     actions->count = 0;
     for (size_t i = 0; i < explore->cluster->broker_count; i++) {
         list_of_replica(explore, i, actions);
+        list_of_answers(explore, i, actions);
         list_of_messages(explore, i, actions);
         list_of_life(explore, i, actions);
         list_of_elections(explore, i, actions);

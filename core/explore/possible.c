@@ -17,6 +17,16 @@ struct hw_replica *explore_replica(const struct explore *explore, size_t place)
     return hw_partition_find(explore->partition, explore_broker(explore, place)->id);
 }
 
+size_t explore_place(const struct explore *explore, hw_broker_id_t id)
+{
+    size_t place = 0;
+
+    while (place < explore->cluster->broker_count && explore->cluster->brokers[place]->id != id) {
+        place++;
+    }
+    return place;
+}
+
 bool explore_has_left(const struct explore *explore, enum hw_explore_budget budget)
 {
     return explore->side->used[budget] < explore->options->budgets[budget];

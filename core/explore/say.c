@@ -6,26 +6,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static void say_end(int64_t end, char text[24])
+{
+    (void)snprintf(text, 24, end == HW_CLUSTER_CONTROLLER ? "'controller'" : "%" PRId64, end);
+}
+
 static enum hw_status say_message(const struct explore *explore, struct explore_action action,
                                   struct hw_error *error)
 {
     struct hw_held_message message = explore_message_of(explore, action);
-    bool is_to_controller = message.to == HW_CLUSTER_CONTROLLER;
-    int64_t broker = is_to_controller ? message.from : message.to;
+    char from[24];
+    char to[24];
     char about[HW_TOPIC_NAME_MAX + 64] = "";
     char nth[24] = "";
 
+    say_end(message.from, from);
+    say_end(message.to, to);
     if (message.topic != NULL) {
         (void)snprintf(about, sizeof about, ", '%s', %" PRId64, message.topic, message.partition);
     }
     if (message.nth > 1) {
         (void)snprintf(nth, sizeof nth, ", %" PRId64, message.nth);
     }
-    return explore_add_call(explore->result, error,
-                            is_to_controller ? "SELECT %s('%s', %" PRId64 ", 'controller'%s%s);"
-                                             : "SELECT %s('%s', 'controller', %" PRId64 "%s%s);",
+    return explore_add_call(explore->result, error, "SELECT %s('%s', %s, %s%s%s);",
                             action.kind == HW_EXPLORE_DROP ? "\"drop\"" : "deliver", message.kind,
-                            broker, about, nth);
+                            from, to, about, nth);
 }
 
 /* verb(a), verb(a, b), or verb(a, 'controller'). */
@@ -71,8 +76,11 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
             "SELECT produce('%s', %" PRId32 ", NULL, '%s', %s, '{\"broker\":%" PRId32 "}');", topic,
             partition, value, explore->options->acks == HW_ACKS_ALL ? "'all'" : "1", a);
     case HW_EXPLORE_FETCH:
-        return explore_add_call(result, error, "SELECT fetch('%s', %" PRId32 ", %" PRId32 ");",
-                                topic, partition, a);
+    case HW_EXPLORE_ASK:
+        return explore_add_call(result, error, "SELECT %s('%s', %" PRId32 ", %" PRId32 ");",
+                                action.kind == HW_EXPLORE_ASK ? "ask" : "fetch", topic, partition,
+                                a);
+    case HW_EXPLORE_ARRIVE:
     case HW_EXPLORE_NOTICE:
     case HW_EXPLORE_REGISTRATIONS:
     case HW_EXPLORE_DECIDE:

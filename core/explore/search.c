@@ -85,7 +85,7 @@ static enum hw_status search_check_witnesses(const struct explore *explore, stru
 {
     const struct hw_exploration *result = explore->result;
     bool may_produce = (explore->actions & 1U << HW_EXPLORE_PRODUCE) != 0 &&
-                       (explore->actions & 1U << HW_EXPLORE_FETCH) != 0 &&
+                       (explore->actions & (1U << HW_EXPLORE_FETCH | 1U << HW_EXPLORE_ASK)) != 0 &&
                        explore->options->budgets[HW_EXPLORE_BUDGET_RECORDS] > 0;
     bool may_elect = (explore->actions & 1U << HW_EXPLORE_FENCE) != 0 &&
                      explore->options->budgets[HW_EXPLORE_BUDGET_ELECTIONS] > 0 &&

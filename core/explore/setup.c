@@ -192,6 +192,9 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
     explore->actions = explore->options->actions;
     if (explore->actions == 0) {
         explore->actions = (1U << HW_EXPLORE_ACTIONS) - 1;
+        explore->actions &= explore->options->messages
+                                ? ~(1U << HW_EXPLORE_FETCH)
+                                : ~(1U << HW_EXPLORE_ASK | 1U << HW_EXPLORE_ARRIVE);
         if (!explore->partition->settings->unclean_leader_election_enable) {
             explore->actions &= ~(1U << HW_EXPLORE_UNCLEAN_ELECT);
         }

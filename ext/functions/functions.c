@@ -152,6 +152,12 @@ const struct ext_function ext_functions[] = {
      "with replication=held: lose a message, in quotes since DROP is a word of SQL; returns 1",
      "SELECT \"drop\"('alter_partition', sender, receiver, topic, \"partition\") FROM hw_requests "
      "WHERE kind = 'alter_partition' LIMIT 1;"},
+    {"ask", 3, 3, EFFECT, fn_ask, "ask(topic, partition, broker)",
+     "with replication=held: send one fetch request of one follower, which its leader answers; "
+     "deliver('fetch', leader, broker, topic, partition) lets the answer arrive; returns the "
+     "broker",
+     "SELECT configure('replication', 'held'), ask('orders', 0, 2), "
+     "deliver('fetch', 1, 2, 'orders', 0);"},
     {"propose_isr", 3, 4, EFFECT, fn_propose_isr,
      "propose_isr(topic, partition, isr_json [, broker])",
      "with replication=held: let a leader, or who believes that it leads, propose an ISR; returns "

@@ -29,6 +29,7 @@ void fn_drop(struct ext_call *call);
 void fn_propose_isr(struct ext_call *call);
 void fn_fence(struct ext_call *call);
 void fn_unfence(struct ext_call *call);
+void fn_ask(struct ext_call *call);
 void fn_checkpoint(struct ext_call *call);
 
 /* functions_topic.c */

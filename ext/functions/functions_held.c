@@ -41,6 +41,19 @@ void fn_drop(struct ext_call *call)
     held_move(call, hw_cluster_drop);
 }
 
+void fn_ask(struct ext_call *call)
+{
+    const char *topic = ext_call_text(call, 0, "topic");
+    int64_t partition = ext_call_integer(call, 1, "partition");
+    int64_t broker = ext_call_integer(call, 2, "broker");
+    struct hw_cluster *cluster = ext_call_lock(call);
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_ask(cluster, topic, partition, broker, &call->error);
+    }
+    ext_call_return_integer(call, broker);
+}
+
 void fn_propose_isr(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");

@@ -108,7 +108,7 @@ static enum hw_status options_word(struct explore_options *read,
         "hw_explore(): no option named %.40s; there are new, topic, partition, "
         "actions, acks, promises, records, epochs, crashes, lossy_crashes, "
         "fences, elections, shrinks, cuts, drops, checkpoints, depth, states, "
-        "seconds, memory, symmetry, skips, verify, mode, seed",
+        "seconds, memory, symmetry, skips, messages, verify, mode, seed",
         member->name);
 }
 
@@ -167,6 +167,7 @@ static enum hw_status options_switch(struct explore_options *read,
         bool *value;
     } const switches[] = {{"symmetry", &options->symmetry},
                           {"skips", &options->skips},
+                          {"messages", &options->messages},
                           {"verify", &options->verifies}};
 
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
