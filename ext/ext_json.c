@@ -142,7 +142,8 @@ enum hw_status ext_json_walk_array(sqlite3 *db, sqlite3_value *array, const char
 enum hw_status ext_json_walk_elements(sqlite3 *db, const struct ext_json_member *member,
                                       ext_json_visit *visit, void *context, struct hw_error *error)
 {
-    return walk_text(db, member->json, '[', member->name, visit, context, error);
+    return walk_text(db, member->json, strcmp(member->type, "object") == 0 ? '{' : '[',
+                     member->name, visit, context, error);
 }
 
 bool ext_json_integer(const struct ext_json_member *member, int64_t *number)

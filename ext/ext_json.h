@@ -36,7 +36,7 @@ enum hw_status ext_json_walk(sqlite3 *db, sqlite3_value *object, const char *wha
 enum hw_status ext_json_walk_array(sqlite3 *db, sqlite3_value *array, const char *what,
                                    ext_json_visit *visit, void *context, struct hw_error *error);
 
-/* The same for an array within an object. */
+/* The same for an array, or an object, within an object. */
 enum hw_status ext_json_walk_elements(sqlite3 *db, const struct ext_json_member *member,
                                       ext_json_visit *visit, void *context, struct hw_error *error);
 

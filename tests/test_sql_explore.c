@@ -129,6 +129,21 @@ static void an_ack_of_one_loses_within_three_steps(void **state)
     expect_broken("SELECT 1", "{\"new\":3,\"records\":1,\"acks\":1}", "acknowledged_kept", 3);
 }
 
+/* What a new cluster is given on top of this one's settings is typed in as well. */
+static void the_last_replica_standing_loses_without_the_elr(void **state)
+{
+    (void)state;
+    expect_broken("SELECT 1",
+                  "{\"new\":2,\"records\":1,\"lossy_crashes\":1,\"fences\":0,\"shrinks\":0,"
+                  "\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"],"
+                  "\"configs\":{\"min.insync.replicas\":2}}",
+                  "acknowledged_kept", 10);
+    expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"lossy_crashes\":1,\"fences\":0,"
+                             "\"shrinks\":0,\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"],"
+                             "\"configs\":{\"min.insync.replicas\":2,"
+                             "\"eligible.leader.replicas.version\":1}}");
+}
+
 static void an_unclean_election_loses(void **state)
 {
     (void)state;
@@ -253,6 +268,10 @@ static void bounds_and_wrong_options_are_said(void **state)
                  "INVALID_REQUEST: hw_explore(): new must be a whole number, 1 to 8");
     expect_error(db, "SELECT * FROM hw_explore('{\"new\":2,\"actions\":[\"pray\"]}')", SQLITE_ERROR,
                  "INVALID_REQUEST: hw_explore(): no action named pray");
+    expect_error(db, "SELECT * FROM hw_explore('{\"new\":2,\"configs\":{\"acks\":1}}')",
+                 SQLITE_ERROR, "INVALID_CONFIG: ");
+    expect_error(db, "SELECT * FROM hw_explore('{\"new\":2,\"threads\":2}')", SQLITE_ERROR,
+                 "INVALID_REQUEST: hw_explore(): no option named threads; there are new, configs");
     /* Where nothing can be acknowledged, that nothing was lost says nothing. */
     expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2); SELECT cut(1, 2)",
                "1");
@@ -265,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ack_of_one_loses_within_three_steps),
+        cmocka_unit_test(the_last_replica_standing_loses_without_the_elr),
         cmocka_unit_test(an_unclean_election_loses),
         cmocka_unit_test(the_newest_protocol_keeps_every_promise),
         cmocka_unit_test(symmetry_changes_no_verdict),

@@ -95,9 +95,17 @@ const char *hw_explore_action_name(enum hw_explore_action_kind kind);
 const char *hw_explore_budget_name(enum hw_explore_budget budget);
 const char *hw_explore_witness_text(enum hw_explore_witness witness);
 
+/* A setting of a new cluster. */
+struct hw_explore_config {
+    const char *name;
+    const char *value;
+};
+
 struct hw_explore_options {
     int32_t new_brokers; /* Of a new cluster with the settings of this one; 0: from here. */
-    const char *topic;   /* From here: which partition; NULL: the first topic's. */
+    const struct hw_explore_config *configs; /* And these on top of them. */
+    size_t config_count;
+    const char *topic; /* From here: which partition; NULL: the first topic's. */
     int64_t partition;
     uint32_t actions;  /* Bits by enum hw_explore_action_kind; 0: the usual ones. */
     int32_t acks;      /* What producers ask for and what counts: HW_ACKS_ALL, 1. */
@@ -143,7 +151,7 @@ void hw_exploration_release(struct hw_exploration *exploration);
 
 /*
  * Explore, and put the cluster back as it was. On HW_OK the caller owns *exploration. Errors:
- * HW_MISUSE: the cluster is not in memory, has more than eight brokers, no such partition, a
+ * HW_REFUSED with INVALID_CONFIG; HW_MISUSE: the cluster is not in memory, has more than eight brokers, no such partition, a
  * protocol without messages, a run that would mean nothing since a witness that the options allow
  * never came; HW_BUSY where a transaction has written; HW_CORRUPT: a fault of the explorer itself,
  * two states that differ were taken for one; HW_NO_MEMORY; HW_INTERRUPTED.

@@ -261,5 +261,9 @@ enum hw_status explore_begin_new(const struct explore *explore, const struct hw_
     if (status == HW_OK) {
         status = setup_copy_configs(explore, from, error);
     }
+    for (size_t i = 0; i < explore->options->config_count && status == HW_OK; i++) {
+        status = setup_configure(explore, explore->options->configs[i].name,
+                                 explore->options->configs[i].value, error);
+    }
     return status == HW_OK ? setup_create_topic(explore, error) : status;
 }

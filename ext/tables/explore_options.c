@@ -63,6 +63,27 @@ static enum hw_status visit_promise(void *context, const struct ext_json_member 
     return HW_OK;
 }
 
+static enum hw_status visit_config(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct explore_options *read = context;
+    size_t place = read->options.config_count;
+    const char *value = member->json == NULL ? "" : member->json;
+
+    if (place == EXPLORE_CONFIGS_MAX || strlen(member->name) >= EXPLORE_CONFIG_SIZE ||
+        strlen(value) >= EXPLORE_CONFIG_SIZE) {
+        return ext_error_invalid(error, "hw_explore(): configs has at most %d settings of %d bytes",
+                                 (int)EXPLORE_CONFIGS_MAX, (int)EXPLORE_CONFIG_SIZE - 1);
+    }
+    memcpy(read->texts[place][0], member->name, strlen(member->name) + 1);
+    memcpy(read->texts[place][1], value, strlen(value) + 1);
+    read->configs[place] =
+        (struct hw_explore_config){.name = read->texts[place][0], .value = read->texts[place][1]};
+    read->options.configs = read->configs;
+    read->options.config_count++;
+    return HW_OK;
+}
+
 static enum hw_status options_list(struct explore_options *read,
                                    const struct ext_json_member *member, ext_json_visit *visit,
                                    struct hw_error *error)
@@ -105,7 +126,7 @@ static enum hw_status options_word(struct explore_options *read,
     }
     return ext_error_invalid(
         error,
-        "hw_explore(): no option named %.40s; there are new, topic, partition, "
+        "hw_explore(): no option named %.40s; there are new, configs, topic, partition, "
         "actions, acks, promises, records, epochs, crashes, lossy_crashes, "
         "fences, elections, shrinks, cuts, drops, checkpoints, depth, states, "
         "seconds, memory, symmetry, skips, messages, verify, mode, seed",
@@ -194,6 +215,9 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
     }
     if (strcmp(member->name, "actions") == 0) {
         return options_list(read, member, visit_action, error);
+    }
+    if (strcmp(member->name, "configs") == 0 && strcmp(member->type, "object") == 0) {
+        return ext_json_walk_elements(read->db, member, visit_config, read, error);
     }
     if (strcmp(member->name, "promises") == 0) {
         return options_list(read, member, visit_promise, error);
