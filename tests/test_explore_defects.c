@@ -5,6 +5,7 @@
  * the core (--wrap), and each takes one check away while `planted` says so.
  */
 #include "core/explore/explore.h"
+#include "core/format/transaction_index_file.h"
 #include "tests/support_cluster.h"
 
 #include <setjmp.h>
@@ -21,7 +22,11 @@ enum defect {
     EXPANDS_BELOW_EPOCH_START,
     GOES_BY_COMMITTED_ISR,
     NO_BROKER_EPOCH_IN_EXPANSION,
-    MOVES_BELOW_MIN_ISR
+    MOVES_BELOW_MIN_ISR,
+    TAKES_DUPLICATES,
+    SHOWS_OPEN_TRANSACTIONS,
+    FORGETS_ABORTED,
+    HIDES_COMMITTED
 };
 
 static enum defect planted;
@@ -62,6 +67,21 @@ bool __real_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica
 bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica,
                                                       hw_time_ms_t now_ms,
                                                       const struct hw_settings *settings);
+
+enum hw_status __real_hw_producer_state_check(const struct hw_producer_state *state,
+                                              const struct hw_batch *batch, bool starts_at_zero,
+                                              const struct hw_producer_batch **duplicate,
+                                              struct hw_error *error);
+enum hw_status __wrap_hw_producer_state_check(const struct hw_producer_state *state,
+                                              const struct hw_batch *batch, bool starts_at_zero,
+                                              const struct hw_producer_batch **duplicate,
+                                              struct hw_error *error);
+hw_offset_t __real_hw_log_last_stable(const struct hw_log *log);
+hw_offset_t __wrap_hw_log_last_stable(const struct hw_log *log);
+enum hw_status __real_hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,
+                                     struct hw_buffer *out, struct hw_error *error);
+enum hw_status __wrap_hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,
+                                     struct hw_buffer *out, struct hw_error *error);
 
 enum hw_kafka_error __wrap_hw_replica_check_epoch(const struct hw_replica *replica,
                                                   hw_epoch_t request_epoch, bool leader_required)
@@ -140,6 +160,36 @@ bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica
     return __real_hw_replica_maybe_increment_high_watermark(replica, now_ms, &changed);
 }
 
+enum hw_status __wrap_hw_producer_state_check(const struct hw_producer_state *state,
+                                              const struct hw_batch *batch, bool starts_at_zero,
+                                              const struct hw_producer_batch **duplicate,
+                                              struct hw_error *error)
+{
+    enum hw_status status =
+        __real_hw_producer_state_check(state, batch, starts_at_zero, duplicate, error);
+
+    *duplicate = planted == TAKES_DUPLICATES ? NULL : *duplicate;
+    return status;
+}
+
+hw_offset_t __wrap_hw_log_last_stable(const struct hw_log *log)
+{
+    return planted == SHOWS_OPEN_TRANSACTIONS ? hw_log_high_watermark(log)
+                                              : __real_hw_log_last_stable(log);
+}
+
+enum hw_status __wrap_hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,
+                                     struct hw_buffer *out, struct hw_error *error)
+{
+    const struct hw_aborted_transaction everything = {
+        .producer_id = hw_producer_state_last_id(hw_log_producers(log)), .last_offset = end};
+
+    if (planted == HIDES_COMMITTED) {
+        return hw_buffer_append(out, &everything, sizeof everything, error);
+    }
+    return planted == FORGETS_ABORTED ? HW_OK : __real_hw_log_aborted(log, from, end, out, error);
+}
+
 /* -------------------------------------------------------------------------------- the stories */
 
 struct bounds {
@@ -149,6 +199,7 @@ struct bounds {
     int64_t elections;
     int64_t shrinks;
     int64_t lossy_crashes;
+    int64_t transactions;
 };
 
 static void explore(struct test_cluster *t, int32_t brokers, const struct bounds *bounds,
@@ -165,6 +216,8 @@ static void explore(struct test_cluster *t, int32_t brokers, const struct bounds
     options.budgets[HW_EXPLORE_BUDGET_ELECTIONS] = bounds->elections;
     options.budgets[HW_EXPLORE_BUDGET_SHRINKS] = bounds->shrinks;
     options.budgets[HW_EXPLORE_BUDGET_LOSSY_CRASHES] = bounds->lossy_crashes;
+    options.budgets[HW_EXPLORE_BUDGET_TRANSACTIONS] = bounds->transactions;
+    options.budgets[HW_EXPLORE_BUDGET_DUPLICATES] = bounds->transactions;
     options.budgets[HW_EXPLORE_BUDGET_CRASHES] = 0;
     options.budgets[HW_EXPLORE_BUDGET_CHECKPOINTS] = 0;
     t->status = hw_explore(t->cluster, &options, found, &t->error);
@@ -248,6 +301,29 @@ static void the_high_watermark_must_not_move_below_the_minimum(void **state)
                  HW_PROMISE_CANDIDATES_COMPLETE, 4);
 }
 
+static const struct bounds a_transaction = {
+    .records = 2, .epochs = 2, .elections = 1, .transactions = 1};
+
+static void what_a_producer_sends_twice_has_to_be_known(void **state)
+{
+    expect_found(*state, TAKES_DUPLICATES, 2, a_transaction, HW_PROMISE_STORED_ONCE, 3);
+}
+
+static void nothing_open_is_stable(void **state)
+{
+    expect_found(*state, SHOWS_OPEN_TRANSACTIONS, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 4);
+}
+
+static void readers_have_to_be_told_of_what_was_aborted(void **state)
+{
+    expect_found(*state, FORGETS_ABORTED, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 7);
+}
+
+static void what_was_committed_has_to_be_shown(void **state)
+{
+    expect_found(*state, HIDES_COMMITTED, 2, a_transaction, HW_PROMISE_TRANSACTIONS_WHOLE, 7);
+}
+
 #define STORY(NAME) cmocka_unit_test_setup_teardown(NAME, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
@@ -259,6 +335,10 @@ int main(void)
         STORY(the_high_watermark_has_to_wait_for_who_joins),
         STORY(who_came_back_with_less_must_not_join_by_its_old_fetches),
         STORY(the_high_watermark_must_not_move_below_the_minimum),
+        STORY(what_a_producer_sends_twice_has_to_be_known),
+        STORY(nothing_open_is_stable),
+        STORY(readers_have_to_be_told_of_what_was_aborted),
+        STORY(what_was_committed_has_to_be_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,10 @@ static void states_that_are_taken_for_one_go_on_alike(void **state)
     expect_clean("SELECT 1",
                  "{\"new\":2,\"records\":1,\"crashes\":1,\"fences\":0,\"shrinks\":0,\"drops\":1,"
                  "\"checkpoints\":0,\"messages\":true,\"verify\":true}");
+    expect_clean(
+        "SELECT 1",
+        "{\"new\":2,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":0,\"transactions\":1,"
+        "\"duplicates\":1,\"producer_fences\":1,\"verify\":true}");
 }
 
 /* Apache Kafka does the same: see tests/data/explore.txt. */

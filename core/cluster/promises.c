@@ -5,6 +5,7 @@
 #include "core/base/broker_list.h"
 #include "core/base/search.h"
 #include "core/cluster/cluster_internal.h"
+#include "core/cluster/promise_transactions.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,6 +78,7 @@ void hw_promises_init(struct hw_promises *promises, const struct hw_allocator *a
 {
     *promises = (struct hw_promises){.allocator = allocator, .acks_from = HW_ACKS_ALL};
     hw_buffer_init(&promises->scratch, allocator);
+    hw_buffer_init(&promises->aborted, allocator);
 }
 
 static void promises_release_list(const struct hw_promises *promises, struct hw_promised_list *list)
@@ -96,6 +98,7 @@ void hw_promises_release(struct hw_promises *promises)
     hw_free(promises->allocator, promises->partitions,
             promises->capacity * sizeof *promises->partitions);
     hw_buffer_release(&promises->scratch);
+    hw_buffer_release(&promises->aborted);
     hw_promises_init(promises, promises->allocator);
 }
 
@@ -141,15 +144,27 @@ static enum hw_status promised_add(const struct hw_promises *promises,
 }
 
 static enum hw_status promises_add_batch(struct hw_promises *promises,
-                                         struct hw_promised_list *list,
+                                         struct hw_promised_list *list, const uint8_t *bytes,
                                          const struct hw_batch *batch, struct hw_error *error)
 {
+    bool is_of_producer = batch->producer_id >= 0 && (batch->attributes & HW_BATCH_CONTROL) == 0;
+    struct hw_marker marker = {.type = HW_CONTROL_UNKNOWN};
     enum hw_status status = HW_OK;
+
+    if ((batch->attributes & HW_BATCH_CONTROL) != 0 && !hw_marker_decode(bytes, batch, &marker)) {
+        marker.type = HW_CONTROL_UNKNOWN;
+    }
 
     for (int32_t i = 0; i <= batch->last_offset_delta && status == HW_OK; i++) {
         struct hw_promised item = {.offset = batch->base_offset + i,
                                    .record = (uint64_t)batch->crc << 32 | (uint32_t)i,
-                                   .epoch = batch->leader_epoch};
+                                   .epoch = batch->leader_epoch,
+                                   .sequence = is_of_producer ? batch->base_sequence + i : -1,
+                                   .producer_id = batch->producer_id,
+                                   .producer_epoch = batch->producer_epoch,
+                                   .is_transactional =
+                                       (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0,
+                                   .control = marker.type};
 
         status = promised_add(promises, list, &item, error);
     }
@@ -178,7 +193,8 @@ static enum hw_status promises_read_log(struct hw_promises *promises,
         while (status == HW_OK && at < promises->scratch.size &&
                hw_batch_parse(promises->scratch.bytes + at, promises->scratch.size - at, &batch) ==
                    HW_BATCH_OK) {
-            status = promises_add_batch(promises, list, &batch, error);
+            status =
+                promises_add_batch(promises, list, promises->scratch.bytes + at, &batch, error);
             at += hw_batch_size_bytes(&batch);
             next = hw_batch_next_offset(&batch);
         }
@@ -484,6 +500,45 @@ static bool promise_bounds(const struct promise_look *look)
             hw_broker_list_contains(&record->isr, record->leader));
 }
 
+static bool promise_stored_once(const struct promise_look *look)
+{
+    for (size_t r = 0; r < (size_t)look->partition->replica_count; r++) {
+        if (!hw_promise_stored_once(promise_log(look, r))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY. */
+static enum hw_status promise_look_at_transactions(const struct promise_look *look,
+                                                   uint32_t *broken, struct hw_error *error)
+{
+    struct hw_promises *promises = &look->cluster->promises;
+    enum hw_status status = HW_OK;
+
+    for (int32_t r = 0; r < look->partition->replica_count && status == HW_OK; r++) {
+        const struct hw_replica *replica = look->partition->replicas[r];
+        struct hw_promise_copy copy = {.items = &promises->logs[r],
+                                       .stable_end = hw_log_last_stable(replica->log),
+                                       .aborted = &promises->aborted};
+
+        if (replica->role != HW_ROLE_LEADER) {
+            continue;
+        }
+        promises->aborted.size = 0;
+        status = hw_log_aborted(replica->log, hw_log_start(replica->log), copy.stable_end,
+                                &promises->aborted, error);
+        if (status == HW_OK && !hw_promise_aborted_unseen(&copy)) {
+            *broken |= 1U << HW_PROMISE_ABORTED_UNSEEN;
+        }
+        if (status == HW_OK && !hw_promise_transactions_whole(&copy, &look->cluster->coordinator)) {
+            *broken |= 1U << HW_PROMISE_TRANSACTIONS_WHOLE;
+        }
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------------------ after a step */
 
 static struct hw_promised_partition *promises_find(struct hw_promises *promises,
@@ -558,7 +613,8 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
         [HW_PROMISE_CANDIDATES_COMPLETE] = promise_candidates_complete,
         [HW_PROMISE_MAXIMAL_ISR_COVERS] = promise_maximal_isr_covers,
         [HW_PROMISE_HW_MONOTONE_IN_EPOCH] = promise_hw_monotone_in_epoch,
-        [HW_PROMISE_BOUNDS] = promise_bounds};
+        [HW_PROMISE_BOUNDS] = promise_bounds,
+        [HW_PROMISE_STORED_ONCE] = promise_stored_once};
     struct hw_promises *promises = &look->cluster->promises;
     enum hw_status status = HW_OK;
 
@@ -577,6 +633,10 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
         if ((promises->checked & 1U << i) != 0 && checks[i] != NULL && !checks[i](look)) {
             *broken |= 1U << i;
         }
+    }
+    if (status == HW_OK && (promises->checked & (1U << HW_PROMISE_ABORTED_UNSEEN |
+                                                 1U << HW_PROMISE_TRANSACTIONS_WHOLE)) != 0) {
+        status = promise_look_at_transactions(look, broken, error);
     }
     promise_remember(look);
     return status;

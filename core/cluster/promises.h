@@ -16,6 +16,7 @@
 #include "core/base/buffer.h"
 #include "core/base/memory.h"
 #include "core/base/types.h"
+#include "core/record/control_record.h"
 
 struct hw_cluster;
 struct hw_partition;
@@ -42,7 +43,14 @@ struct hw_partition;
     X(HW_MONOTONE_IN_EPOCH, "hw_monotone_in_epoch",                                                \
       "a leader's high watermark never falls within its epoch")                                    \
     X(BOUNDS, "bounds",                                                                            \
-      "no high watermark is above its log end, the leader is in the ISR, epochs never fall")
+      "no high watermark is above its log end, the leader is in the ISR, epochs never fall")       \
+    X(TRANSACTIONS_WHOLE, "transactions_whole",                                                    \
+      "of a transaction that was committed read_committed shows all, and markers say what was "    \
+      "decided")                                                                                   \
+    X(ABORTED_UNSEEN, "aborted_unseen",                                                            \
+      "read_committed shows nothing of a transaction that is open or was aborted")                 \
+    X(STORED_ONCE, "stored_once",                                                                  \
+      "each batch of a producer is in a log once, behind the one before it")
 
 enum hw_promise {
 #define HW_PROMISE_ENUM(NAME, TEXT, HELP) HW_PROMISE_##NAME,
@@ -68,6 +76,11 @@ struct hw_promised {
     hw_offset_t offset;
     uint64_t record; /* Tells records apart. */
     hw_epoch_t epoch;
+    int32_t sequence; /* -1: of no producer, or a marker. */
+    int64_t producer_id;
+    int16_t producer_epoch;
+    bool is_transactional;
+    enum hw_control_type control; /* HW_CONTROL_UNKNOWN: no marker. */
 };
 
 struct hw_promised_list {
@@ -102,7 +115,8 @@ struct hw_promises {
     size_t capacity;
     struct hw_promised_list logs[HW_REPLICAS_MAX]; /* Of one look. */
     struct hw_buffer scratch;
-    uint32_t broken; /* Bits: what the last look found. */
+    struct hw_buffer aborted; /* Of one copy. */
+    uint32_t broken;          /* Bits: what the last look found. */
 };
 
 void hw_promises_init(struct hw_promises *promises, const struct hw_allocator *allocator);

@@ -51,7 +51,8 @@ static const struct hw_config_entry entries[] = {
      CLUSTER,
      CHOICES("none|all|acknowledged_kept|one_record_per_offset|shown_stays|logs_agree_below_hw|"
              "log_matching|isr_has_committed|own_isr_has_committed|candidates_complete|"
-             "maximal_isr_covers|hw_monotone_in_epoch|bounds")},
+             "maximal_isr_covers|hw_monotone_in_epoch|bounds|transactions_whole|aborted_unseen|"
+             "stored_once")},
     {"check.promises.acks", "all",
      "Which acknowledged records have to be kept: all, or those of acks=1 too: 1.",
      CLUSTER, CHOICE("all|1")},

@@ -121,6 +121,14 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
         return hw_cluster_heal(cluster, a, end, &count, error);
     case HW_EXPLORE_CHECKPOINT:
         return hw_cluster_checkpoint(cluster, a, error);
+    case HW_EXPLORE_BEGIN:
+    case HW_EXPLORE_SEND:
+    case HW_EXPLORE_RESEND:
+    case HW_EXPLORE_GAP:
+    case HW_EXPLORE_END:
+    case HW_EXPLORE_MARKER:
+    case HW_EXPLORE_FENCE_PRODUCER:
+        return explore_call_producer(explore, action, error);
     case HW_EXPLORE_ACTIONS:
         break;
     }
@@ -196,6 +204,12 @@ static void action_witness(const struct explore *explore, struct explore_action 
     if (record->leader != leader_before && record->leader != HW_BROKER_ID_NONE &&
         !hw_broker_list_contains(&record->isr, leader_before)) {
         witnessed[HW_EXPLORE_WITNESS_ELECTED_WITHOUT]++;
+    }
+    for (size_t i = 0; i < explore->cluster->coordinator.count; i++) {
+        enum hw_transaction_status status = explore->cluster->coordinator.entries[i]->status;
+
+        witnessed[HW_EXPLORE_WITNESS_TRANSACTION_ENDED] +=
+            status == HW_TRANSACTION_COMPLETE_COMMIT || status == HW_TRANSACTION_COMPLETE_ABORT;
     }
     if (explore->side->has_shrunk && record->isr.count == record->replicas.count) {
         witnessed[HW_EXPLORE_WITNESS_SHRUNK_AND_GREW]++;

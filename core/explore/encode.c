@@ -418,6 +418,45 @@ static void put_links(struct encoding *encoding)
     put(encoding, bits);
 }
 
+/* What the producer and the coordinator know. Ids are given out in one order, whatever happens. */
+static void put_producer(struct encoding *encoding)
+{
+    const struct explore *explore = encoding->explore;
+    const struct hw_coordinator *coordinator = &explore->cluster->coordinator;
+    const struct hw_client *client =
+        hw_clients_find(&explore->cluster->clients, explore->producer_id);
+
+    if (client != NULL) {
+        put(encoding, (uint64_t)(uint16_t)client->epoch << 32 |
+                          (uint64_t)(uint32_t)(hw_client_next_sequence(client, &explore->topic->id,
+                                                                       explore->partition->number) +
+                                               1)
+                              << 8 |
+                          (uint64_t)client->is_in_transaction << 2 |
+                          (uint64_t)client->has_sent << 1 | client->has_to_abort);
+    }
+    if (explore_may(explore, HW_EXPLORE_RESEND)) {
+        put(encoding, (uint64_t)explore->side->sent_record << 48 |
+                          (uint64_t)(uint16_t)explore->side->sent.epoch << 32 |
+                          (uint32_t)explore->side->sent.sequence);
+    }
+    for (size_t i = 0; i < coordinator->count; i++) {
+        const struct hw_transaction_entry *entry = coordinator->entries[i];
+
+        put(encoding,
+            (uint64_t)(uint16_t)entry->epoch << 48 | (uint64_t)(uint16_t)entry->last_epoch << 32 |
+                (uint64_t)(uint16_t)entry->marker_epoch << 16 | (uint64_t)entry->status << 4 |
+                (uint64_t)entry->is_pending << 3 | (uint64_t)entry->is_stuck << 2 |
+                (uint64_t)entry->is_scripted << 1 | entry->is_undecided);
+        for (size_t p = 0; p < entry->count; p++) {
+            put(encoding, (uint64_t)(entry->partitions[p].marker_offset + 1) << 32 |
+                              (uint64_t)(uint32_t)(entry->partitions[p].marker_epoch + 1) << 2 |
+                              (uint64_t)entry->partitions[p].is_held << 1 |
+                              entry->partitions[p].is_committed);
+        }
+    }
+}
+
 static struct explore_fingerprint encode_in_order(struct encoding *encoding)
 {
     const struct explore *explore = encoding->explore;
@@ -429,6 +468,7 @@ static struct explore_fingerprint encode_in_order(struct encoding *encoding)
         used = used * 31 + explore->side->used[i];
     }
     put(encoding, used);
+    put_producer(encoding);
     put_record(encoding, &explore->partition->record);
     put_registrations(encoding, &explore->cluster->controller.metadata);
     for (size_t i = 0; i < promises->count; i++) {

@@ -42,7 +42,14 @@
     X(UNCLEAN_ELECT, "unclean_elect")                                                              \
     X(CUT, "cut")                                                                                  \
     X(HEAL, "heal")                                                                                \
-    X(CHECKPOINT, "checkpoint")
+    X(CHECKPOINT, "checkpoint")                                                                    \
+    X(BEGIN, "begin")                                                                              \
+    X(SEND, "send")                                                                                \
+    X(RESEND, "resend")                                                                            \
+    X(GAP, "gap")                                                                                  \
+    X(END, "end")                                                                                  \
+    X(MARKER, "marker")                                                                            \
+    X(FENCE_PRODUCER, "fence_producer")
 
 enum hw_explore_action_kind {
 #define HW_EXPLORE_ACTION_ENUM(NAME, TEXT) HW_EXPLORE_##NAME,
@@ -62,7 +69,10 @@ enum hw_explore_action_kind {
     X(SHRINKS, "shrinks", 1)                                                                       \
     X(CUTS, "cuts", 0)                                                                             \
     X(DROPS, "drops", 0)                                                                           \
-    X(CHECKPOINTS, "checkpoints", 1)
+    X(CHECKPOINTS, "checkpoints", 1)                                                               \
+    X(TRANSACTIONS, "transactions", 0)                                                             \
+    X(DUPLICATES, "duplicates", 0)                                                                 \
+    X(PRODUCER_FENCES, "producer_fences", 0)
 
 enum hw_explore_budget {
 #define HW_EXPLORE_BUDGET_ENUM(NAME, TEXT, USUAL) HW_EXPLORE_BUDGET_##NAME,
@@ -81,7 +91,8 @@ enum hw_explore_budget {
     X(STALE_LEADER, "a leader that is none any more was asked")                                    \
     X(PROPOSAL_REFUSED, "a proposal was refused")                                                  \
     X(ELECTED_WITHOUT, "a leader was elected without the former one")                              \
-    X(RESTARTED_WITH_LESS, "a broker came back with fewer records")
+    X(RESTARTED_WITH_LESS, "a broker came back with fewer records")                                \
+    X(TRANSACTION_ENDED, "a transaction was committed or aborted, with its markers")
 
 enum hw_explore_witness {
 #define HW_EXPLORE_WITNESS_ENUM(NAME, TEXT) HW_EXPLORE_WITNESS_##NAME,

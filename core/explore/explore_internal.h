@@ -10,6 +10,8 @@ enum {
     EXPLORE_BROKERS_MAX = 8,
     EXPLORE_ACTIONS_MAX = 512,
     EXPLORE_NOBODY = 255,
+    EXPLORE_ABORT = 0, /* The ways to end a transaction, in an action's b. */
+    EXPLORE_COMMIT = 1,
     EXPLORE_VALUE_SIZE = 16, /* Of a record's value. */
     EXPLORE_CALL_SIZE = 1024 /* Of the longest call, with two names of topics. */
 };
@@ -34,6 +36,9 @@ struct explore_side {
     bool has_shrunk;
     uint64_t files[EXPLORE_BROKERS_MAX];       /* Digest of what a broker has on disk. */
     hw_offset_t log_ends[EXPLORE_BROKERS_MAX]; /* As last seen. */
+    /* What the producer has sent last, which it may send again. */
+    struct hw_produce_producer sent;
+    int sent_record; /* Its number; 0: nothing was sent. */
 };
 
 struct explore_fingerprint {
@@ -50,6 +55,7 @@ struct explore {
     struct hw_exploration *result;
     struct explore_side *side;
     uint32_t actions;
+    int64_t producer_id; /* HW_PRODUCER_ID_NONE: there is no producer. */
 };
 
 /* possible.c: the broker at a place; its id, HW_BROKER_ID_NONE for EXPLORE_NOBODY; its replica, NULL
@@ -79,6 +85,14 @@ bool explore_is_worthless(const struct explore *explore, const struct hw_held_pr
 
 /* list.c: what can be done now, in a fixed order. */
 void explore_list_actions(const struct explore *explore, struct explore_actions *actions);
+
+/* producers.c: have a producer, where the options allow transactions; make a call of its, and say
+ * it. Errors: those of the calls. */
+enum hw_status explore_begin_producer(struct explore *explore, struct hw_error *error);
+enum hw_status explore_call_producer(const struct explore *explore, struct explore_action action,
+                                     struct hw_error *error);
+enum hw_status explore_say_producer(const struct explore *explore, struct explore_action action,
+                                    struct hw_error *error);
 
 /* actions.c: what an action is about. `value` keeps a record's. */
 struct hw_broker_list explore_isr_of(const struct explore *explore, struct explore_action action);

@@ -17,6 +17,51 @@ static void list_add(const struct explore *explore, struct explore_actions *acti
     }
 }
 
+/* What the producer sends to whom it takes for the leader. */
+static void list_of_sends(const struct explore *explore, size_t place,
+                          struct explore_actions *actions)
+{
+    const struct hw_client *client =
+        hw_clients_find(&explore->cluster->clients, explore->producer_id);
+    bool is_in_transaction = client != NULL && client->is_in_transaction;
+
+    if (is_in_transaction && explore_has_left(explore, HW_EXPLORE_BUDGET_RECORDS)) {
+        list_add(explore, actions, HW_EXPLORE_SEND, place, EXPLORE_NOBODY, 0);
+        list_add(explore, actions, HW_EXPLORE_GAP, place, EXPLORE_NOBODY, 0);
+    }
+    if (explore->side->sent_record > 0 && explore_may(explore, HW_EXPLORE_RESEND)) {
+        list_add(explore, actions, HW_EXPLORE_RESEND, place, EXPLORE_NOBODY, 0);
+    }
+}
+
+/* What the producer says to the coordinator, and what that does of itself. */
+static void list_of_transactions(const struct explore *explore, struct explore_actions *actions)
+{
+    const struct hw_client *client =
+        hw_clients_find(&explore->cluster->clients, explore->producer_id);
+    const struct hw_transaction_entry *entry =
+        hw_coordinator_find_producer(&explore->cluster->coordinator, explore->producer_id);
+
+    if (client == NULL) {
+        return;
+    }
+    if (!client->is_in_transaction && explore_may(explore, HW_EXPLORE_BEGIN)) {
+        list_add(explore, actions, HW_EXPLORE_BEGIN, 0, EXPLORE_NOBODY, 0);
+    }
+    if (client->is_in_transaction) {
+        list_add(explore, actions, HW_EXPLORE_END, 0, EXPLORE_ABORT, 0);
+        list_add(explore, actions, HW_EXPLORE_END, 0, EXPLORE_COMMIT, 0);
+    }
+    if (entry != NULL && entry->count > 0 &&
+        (entry->status == HW_TRANSACTION_PREPARE_COMMIT ||
+         entry->status == HW_TRANSACTION_PREPARE_ABORT)) {
+        list_add(explore, actions, HW_EXPLORE_MARKER, 0, EXPLORE_NOBODY, 0);
+    }
+    if (explore_may(explore, HW_EXPLORE_FENCE_PRODUCER)) {
+        list_add(explore, actions, HW_EXPLORE_FENCE_PRODUCER, 0, EXPLORE_NOBODY, 0);
+    }
+}
+
 static void list_of_leader(const struct explore *explore, size_t place,
                            const struct hw_replica *leader, struct explore_actions *actions)
 {
@@ -27,6 +72,7 @@ static void list_of_leader(const struct explore *explore, size_t place,
     if (may_produce && explore_has_left(explore, HW_EXPLORE_BUDGET_RECORDS)) {
         list_add(explore, actions, HW_EXPLORE_PRODUCE, place, EXPLORE_NOBODY, 0);
     }
+    list_of_sends(explore, place, actions);
     if (leader->isr_change != HW_ISR_COMMITTED) {
         return;
     }
@@ -261,6 +307,7 @@ static void list_of_links(const struct explore *explore, size_t a, struct explor
 void explore_list_actions(const struct explore *explore, struct explore_actions *actions)
 {
     actions->count = 0;
+    list_of_transactions(explore, actions);
     for (size_t i = 0; i < explore->cluster->broker_count; i++) {
         list_of_replica(explore, i, actions);
         list_of_answers(explore, i, actions);

@@ -42,7 +42,12 @@ enum hw_explore_budget explore_budget_of(enum hw_explore_action_kind kind)
         [HW_EXPLORE_CUT] = HW_EXPLORE_BUDGET_CUTS + 1,
         [HW_EXPLORE_DROP] = HW_EXPLORE_BUDGET_DROPS + 1,
         [HW_EXPLORE_CHECKPOINT] = HW_EXPLORE_BUDGET_CHECKPOINTS + 1,
-        [HW_EXPLORE_FENCE] = HW_EXPLORE_BUDGET_FENCES + 1};
+        [HW_EXPLORE_FENCE] = HW_EXPLORE_BUDGET_FENCES + 1,
+        [HW_EXPLORE_BEGIN] = HW_EXPLORE_BUDGET_TRANSACTIONS + 1,
+        [HW_EXPLORE_SEND] = HW_EXPLORE_BUDGET_RECORDS + 1,
+        [HW_EXPLORE_GAP] = HW_EXPLORE_BUDGET_RECORDS + 1,
+        [HW_EXPLORE_RESEND] = HW_EXPLORE_BUDGET_DUPLICATES + 1,
+        [HW_EXPLORE_FENCE_PRODUCER] = HW_EXPLORE_BUDGET_PRODUCER_FENCES + 1};
 
     return budgets[kind] == 0 ? HW_EXPLORE_BUDGETS : (enum hw_explore_budget)(budgets[kind] - 1);
 }

@@ -111,6 +111,14 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
         return explore_add_call(result, error, "SELECT promote('%s', %" PRId32 ", %" PRId32 "%s);",
                                 topic, partition, a,
                                 action.kind == HW_EXPLORE_ELECT ? "" : ", 'unclean'");
+    case HW_EXPLORE_BEGIN:
+    case HW_EXPLORE_SEND:
+    case HW_EXPLORE_RESEND:
+    case HW_EXPLORE_GAP:
+    case HW_EXPLORE_END:
+    case HW_EXPLORE_MARKER:
+    case HW_EXPLORE_FENCE_PRODUCER:
+        return explore_say_producer(explore, action, error);
     case HW_EXPLORE_ACTIONS:
         break;
     }

@@ -177,6 +177,9 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
         status = setup_configure(explore, "replication", "held", error);
     }
     if (status == HW_OK) {
+        status = explore_begin_producer(explore, error);
+    }
+    if (status == HW_OK) {
         status = setup_promises(explore, error);
     }
     if (status != HW_OK) {

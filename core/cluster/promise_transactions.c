@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/cluster/promise_transactions.h"
+
+#include "core/format/transaction_index_file.h"
+#include "core/replication/coordinator.h"
+
+/* Whether the log itself hides it from a reader of read_committed. */
+static bool transactions_hide(const struct hw_promise_copy *copy, const struct hw_promised *item)
+{
+    const struct hw_aborted_transaction *aborted =
+        (const struct hw_aborted_transaction *)(const void *)copy->aborted->bytes;
+
+    for (size_t i = 0; i < copy->aborted->size / sizeof *aborted; i++) {
+        if (aborted[i].producer_id == item->producer_id &&
+            aborted[i].first_offset <= item->offset && item->offset <= aborted[i].last_offset) {
+            return true;
+        }
+    }
+    return item->offset >= copy->stable_end;
+}
+
+/* What ended the transaction that the item belongs to; NULL: nothing has. */
+static const struct hw_promised *transactions_end_of(const struct hw_promised_list *items,
+                                                     size_t place)
+{
+    for (size_t i = place + 1; i < items->count; i++) {
+        if (items->items[i].control != HW_CONTROL_UNKNOWN &&
+            items->items[i].producer_id == items->items[place].producer_id) {
+            return &items->items[i];
+        }
+    }
+    return NULL;
+}
+
+bool hw_promise_stored_once(const struct hw_promised_list *items)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        const struct hw_promised *item = &items->items[i];
+        size_t next = i + 1;
+
+        if (item->sequence < 0) {
+            continue;
+        }
+        while (next < items->count && (items->items[next].producer_id != item->producer_id ||
+                                       items->items[next].sequence < 0)) {
+            next++;
+        }
+        if (next < items->count &&
+            (items->items[next].producer_epoch == item->producer_epoch
+                 ? items->items[next].sequence !=
+                       (item->sequence == INT32_MAX ? 0 : item->sequence + 1)
+                 : items->items[next].producer_epoch < item->producer_epoch)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hw_promise_aborted_unseen(const struct hw_promise_copy *copy)
+{
+    for (size_t i = 0; i < copy->items->count; i++) {
+        const struct hw_promised *item = &copy->items->items[i];
+        const struct hw_promised *end = transactions_end_of(copy->items, i);
+
+        if (item->is_transactional && item->control == HW_CONTROL_UNKNOWN &&
+            !transactions_hide(copy, item) && (end == NULL || end->control != HW_CONTROL_COMMIT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the coordinator has decided about the transaction that the marker ends, as far as it still
+ * knows. */
+static bool transactions_contradict(const struct hw_coordinator *coordinator,
+                                    const struct hw_promised *marker)
+{
+    const struct hw_transaction_entry *entry =
+        hw_coordinator_find_producer(coordinator, marker->producer_id);
+
+    if (entry == NULL || entry->is_scripted || entry->is_database ||
+        entry->marker_epoch != marker->producer_epoch) {
+        return false;
+    }
+    return (marker->control == HW_CONTROL_COMMIT &&
+            (entry->status == HW_TRANSACTION_PREPARE_ABORT ||
+             entry->status == HW_TRANSACTION_COMPLETE_ABORT)) ||
+           (marker->control == HW_CONTROL_ABORT &&
+            (entry->status == HW_TRANSACTION_PREPARE_COMMIT ||
+             entry->status == HW_TRANSACTION_COMPLETE_COMMIT));
+}
+
+bool hw_promise_transactions_whole(const struct hw_promise_copy *copy,
+                                   const struct hw_coordinator *coordinator)
+{
+    for (size_t i = 0; i < copy->items->count; i++) {
+        const struct hw_promised *item = &copy->items->items[i];
+        const struct hw_promised *end = transactions_end_of(copy->items, i);
+
+        if (item->control != HW_CONTROL_UNKNOWN) {
+            if (transactions_contradict(coordinator, item)) {
+                return false;
+            }
+        } else if (item->is_transactional && end != NULL && end->control == HW_CONTROL_COMMIT &&
+                   end->offset < copy->stable_end && transactions_hide(copy, item)) {
+            return false;
+        }
+    }
+    return true;
+}
