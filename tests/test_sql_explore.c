@@ -202,6 +202,9 @@ static void states_that_are_taken_for_one_go_on_alike(void **state)
         "SELECT 1",
         "{\"new\":2,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":0,\"transactions\":1,"
         "\"duplicates\":1,\"producer_fences\":1,\"verify\":true}");
+    expect_clean("SELECT 1",
+                 "{\"new\":2,\"records\":1,\"crashes\":1,\"fences\":0,\"shrinks\":0,\"ticks\":1,"
+                 "\"checkpoints\":0,\"verify\":true}");
 }
 
 /* Apache Kafka does the same: see tests/data/explore.txt. */

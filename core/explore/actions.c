@@ -3,66 +3,7 @@
 #include "core/base/broker_list.h"
 #include "core/explore/explore_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* ------------------------------------------------------------------------------------- doing */
-
-struct hw_broker_list explore_isr_of(const struct explore *explore, struct explore_action action)
-{
-    const struct hw_replica *leader = explore_replica(explore, action.a);
-    struct hw_broker_list isr = leader->isr;
-
-    if (action.kind == HW_EXPLORE_SHRINK) {
-        (void)hw_broker_list_remove(&isr, explore_id(explore, action.b));
-    } else {
-        hw_broker_list_add(&isr, explore_id(explore, action.b));
-    }
-    return isr;
-}
-
-struct hw_held_message explore_message_of(const struct explore *explore,
-                                          struct explore_action action)
-{
-    bool is_to_controller =
-        action.kind == HW_EXPLORE_DECIDE || (action.kind == HW_EXPLORE_DROP && action.b == 0);
-    int64_t broker = explore_id(explore, action.a);
-    bool is_notice = action.kind == HW_EXPLORE_NOTICE || action.kind == HW_EXPLORE_REGISTRATIONS;
-
-    if (action.kind == HW_EXPLORE_ARRIVE || (action.kind == HW_EXPLORE_DROP && action.nth == 0)) {
-        return (struct hw_held_message){.kind = "fetch",
-                                        .from = explore_id(explore, action.b),
-                                        .to = broker,
-                                        .topic = explore->topic->name,
-                                        .partition = explore->partition->number,
-                                        .nth = 1};
-    }
-    return (struct hw_held_message){
-        .kind = is_notice ? "notice" : "alter_partition",
-        .from = is_to_controller ? broker : HW_CLUSTER_CONTROLLER,
-        .to = is_to_controller ? HW_CLUSTER_CONTROLLER : broker,
-        .topic = action.kind == HW_EXPLORE_REGISTRATIONS ? NULL : explore->topic->name,
-        .partition = explore->partition->number,
-        .nth = action.nth == 0 ? 1 : action.nth};
-}
-
-struct hw_produce explore_produce_of(const struct explore *explore, struct explore_action action,
-                                     char value[EXPLORE_VALUE_SIZE])
-{
-    int size = snprintf(value, EXPLORE_VALUE_SIZE, "r%d",
-                        explore->side->used[HW_EXPLORE_BUDGET_RECORDS] + 1);
-
-    return (struct hw_produce){.topic = explore->topic->name,
-                               .partition = explore->partition->number,
-                               .record = {.key_size = -1,
-                                          .value = (const uint8_t *)value,
-                                          .value_size = size,
-                                          .timestamp = HW_TIMESTAMP_CLOCK},
-                               .acks = explore->options->acks,
-                               .leader_epoch = -1,
-                               .has_broker = true,
-                               .broker = explore_id(explore, action.a)};
-}
 
 static enum hw_status action_call(const struct explore *explore, struct explore_action action,
                                   struct hw_error *error)
@@ -79,6 +20,7 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
     struct hw_produced produced;
     struct hw_broker_list isr;
     const char *state;
+    hw_time_ms_t now_ms;
     hw_epoch_t epoch;
     int64_t count;
 
@@ -121,6 +63,8 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
         return hw_cluster_heal(cluster, a, end, &count, error);
     case HW_EXPLORE_CHECKPOINT:
         return hw_cluster_checkpoint(cluster, a, error);
+    case HW_EXPLORE_TICK:
+        return hw_cluster_tick(cluster, explore_tick_ms(explore), &now_ms, error);
     case HW_EXPLORE_BEGIN:
     case HW_EXPLORE_SEND:
     case HW_EXPLORE_RESEND:
@@ -240,5 +184,11 @@ enum hw_status explore_perform(const struct explore *explore, struct explore_act
         return HW_OK;
     }
     action_witness(explore, action, leader_before);
-    return action_writes_files(action) ? explore_look_at_files(explore, action.a, error) : HW_OK;
+    status = HW_OK;
+    for (size_t i = 0; i < explore->cluster->broker_count && status == HW_OK; i++) {
+        if (action.kind == HW_EXPLORE_TICK || (i == action.a && action_writes_files(action))) {
+            status = explore_look_at_files(explore, i, error);
+        }
+    }
+    return status;
 }

@@ -223,15 +223,17 @@ static void put_log(struct encoding *encoding, const struct hw_replica *replica,
 static void put_remote(struct encoding *encoding, const struct hw_replica *replica,
                        const struct hw_remote_replica *remote, size_t place)
 {
-    bool is_caught_up = remote->last_caught_up_ms != HW_TIME_NEVER;
-    bool past_counts = !is_caught_up || explore_may(encoding->explore, HW_EXPLORE_SHRINK);
+    hw_time_ms_t since_ms = encoding->explore->cluster->now_ms - explore_tick_ms(encoding->explore);
+    bool is_caught_up = remote->last_caught_up_ms > since_ms;
+    bool past_counts = !is_caught_up || explore_may(encoding->explore, HW_EXPLORE_SHRINK) ||
+                       explore_may(encoding->explore, HW_EXPLORE_TICK);
     const struct hw_registration *registration =
         hw_metadata_find(replica->metadata, remote->broker);
 
     put(encoding,
         (uint64_t)(remote->log_end + 1) << 40 |
             (past_counts ? (uint64_t)(remote->last_fetch_leader_log_end + 1) << 20 |
-                               (uint64_t)(remote->last_fetch_ms != HW_TIME_NEVER) << 19
+                               (uint64_t)(remote->last_fetch_ms > since_ms) << 19
                          : 0) |
             ranks_of(&encoding->broker_epochs[place], remote->broker_epoch) << 10 |
             (registration == NULL

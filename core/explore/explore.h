@@ -8,7 +8,8 @@
  *       +-- put back ------+ not seen yet: kept as fingerprint, parent and action
  *
  * A step is one call that a user can make, with replication=held: what controller and leaders tell
- * each other arrives in any order. Time stands still. Whatever a replica could show counts as shown.
+ * each other arrives in any order. Time stands still but for ticks. Whatever a replica could show
+ * counts as shown.
  *
  * What in it is the core's own: every log, message, election, ISR rule and high watermark. What is
  * this folder's: which calls are tried, that a lag may be over at any time, that a broker's session
@@ -43,6 +44,7 @@
     X(CUT, "cut")                                                                                  \
     X(HEAL, "heal")                                                                                \
     X(CHECKPOINT, "checkpoint")                                                                    \
+    X(TICK, "tick")                                                                                \
     X(BEGIN, "begin")                                                                              \
     X(SEND, "send")                                                                                \
     X(RESEND, "resend")                                                                            \
@@ -70,6 +72,7 @@ enum hw_explore_action_kind {
     X(CUTS, "cuts", 0)                                                                             \
     X(DROPS, "drops", 0)                                                                           \
     X(CHECKPOINTS, "checkpoints", 1)                                                               \
+    X(TICKS, "ticks", 0)                                                                           \
     X(TRANSACTIONS, "transactions", 0)                                                             \
     X(DUPLICATES, "duplicates", 0)                                                                 \
     X(PRODUCER_FENCES, "producer_fences", 0)

@@ -75,6 +75,9 @@ enum hw_explore_budget explore_budget_of(enum hw_explore_action_kind kind);
 /* Whether an action of this kind may ever be done again, as far as options and budgets go. */
 bool explore_may(const struct explore *explore, enum hw_explore_action_kind kind);
 
+/* How long a tick is: every lag is over then, and every session of a broker that is down. */
+int64_t explore_tick_ms(const struct explore *explore);
+
 /* Whether a notice says something to its broker. To one that does not lead by it, only who leads in
  * which epoch does, and of several that say the same the first one. */
 bool explore_tells(const struct explore *explore, const struct hw_notice *notice);
@@ -94,14 +97,14 @@ enum hw_status explore_call_producer(const struct explore *explore, struct explo
 enum hw_status explore_say_producer(const struct explore *explore, struct explore_action action,
                                     struct hw_error *error);
 
-/* actions.c: what an action is about. `value` keeps a record's. */
+/* about.c: what an action is about. `value` keeps a record's. */
 struct hw_broker_list explore_isr_of(const struct explore *explore, struct explore_action action);
 struct hw_held_message explore_message_of(const struct explore *explore,
                                           struct explore_action action);
 struct hw_produce explore_produce_of(const struct explore *explore, struct explore_action action,
                                      char value[EXPLORE_VALUE_SIZE]);
 
-/* Do it. *is_done false: it is refused now, or goes beyond a budget, and what is there is to be put
+/* actions.c: do it. *is_done false: it is refused now, or goes beyond a budget, and what is there is to be put
  * back. HW_OK also where a promise broke: cluster->promises.broken. Errors: HW_NO_MEMORY, HW_IO,
  * HW_CORRUPT. */
 enum hw_status explore_perform(const struct explore *explore, struct explore_action action,
@@ -132,7 +135,7 @@ enum hw_status explore_begin_new(const struct explore *explore, const struct hw_
 /* The machine's clock; stands still where there is none. */
 hw_time_ms_t explore_now_ms(const struct explore *explore);
 
-/* Append a call to the result, printf's. Errors: HW_NO_MEMORY. */
+/* answer.c: append a call to the result, printf's. Errors: HW_NO_MEMORY. */
 enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 

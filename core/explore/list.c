@@ -307,6 +307,9 @@ static void list_of_links(const struct explore *explore, size_t a, struct explor
 void explore_list_actions(const struct explore *explore, struct explore_actions *actions)
 {
     actions->count = 0;
+    if (explore_may(explore, HW_EXPLORE_TICK)) {
+        list_add(explore, actions, HW_EXPLORE_TICK, 0, EXPLORE_NOBODY, 0);
+    }
     list_of_transactions(explore, actions);
     for (size_t i = 0; i < explore->cluster->broker_count; i++) {
         list_of_replica(explore, i, actions);

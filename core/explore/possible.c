@@ -43,6 +43,7 @@ enum hw_explore_budget explore_budget_of(enum hw_explore_action_kind kind)
         [HW_EXPLORE_DROP] = HW_EXPLORE_BUDGET_DROPS + 1,
         [HW_EXPLORE_CHECKPOINT] = HW_EXPLORE_BUDGET_CHECKPOINTS + 1,
         [HW_EXPLORE_FENCE] = HW_EXPLORE_BUDGET_FENCES + 1,
+        [HW_EXPLORE_TICK] = HW_EXPLORE_BUDGET_TICKS + 1,
         [HW_EXPLORE_BEGIN] = HW_EXPLORE_BUDGET_TRANSACTIONS + 1,
         [HW_EXPLORE_SEND] = HW_EXPLORE_BUDGET_RECORDS + 1,
         [HW_EXPLORE_GAP] = HW_EXPLORE_BUDGET_RECORDS + 1,
@@ -58,6 +59,11 @@ bool explore_may(const struct explore *explore, enum hw_explore_action_kind kind
 
     return (explore->actions & 1U << kind) != 0 &&
            (budget == HW_EXPLORE_BUDGETS || explore_has_left(explore, budget));
+}
+
+int64_t explore_tick_ms(const struct explore *explore)
+{
+    return explore->partition->settings->replica_lag_time_max_ms + 1;
 }
 
 bool explore_tells(const struct explore *explore, const struct hw_notice *notice)

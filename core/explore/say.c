@@ -111,6 +111,9 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
         return explore_add_call(result, error, "SELECT promote('%s', %" PRId32 ", %" PRId32 "%s);",
                                 topic, partition, a,
                                 action.kind == HW_EXPLORE_ELECT ? "" : ", 'unclean'");
+    case HW_EXPLORE_TICK:
+        return explore_add_call(result, error, "SELECT tick(%" PRId64 ");",
+                                explore_tick_ms(explore));
     case HW_EXPLORE_BEGIN:
     case HW_EXPLORE_SEND:
     case HW_EXPLORE_RESEND:

@@ -128,7 +128,8 @@ static enum hw_status options_word(struct explore_options *read,
         error,
         "hw_explore(): no option named %.40s; there are new, configs, topic, partition, "
         "actions, acks, promises, records, epochs, crashes, lossy_crashes, "
-        "fences, elections, shrinks, cuts, drops, checkpoints, depth, states, "
+        "fences, elections, shrinks, cuts, drops, checkpoints, ticks, transactions, "
+        "duplicates, producer_fences, depth, states, "
         "seconds, memory, symmetry, skips, messages, verify, mode, seed",
         member->name);
 }
