@@ -81,7 +81,7 @@ enum hw_status hw_held_ask(struct hw_cluster *cluster, struct hw_partition *part
     return poll_answer(cluster, partition, leader, &request, error);
 }
 
-/* A follower that has turned to another leader does not listen to the one before (R2.23). */
+/* A follower that has turned to another leader does not listen to the one before. */
 static enum hw_status poll_arrive(struct hw_cluster *cluster, const struct hw_held_fetch *fetch,
                                   bool arrives, struct hw_error *error)
 {

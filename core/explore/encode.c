@@ -12,44 +12,9 @@
 #include "core/base/broker_list.h"
 #include "core/explore/encoder.h"
 #include "core/explore/explore_internal.h"
+#include "core/explore/ranks.h"
 
 #include <string.h>
-
-enum { ENCODE_EPOCHS_MAX = 64 };
-
-/* ------------------------------------------------------------------------------------- ranks */
-
-/* Numbers of which only the order counts. */
-struct ranks {
-    int64_t values[ENCODE_EPOCHS_MAX];
-    size_t count;
-};
-
-static void ranks_add(struct ranks *ranks, int64_t value)
-{
-    size_t at = 0;
-
-    while (at < ranks->count && ranks->values[at] < value) {
-        at++;
-    }
-    if (ranks->count == ENCODE_EPOCHS_MAX || (at < ranks->count && ranks->values[at] == value)) {
-        return;
-    }
-    memmove(&ranks->values[at + 1], &ranks->values[at],
-            (ranks->count - at) * sizeof ranks->values[0]);
-    ranks->values[at] = value;
-    ranks->count++;
-}
-
-static uint64_t ranks_of(const struct ranks *ranks, int64_t value)
-{
-    size_t at = 0;
-
-    while (at < ranks->count && ranks->values[at] < value) {
-        at++;
-    }
-    return at;
-}
 
 /* A state, seen in one order of its brokers. */
 struct encoding {
@@ -62,85 +27,6 @@ struct encoding {
     const struct ranks *broker_epochs; /* For each place. */
     bool may_crash;                    /* Then what is on the disk of one that runs counts. */
 };
-
-static void encode_gather_partition_epochs(const struct explore *explore, struct ranks *ranks)
-{
-    const struct hw_partition *partition = explore->partition;
-    const struct hw_held *held = &explore->cluster->held;
-
-    ranks->count = 0;
-    ranks_add(ranks, partition->record.partition_epoch);
-    for (int32_t i = 0; i < partition->replica_count; i++) {
-        if (partition->replicas[i]->role == HW_ROLE_LEADER) {
-            ranks_add(ranks, partition->replicas[i]->partition_epoch);
-        }
-    }
-    for (size_t i = 0; i < held->notices.count; i++) {
-        const struct hw_notice *notice = &held->notices.notices[i];
-
-        if (notice->record.leader == notice->broker) {
-            ranks_add(ranks, notice->record.partition_epoch);
-        }
-    }
-    for (size_t i = 0; i < held->count; i++) {
-        if (explore_is_worthless(explore, &held->proposals[i])) {
-            continue;
-        }
-        ranks_add(ranks, held->proposals[i].request.partition_epoch);
-        if (held->proposals[i].is_answered) {
-            ranks_add(ranks, held->proposals[i].response.partition_epoch);
-        }
-    }
-}
-
-static void encode_gather_registrations(const struct explore *explore, struct ranks *ranks,
-                                        const struct hw_metadata *metadata)
-{
-    for (int32_t i = 0; i < metadata->count; i++) {
-        size_t place = explore_place(explore, metadata->registrations[i].id);
-
-        if (place < explore->cluster->broker_count) {
-            ranks_add(&ranks[place], metadata->registrations[i].epoch);
-        }
-    }
-}
-
-static void encode_gather_broker_epochs(const struct explore *explore, struct ranks *ranks)
-{
-    const struct hw_held *held = &explore->cluster->held;
-
-    for (size_t i = 0; i < explore->cluster->broker_count; i++) {
-        ranks[i].count = 0;
-    }
-    encode_gather_registrations(explore, ranks, &explore->cluster->controller.metadata);
-    for (int32_t i = 0; i < explore->partition->replica_count; i++) {
-        const struct hw_replica *replica = explore->partition->replicas[i];
-
-        if (replica->role != HW_ROLE_LEADER) {
-            continue;
-        }
-        encode_gather_registrations(explore, ranks, replica->metadata);
-        for (int32_t r = 0; r < replica->remote_count; r++) {
-            size_t place = explore_place(explore, replica->remotes[r].broker);
-
-            if (place < explore->cluster->broker_count) {
-                ranks_add(&ranks[place], replica->remotes[r].broker_epoch);
-            }
-        }
-    }
-    for (size_t i = 0; i < held->count; i++) {
-        const struct hw_alter_partition_request *request = &held->proposals[i].request;
-
-        for (int32_t m = 0; m < request->isr.count; m++) {
-            size_t place = explore_place(explore, request->isr.ids[m]);
-
-            if (place < explore->cluster->broker_count && !held->proposals[i].is_answered &&
-                !explore_is_worthless(explore, &held->proposals[i])) {
-                ranks_add(&ranks[place], request->broker_epochs[m]);
-            }
-        }
-    }
-}
 
 /* ------------------------------------------------------------------------------------- parts */
 
@@ -565,8 +451,8 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
                                              explore_may(explore, HW_EXPLORE_LOSSY_CRASH)};
 
     HW_ASSERT(encoding.count <= EXPLORE_BROKERS_MAX);
-    encode_gather_partition_epochs(explore, &partition_epochs);
-    encode_gather_broker_epochs(explore, broker_epochs);
+    ranks_gather_partition_epochs(explore, &partition_epochs);
+    ranks_gather_broker_epochs(explore, broker_epochs);
     for (size_t i = 0; i < encoding.count; i++) {
         size_t at = i;
 
