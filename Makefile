@@ -164,7 +164,7 @@ $(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(BUILD)/core.a
 
 # Defects are planted round the core's own functions.
 $(BUILD)/test_explore_defects: private LDFLAGS += $(foreach function,log_aborted log_last_stable producer_state_check \
-                     $(addprefix replica_,answer_fetch check_epoch is_isr_eligible maximal_isr \
+                     $(addprefix replica_,answer_fetch apply_fetch check_epoch is_isr_eligible maximal_isr \
                      maybe_increment_high_watermark propose_isr take_proposal),-Xlinker --wrap=hw_$(function))
 
 # SQL tests load the extension; what they link of the core is for checking files by themselves.

@@ -23,6 +23,7 @@ enum defect {
     GOES_BY_COMMITTED_ISR,
     NO_BROKER_EPOCH_IN_EXPANSION,
     MOVES_BELOW_MIN_ISR,
+    CUTS_BY_LATE_ANSWERS,
     TAKES_DUPLICATES,
     SHOWS_OPEN_TRANSACTIONS,
     FORGETS_ABORTED,
@@ -68,6 +69,18 @@ bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica
                                                       hw_time_ms_t now_ms,
                                                       const struct hw_settings *settings);
 
+enum hw_status __real_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             const struct hw_fetch_request *request,
+                                             const struct hw_fetch_response *response,
+                                             int64_t *records, bool *out_of_range,
+                                             struct hw_error *error);
+enum hw_status __wrap_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             const struct hw_fetch_request *request,
+                                             const struct hw_fetch_response *response,
+                                             int64_t *records, bool *out_of_range,
+                                             struct hw_error *error);
 enum hw_status __real_hw_producer_state_check(const struct hw_producer_state *state,
                                               const struct hw_batch *batch, bool starts_at_zero,
                                               const struct hw_producer_batch **duplicate,
@@ -160,6 +173,22 @@ bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica
     return __real_hw_replica_maybe_increment_high_watermark(replica, now_ms, &changed);
 }
 
+enum hw_status __wrap_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
+                                             const struct hw_settings *settings,
+                                             const struct hw_fetch_request *request,
+                                             const struct hw_fetch_response *response,
+                                             int64_t *records, bool *out_of_range,
+                                             struct hw_error *error)
+{
+    struct hw_fetch_request changed = *request;
+
+    if (planted == CUTS_BY_LATE_ANSWERS) {
+        changed.current_leader_epoch = replica->fetch.current_leader_epoch;
+    }
+    return __real_hw_replica_apply_fetch(replica, now_ms, settings, &changed, response, records,
+                                         out_of_range, error);
+}
+
 enum hw_status __wrap_hw_producer_state_check(const struct hw_producer_state *state,
                                               const struct hw_batch *batch, bool starts_at_zero,
                                               const struct hw_producer_batch **duplicate,
@@ -200,6 +229,7 @@ struct bounds {
     int64_t shrinks;
     int64_t lossy_crashes;
     int64_t transactions;
+    bool messages;
 };
 
 static void explore(struct test_cluster *t, int32_t brokers, const struct bounds *bounds,
@@ -210,6 +240,7 @@ static void explore(struct test_cluster *t, int32_t brokers, const struct bounds
     options.new_brokers = brokers;
     options.promises = promises;
     options.skips = false;
+    options.messages = bounds->messages;
     options.budgets[HW_EXPLORE_BUDGET_RECORDS] = bounds->records;
     options.budgets[HW_EXPLORE_BUDGET_EPOCHS] = bounds->epochs;
     options.budgets[HW_EXPLORE_BUDGET_FENCES] = bounds->fences;
@@ -301,6 +332,14 @@ static void the_high_watermark_must_not_move_below_the_minimum(void **state)
                  HW_PROMISE_CANDIDATES_COMPLETE, 4);
 }
 
+/* Apache Kafka had this one until KAFKA-18991. */
+static void an_answer_of_an_earlier_epoch_must_not_cut(void **state)
+{
+    expect_found(*state, CUTS_BY_LATE_ANSWERS, 2,
+                 (struct bounds){.records = 1, .epochs = 5, .elections = 4, .messages = true},
+                 HW_PROMISE_CANDIDATES_COMPLETE, 14);
+}
+
 static const struct bounds a_transaction = {
     .records = 2, .epochs = 2, .elections = 1, .transactions = 1};
 
@@ -335,6 +374,7 @@ int main(void)
         STORY(the_high_watermark_has_to_wait_for_who_joins),
         STORY(who_came_back_with_less_must_not_join_by_its_old_fetches),
         STORY(the_high_watermark_must_not_move_below_the_minimum),
+        STORY(an_answer_of_an_earlier_epoch_must_not_cut),
         STORY(what_a_producer_sends_twice_has_to_be_known),
         STORY(nothing_open_is_stable),
         STORY(readers_have_to_be_told_of_what_was_aborted),

@@ -166,8 +166,8 @@ static void a_fenced_follower_waits_for_the_controller(void **state)
     expect_log(t, 2, 0, 2, 2);
 }
 
-/* Semantics: R2.27: the epoch of the request is not the one of now */
-static void who_was_told_of_a_new_epoch_meanwhile_only_waits(void **state)
+/* Semantics: R2.23, R2.27: the epoch of the request is not the one of now (KAFKA-18991) */
+static void who_was_told_of_a_new_epoch_meanwhile_drops_the_answer(void **state)
 {
     struct test_replicas *t = *state;
     struct hw_fetch_request request;
@@ -180,7 +180,15 @@ static void who_was_told_of_a_new_epoch_meanwhile_only_waits(void **state)
     assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
                                             &t->records, &t->out_of_range, &t->error),
                      HW_OK);
-    expect_fetch(t, 2, "fetching at 1 after epoch 0 delayed to 1000");
+    expect_fetch(t, 2, "fetching at 1 after epoch 0");
+
+    /* Nor does it cut, where that was right in the epoch in which it asked. */
+    response =
+        (struct hw_fetch_response){.diverging_epoch = {.epoch = HW_EPOCH_NONE, .end_offset = 0}};
+    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
+                                            &t->records, &t->out_of_range, &t->error),
+                     HW_OK);
+    expect_log(t, 2, 0, 0, 1);
 }
 
 /* Semantics: R2.1, R2.3, R2.17 */
@@ -425,7 +433,7 @@ int main(void)
         TEST(an_error_cuts_nothing_however_often_it_comes),
         TEST(a_second_error_does_not_delay_longer),
         TEST(a_fenced_follower_waits_for_the_controller),
-        TEST(who_was_told_of_a_new_epoch_meanwhile_only_waits),
+        TEST(who_was_told_of_a_new_epoch_meanwhile_drops_the_answer),
         TEST(a_request_says_where_the_follower_is_and_how_much_it_takes),
         TEST(damaged_records_are_asked_for_again),
         TEST(a_topic_that_is_not_the_same_is_asked_for_later),

@@ -223,9 +223,12 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
     *records = 0;
     *out_of_range = false;
     fetch->is_request_waiting = false;
-    /* An answer to a question that is no longer asked is dropped (R2.23). */
+    /* An answer to a question that is no longer asked is dropped (R2.23); also one that was asked in
+     * another epoch, whose leader may make cut what has been committed since (KAFKA-18991). */
     if (replica->role != HW_ROLE_FOLLOWER || fetch->phase != HW_PHASE_FETCHING ||
-        fetch->fetch_offset != request->fetch_offset) {
+        fetch->fetch_offset != request->fetch_offset ||
+        (request->current_leader_epoch != HW_EPOCH_NONE &&
+         request->current_leader_epoch != fetch->current_leader_epoch)) {
         return HW_OK;
     }
     if (response->error == HW_KAFKA_OFFSET_OUT_OF_RANGE) {
