@@ -134,5 +134,5 @@ enum hw_status hw_held_fetch_end(struct hw_cluster *cluster, const struct hw_hel
     }
     status = poll_arrive(cluster, &fetches->fetches[index], arrives, error);
     hw_held_fetches_take(fetches, index);
-    return hw_cluster_end_step(cluster, topic, partition, status, error);
+    return hw_cluster_finish(cluster, topic, partition, status, error);
 }

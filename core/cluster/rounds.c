@@ -146,7 +146,7 @@ enum hw_status hw_cluster_ask(struct hw_cluster *cluster, const char *topic, int
         return status;
     }
     status = hw_held_ask(cluster, p, follower, error);
-    return hw_cluster_end_step(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, t, p, status, error);
 }
 
 enum hw_status hw_cluster_replicate(struct hw_cluster *cluster, const char *topic,
