@@ -166,6 +166,37 @@ static void an_answer_about_a_topic_that_has_gone_is_dropped(void **state)
     }
 }
 
+/* A lack of memory in the middle of a tick loses nothing: the next one goes on from there. */
+static void a_lack_of_memory_stops_a_tick_and_no_message(void **state)
+{
+    struct test_cluster *t = *state;
+    int failures = 0;
+
+    for (int allowed = 0; allowed < 400; allowed++) {
+        enum hw_status status;
+
+        test_cluster_renew(t, 3, "kafka", NULL);
+        configure(t, "num.replica.fetchers", "2");
+        timed_begin(t, 10000, 10000);
+        tick_to(t, 2003);
+        produce(t, "x");
+        tick_to(t, 2008);
+        create(t, "zebra");
+        t->heap.fail_at = t->heap.allocations + allowed;
+        status = hw_cluster_tick(t->cluster, 5, &t->result, &t->error);
+        t->heap.fail_at = -1;
+        assert_true(status == HW_OK || status == HW_NO_MEMORY);
+        failures += status == HW_OK ? 0 : 1;
+        if (status == HW_OK) {
+            break;
+        }
+        tick_to(t, 4000);
+        expect_ack(t, t->produced.ack_id, "acknowledged");
+        expect_high_watermark(t, 3, 1);
+    }
+    assert_true(failures > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +207,7 @@ int main(void)
         STORY(a_change_of_the_settings_is_in_the_next_request),
         STORY(others_go_on_while_topics_come_and_go),
         STORY(an_answer_about_a_topic_that_has_gone_is_dropped),
+        STORY(a_lack_of_memory_stops_a_tick_and_no_message),
 #undef STORY
     };
 

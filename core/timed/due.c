@@ -36,9 +36,14 @@ enum hw_status hw_timed_fetcher_schedule(struct hw_timed *timed, struct hw_timed
                                          enum hw_timed_class class, enum hw_timed_kind kind,
                                          int64_t due_us, struct hw_error *error)
 {
-    fetcher->due_us = due_us;
-    return hw_timed_schedule(timed, class, kind, due_us, (int64_t)fetcher->place,
-                             ++fetcher->generation, error);
+    enum hw_status status = hw_timed_schedule(timed, class, kind, due_us, (int64_t)fetcher->place,
+                                              fetcher->generation + 1, error);
+
+    if (status == HW_OK) {
+        fetcher->due_us = due_us;
+        fetcher->generation++;
+    }
+    return status;
 }
 
 void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,

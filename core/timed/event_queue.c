@@ -25,24 +25,36 @@ static void event_queue_swap(struct hw_timed_event *a, struct hw_timed_event *b)
     *b = kept;
 }
 
+/* There is room. */
+static void event_queue_insert(struct hw_event_queue *queue, const struct hw_timed_event *event)
+{
+    size_t at = queue->count;
+
+    queue->heap[queue->count++] = *event;
+    while (at > 0 && event_queue_is_before(&queue->heap[at], &queue->heap[(at - 1) / 2])) {
+        event_queue_swap(&queue->heap[at], &queue->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+}
+
 enum hw_status hw_event_queue_add(struct hw_event_queue *queue, struct hw_timed_event event,
                                   struct hw_error *error)
 {
     enum hw_status status =
         hw_array_reserve(queue->allocator, (void **)&queue->heap, &queue->capacity,
-                         queue->count + 1, sizeof *queue->heap, error);
-    size_t at = queue->count;
+                         queue->count + 2, sizeof *queue->heap, error);
 
-    if (status != HW_OK) {
-        return status;
+    if (status == HW_OK) { /* There is one place left, for one that is put back. */
+        event.order = queue->next_order++;
+        event_queue_insert(queue, &event);
     }
-    event.order = queue->next_order++;
-    queue->heap[queue->count++] = event;
-    while (at > 0 && event_queue_is_before(&queue->heap[at], &queue->heap[(at - 1) / 2])) {
-        event_queue_swap(&queue->heap[at], &queue->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    return HW_OK;
+    return status;
+}
+
+void hw_event_queue_put_back(struct hw_event_queue *queue, const struct hw_timed_event *event)
+{
+    HW_ASSERT(queue->count < queue->capacity);
+    event_queue_insert(queue, event);
 }
 
 const struct hw_timed_event *hw_event_queue_first(const struct hw_event_queue *queue)

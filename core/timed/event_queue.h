@@ -50,4 +50,7 @@ const struct hw_timed_event *hw_event_queue_first(const struct hw_event_queue *q
 /* Take it out. There has to be one. */
 struct hw_timed_event hw_event_queue_take(struct hw_event_queue *queue);
 
+/* Put one back that was taken, in its old place: it did not happen. There is room for one. */
+void hw_event_queue_put_back(struct hw_event_queue *queue, const struct hw_timed_event *event);
+
 #endif /* HW_TIMED_EVENT_QUEUE_H */

@@ -99,6 +99,9 @@ static enum hw_status fetch_wait_answer_part(struct hw_timed *timed,
     if (remote != NULL) {
         told = *remote;
     }
+    if (part->has_response) { /* Of an answer that lacked memory. */
+        hw_fetch_response_release(&part->response);
+    }
     status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &request,
                                      HW_FETCH_ANSWER, &part->response, error);
     part->has_response = true; /* It holds memory. */

@@ -57,6 +57,10 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
     }
     notices_note(&notice, HW_EVENT_DELIVER);
     status = hw_exchange_deliver(notice.partition, step, replica, &notice.record, error);
+    if (status == HW_NO_MEMORY) { /* Its event is tried again. There is room: it was taken out. */
+        timed->notices.notices[timed->notices.count++] = notice;
+        return status;
+    }
     for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
         if (timed->partitions[i] == notice.partition) {
             status = hw_timed_touch(timed, i, error);
