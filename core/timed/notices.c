@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the controller tells brokers reaches each of them on its own way: kafka-time W6.7. */
+#include "core/base/assert.h"
 #include "core/base/uuid.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
@@ -58,6 +59,7 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
     notices_note(&notice, HW_EVENT_DELIVER);
     status = hw_exchange_deliver(notice.partition, step, replica, &notice.record, error);
     if (status == HW_NO_MEMORY) { /* Its event is tried again. There is room: it was taken out. */
+        HW_ASSERT(timed->notices.count < timed->notices.capacity);
         timed->notices.notices[timed->notices.count++] = notice;
         return status;
     }
