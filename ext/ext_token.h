@@ -4,10 +4,10 @@
  * <table>_token of its tables with transactional=1. One row a producer:
  *
  *     producer_id  epoch  coordinator_epoch  cluster_id
- *     4000         17     3                  rLpQ...        all up to epoch 17 are committed
+ *     4000         17     3                  4711           all up to epoch 17 are committed
  *
- * A COMMIT writes one row, in the shadow table of one of the tables that it wrote; all rows of all
- * of them count. A token goes the way of the transaction that wrote it: that is the decision.
+ * The last is the number of chance by which the cluster knows its database. A COMMIT writes one row,
+ * into the shadow table of any table that it wrote; who decides reads all shadow tables. A token goes the way of the transaction that wrote it: that is the decision.
  */
 #ifndef EXT_TOKEN_H
 #define EXT_TOKEN_H

@@ -5,7 +5,7 @@
 # core/io/posix_* and windows_* know the operating system, and memory, time and chance come from the caller.
 #
 #     core/base < core/io < core/format < core/record < core/decode < core/inspect, core/log < core/replication
-#       < core/timed < core/config < core/durable < core/cluster < core/explore < core/stage < core/look < core/highwater.h < ext
+#       < core/timed < core/config < core/durable < core/cluster < core/verbs < core/explore < core/stage < core/look < core/highwater.h < ext
 #
 # core/inspect and core/log stand beside each other: neither includes the other.
 #
@@ -21,7 +21,7 @@ export LC_ALL=C # What is sorted here is sorted the same everywhere.
 cd "$(dirname "$0")/.."
 
 layers=(core/base core/io core/format core/record core/decode core/inspect core/log core/replication core/timed core/config core/durable
-        core/cluster core/explore core/stage core/look core)
+        core/cluster core/verbs core/explore core/stage core/look core)
 # Includes that still go up, since these files moved into rooms of their own. None may come, all must go.
 still_up=' core/durable/loss_file.c core/durable/state_file.h '
 build=${BUILD:-build}

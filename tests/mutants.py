@@ -12,7 +12,7 @@ no other has noticed.
 """
 import argparse, collections, concurrent.futures, glob, os, pathlib, random, re, subprocess, sys, time
 
-ROOMS = ["core/replication", "core/log", "core/cluster", "core/stage", "core/durable", "core/timed"]
+ROOMS = ["core/replication", "core/log", "core/cluster", "core/verbs", "core/stage", "core/durable", "core/timed"]
 SLOW_SECONDS = 2.5
 CODECS = ["-lz", "-lsnappy", "-llz4", "-lzstd"]
 

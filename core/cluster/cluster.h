@@ -200,9 +200,9 @@ struct hw_produced {
 
 /*
  * Produce one record, or one batch as a producer has built it, now. Of a batch the offset of its
- * first record is told; what a log writes into it, base offset and leader epoch, is as a producer
- * sends it, whatever the bytes say, so that a batch out of a log can be sent again. With acks=all the call does not wait: the row in hw_acks is pending
- * until the record is committed, fails or times out. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
+ * first record is told; base offset and leader epoch in its bytes are ignored, so that a batch out of
+ * a log can be sent again. With acks=all the call does not wait: the row in hw_acks is pending until
+ * the record is committed, fails or times out. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE
  * (says what to call), NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS, MESSAGE_TOO_LARGE,
  * FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, INVALID_TIMESTAMP, INVALID_RECORD; HW_BUSY where a
  * stage has the partition. What a partition refuses is a row of hw_acks too, and an event:
@@ -490,7 +490,7 @@ struct hw_kafka_scan;
 struct hw_segment_range;
 
 /*
- * Scan the batches of one replica's log (core/log/kafka_scan.h): as they lie in its files,
+ * Scan the batches of one replica's log (core/inspect/kafka_scan.h): as they lie in its files,
  * checksums computed, damage and all. The scan works on the cluster's store: it is stepped and
  * closed as the cluster is called, and before it is closed. Errors: HW_REFUSED with
  * UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, BROKER_NOT_AVAILABLE; those of

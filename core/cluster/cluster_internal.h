@@ -268,9 +268,8 @@ enum hw_status hw_cluster_open_shown(struct hw_cluster *cluster, struct hw_error
 
 /*
  * Write cluster.state if it is dirty, and take a transaction's note back that is done: an earlier
- * step could not. Before a leader takes records both must have been: opened again, the cluster
- * follows the leader that is on disk, which has not got them, or cuts them off with that
- * transaction. Errors: HW_IO, HW_NO_MEMORY.
+ * step could not. Call it before a leader takes records: else the next opening follows an older leader
+ * that is on disk and lacks them, or cuts them off with that transaction. Errors: HW_IO, HW_NO_MEMORY.
  */
 enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_error *error);
 
@@ -363,7 +362,7 @@ enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct
 enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker *broker,
                                    struct hw_error *error);
 
-/* elections.c: the controller learns that brokers have stopped answering, now. */
+/* elections.c: the controller learns that this broker has stopped answering. */
 enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error);
 

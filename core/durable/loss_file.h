@@ -13,8 +13,8 @@
  * acknowledged, when (ms), cause, the broker and the leader epoch that do not have them.
  *
  * Lines are added with one small write and no fsync, as high watermarks are (shown_file.h), before
- * cluster.state is written. What state has not come to, since the process ended between the two,
- * was not lost: its leader epoch tells. With twice as many lines as the ledger keeps the file is
+ * cluster.state is written. Lines whose leader epoch is above that of cluster.state are ignored: the
+ * process ended between the two. With twice as many lines as the ledger keeps the file is
  * written anew. A last line that was torn is cut off; one that is wrong in the middle is damage,
  * which is reported as that of cluster.state is.
  */

@@ -7,7 +7,7 @@
  *
  * A broker that runs, or was killed, leaves some ten MiB of zeros behind the entries; they are no
  * entries. Of the entries little is read: a look-up is a binary search. What it finds is a hint
- * only, good if the .log agrees (segment_seek.h).
+ * only, good if the .log agrees (segment_seek.c).
  *
  * Source: OffsetIndex, TimeIndex, AbstractIndex (kafka formats 4.2, 4.3, 4.6).
  */

@@ -6,8 +6,8 @@
  *     [batch][batch][ damage ][batch][batch][torn
  *     \__________ entries of a walk ________/\____ trailing bytes: no entry
  *
- * The size is taken once, when the file is opened. A batch counts if its header makes sense, its
- * checksum is right. What does not is a damage entry, and the walk goes on at the next batch that
+ * The size is taken once, when the file is opened. A batch counts if its header makes sense and
+ * its checksum is right. What does not is a damage entry, and the walk goes on at the next batch that
  * counts; the bytes of a damaged batch whose header still fits between its neighbours are one
  * entry, so that nothing inside them is taken for a batch. A batch with a right checksum and
  * offsets that do not fit between its neighbours' is read, but is no measure for what follows.

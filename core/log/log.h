@@ -132,9 +132,9 @@ void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const
  * there may be damaged in any way: after an unclean stop everything from the recovery point's
  * segment on is read and cut behind the last batch that is whole and has a good checksum; indexes
  * are rebuilt where they are missing or wrong; a bad epoch checkpoint is rebuilt from the batches.
- * The log never ends below what is good. Where epochs are to grow and one that was read goes back,
- * though the checksum does not cover it, batches get those of the checkpoint again. A full disk is no reason not to open: what is derived
- * from the .log is then written later.
+ * The log never ends below what is good. Where epochs have to grow, a batch whose epoch is below that
+ * of an earlier one, which no checksum covers, gets the checkpoint's again. A full disk is no reason
+ * not to open: what is derived from the .log is then written later.
  *
  * Stricter than Kafka: offsets must increase; after a clean stop too, a tail that is no whole batch
  * is cut, and indexes and epochs that do not fit the .log are made again.

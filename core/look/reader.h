@@ -3,7 +3,8 @@
  * Reads the records of one partition, as a consumer or as somebody who looks at a replica's log.
  *
  *     consumer   log_start <= offset < high watermark of the leader (or of the named replica), no
- *                control records; with read_committed below the last stable offset
+ *                control records; with read_committed below the last stable offset, and no record
+ *                of an aborted transaction
  *     log        every record that the replica holds, those below the log start that are still
  *                stored among them, each with the reason why it is visible or not
  *

@@ -129,8 +129,8 @@ bool hw_controller_remove_from_isr(const struct hw_controller *controller,
 
 /*
  * The protocol has changed: of the ISR these members remain, the others lack committed records and
- * are not eligible either. A move that can complete now does, as an ISR that grew under the
- * teaching model completes none. Returns whether that changed the record.
+ * are not eligible either. A move that the teaching model left incomplete completes now, if it can.
+ * Returns whether that changed the record.
  */
 bool hw_controller_protocol_changed(const struct hw_controller *controller,
                                     const struct hw_settings *settings,

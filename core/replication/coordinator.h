@@ -3,10 +3,10 @@
  * The transaction coordinator: which producer has which transactional id, and what became of its
  * transactions. It is one for the whole cluster and part of what the controller knows.
  *
- *     Empty --add--> Ongoing --prepare--> PrepareCommit --all markers--> CompleteCommit --add-->
- * ... ^               |                 PrepareAbort                   CompleteAbort
- *       +-- init -------|------------------------------------------------------+
- *                       +-- init, time-out: fence, then PrepareAbort
+ *     Empty ----add----> Ongoing --prepare--> Prepare... --all markers--> Complete...
+ *     Ongoing ----init, time-out: fence-----> PrepareAbort
+ *     Complete... --add-> Ongoing             (... is Commit or Abort)
+ *     Complete... --init-> Empty
  *
  * Nothing here is sent or written. The caller makes a decision durable before it acts by it: no
  * marker is sent before Prepare... is on disk. In Prepare... every other request is answered

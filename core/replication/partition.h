@@ -30,9 +30,8 @@ struct hw_partition {
     int64_t unclean_elections;        /* M34: since the cluster was opened. */
     int64_t eligible_elections;       /* M35: of an eligible leader replica out of the ISR. */
 
-    /* record.replicas as of when directories were last made for it, and for the partition's owner
-     * where the high watermark that each was shown by is kept; 0: nowhere yet. */
-    struct hw_broker_list placed;
+    struct hw_broker_list placed; /* Replicas that have a directory. */
+    /* Where the high watermark that each of them was shown by is kept; 0: nowhere yet. */
     size_t slots[HW_REPLICAS_MAX];
 
     bool has_news; /* Something was done to it that its followers may not have followed yet. */
@@ -79,9 +78,9 @@ void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
 struct hw_replica *hw_partition_leader(const struct hw_partition *partition);
 
 /*
- * Have a leader epoch that no replica here has in its log: one that leads in an epoch which its log
- * has, or has passed, could not be told from the leader that wrote those records, and what the log
- * knows of its epochs would be lost. A controller's record falls behind a log where the log comes
+ * Raise the record's leader epoch above all epochs in the replicas' logs: a leader in an epoch that a
+ * log has could not be told from the one that wrote those records, and what the log knows of its
+ * epochs would be lost. A controller's record falls behind a log where the log comes
  * from another cluster, or where the process was killed before it wrote the record. Returns whether
  * the record changed; no replica was told yet.
  */

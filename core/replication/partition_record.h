@@ -23,8 +23,8 @@ struct hw_partition_record {
     hw_broker_id_t leader; /* HW_BROKER_ID_NONE: no leader. */
     hw_epoch_t leader_epoch;
     int32_t partition_epoch;
-    /* The leader epoch that the last unclean election began, as far as this process knows; 0: none,
-     * since no election begins that one. */
+    /* The leader epoch that the last unclean election began, as far as this process knows; 0: none is
+     * known, since epoch 0 begins with the creation. */
     hw_epoch_t unclean_epoch;
     bool recovering; /* The leader was elected uncleanly and has not reported since (R6.22). */
 };

@@ -40,8 +40,8 @@ struct hw_remote_replica {
     bool has_fetched_epoch;                /* broker_epoch comes from a fetch. */
     hw_offset_t told_high_watermark;       /* What the last answer to it said. */
     hw_offset_t told_log_start;
-    uint64_t heard_changes; /* Of the leader, when it last fetched and nothing followed from that
-                             * (hw_replica_hear_again()); UINT64_MAX: something did. */
+    uint64_t heard_changes; /* The leader's `changes` at this follower's last fetch, if that changed
+                             * nothing (hw_replica_hear_again()); else UINT64_MAX. */
 };
 
 /* The leader's ISR change in flight, if any (R4.6). */
@@ -174,10 +174,9 @@ void hw_replica_become_follower(struct hw_replica *replica,
                                 bool *epoch_rose);
 
 /*
- * Let a follower begin its fetching anew: at its log end; or, in phase Truncating, at its high
- * watermark, if its log has no epochs, since then nothing can be compared, or if the variant
- * reconciles first, since that is how far it goes back where the leader knows nothing (R2.20,
- * R2.21, R5.14).
+ * Let a follower begin its fetching anew: at its log end. In phase Truncating it begins at its high
+ * watermark if its log has no epochs, since nothing can be compared then (R2.20, R2.21). It does so too
+ * if the variant reconciles first: that is how far it goes back if the leader knows nothing (R5.14).
  */
 void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncating);
 
@@ -210,8 +209,8 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
 /* --------------------------------------------------------------------- ISR (replica.c, isr.c) */
 
 /* R4.2: a follower is caught up that is at the leader's log end, or was there not longer ago than
- * the lag limit. From when on it is not, as things are: INT64_MAX for one that is there, INT64_MIN
- * for one that never was. */
+ * the lag limit. Returns the first time at which it counts as lagging: INT64_MAX if it is at the log
+ * end, INT64_MIN if it never was caught up. */
 hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
                                          hw_offset_t leader_log_end, int64_t lag_time_max_ms);
 bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
@@ -340,10 +339,9 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
                                        struct hw_fetch_response *response, struct hw_error *error);
 
 /*
- * The fetch that arrives from `follower` is the one before it again. Where nothing followed from that
- * one, since a member of the ISR that knew all was at the log end, and nothing has happened to this
- * leader since, it learns what there is to learn, and true is returned: it need not be handed the
- * request, and has nothing to answer. Else nothing happens.
+ * The follower repeats its last fetch. If that one changed nothing, since a member of the ISR that knew
+ * all was at the log end, and this leader has not changed since, only the times move: true, and no
+ * answer is needed. Else nothing happens.
  */
 bool hw_replica_hear_again(struct hw_replica *replica, hw_time_ms_t now_ms,
                            hw_broker_id_t follower);
@@ -353,7 +351,7 @@ void hw_fetch_response_release(struct hw_fetch_response *response);
 
 /*
  * Does this partition end the wait of a follower's request (R2.12): the request is refused now, or
- * diverges, or asks beyond the log end, or for records in an older segment than that, or there are
+ * diverges, or asks beyond the log end, or for records in a segment older than the active one, or there are
  * as many bytes to send as its min bytes? If not, *bytes is what there is, at most what one answer
  * takes of the partition, to be summed up over the partitions of the request and compared with min
  * bytes: none where the follower is throttled. Source: DelayedFetch.tryComplete.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A protocol variant: the decisions in which the rules differ, one file a variant. Nothing else
- * asks which variant is in force.
+ * asks which variant is in force, save one default in core/config/config.c.
  *
  *     kafka            today's rules, R1 to R10                  variant_kafka.c
  *     hw-truncation    until 0.10: followers cut to their HW     variant_hw_truncation.c
@@ -46,10 +46,11 @@ struct hw_variant {
                               struct hw_error *error);
     void (*release)(struct hw_partition *partition);
 
-    /* A partition was created, or loaded, with its replicas attached and their roles told; or it
-     * has gone by another protocol until now, whose settings are still to be seen in it. Errors of
-     * the second: HW_IO, HW_NO_MEMORY of a log that could not be cut; the rest is done. */
+    /* A partition was created, or loaded. Its replicas are attached and know their roles. */
     void (*created)(struct hw_partition *partition, const struct hw_step *step);
+
+    /* A partition has gone by another protocol until now, and what that left is still to be seen in
+     * it. Errors: HW_IO, HW_NO_MEMORY of a log that could not be cut; the rest is done. */
     enum hw_status (*entered)(struct hw_partition *partition, const struct hw_step *step,
                               struct hw_error *error);
 
@@ -57,9 +58,9 @@ struct hw_variant {
     enum hw_status (*may_append)(struct hw_partition *partition, struct hw_replica *leader,
                                  int32_t acks, hw_epoch_t leader_epoch, struct hw_error *error);
 
-    /* May a producer's batch of so many records follow what the leader's log has of it, or is it
-     * there (*repeated; else NULL), whatever acks are asked for? NULL: the log says so, when it takes the
-     * batch. Asked once may_append() has seen the epoch, and before it judges acks. */
+    /* Checks a batch against what the leader's log knows of its producer, before acks are judged:
+     * *repeated is the batch in the log that it repeats, NULL if it is new. Without this function the
+     * log checks when it appends. */
     enum hw_status (*check_producer)(const struct hw_replica *leader,
                                      const struct hw_batch_options *batch, int32_t records,
                                      const struct hw_producer_batch **repeated,
@@ -87,11 +88,12 @@ struct hw_variant {
                                struct hw_replica *follower, struct hw_error *error);
 
     /*
-     * Where a log ends once it has become a follower's of that leader's, by the decisions that truncate()
-     * and fetches make one after the other: its own end where nothing is cut; the leader's start,
-     * above its own end, where all of it goes (R2.30). NULL: files do not tell.
+     * Where a follower's log ends once it agrees with this leader's, by the decisions that truncate()
+     * and fetches make one after the other: its own end if nothing is cut, the leader's start if all
+     * of it goes (R2.30). NULL: files do not tell.
      */
     hw_offset_t (*cut)(const struct hw_log_outline *follower, const struct hw_log_outline *leader);
+
     /* What a leader answers when a follower in that phase asks where an epoch ends. NULL: nobody asks.
      */
     enum hw_kafka_error (*answer_epoch)(const struct hw_replica *leader,

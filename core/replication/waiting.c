@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Produces with acks=all that wait for their offset to be committed: Kafka's purgatory. The ISR
- * that counts is the one at the moment of the check, nothing is captured at the append (R1.36).
+ * that counts is the one at the moment of the check, nothing is captured at the append (R1.36): `captured` is
+ * minikafka's.
  */
 #include "core/base/assert.h"
 #include "core/replication/replica.h"

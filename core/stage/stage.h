@@ -60,7 +60,7 @@ void hw_stage_release(struct hw_stage *stage, int32_t level);
 /* Undo everything since savepoint `level` (or the one above it that is set; without any: nothing). */
 void hw_stage_rollback_to(struct hw_stage *stage, int32_t level);
 
-/* Whom a call has met that returned HW_BUSY. */
+/* What a call that returned HW_BUSY ran into. */
 enum hw_stage_met {
     HW_MET_IN_VAIN, /* No other stage, or one that waits for the caller: to wait is no help. */
     HW_MET_OPEN,    /* A stage that goes on for as long as its transaction does. */
