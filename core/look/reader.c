@@ -2,7 +2,6 @@
 /* Opening a reader, the bounds of what it shows, and times. */
 #include "core/look/reader.h"
 
-#include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
 #include <string.h>

@@ -53,14 +53,12 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                          &target->partition, error);
     }
     target->partition = &topic->partitions[partition];
-    if ((produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX)) {
+    if (produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX) {
         return hw_error_set(error, HW_MISUSE,
                             "leader epoch %" PRId64 ", allowed are 0 to 2147483647",
                             produce->leader_epoch);
     }
-    if (status == HW_OK) {
-        status = produce_resolve_acks(cluster, produce->acks, &target->acks, error);
-    }
+    status = produce_resolve_acks(cluster, produce->acks, &target->acks, error);
     if (status == HW_OK) {
         status = produce->has_broker
                      ? hw_cluster_find_replica(cluster, target->partition, produce->broker,
