@@ -131,7 +131,7 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
         status = hw_store_lock(disk, inner, &lock, error);
     }
     if (status == HW_OK) {
-        status = hw_store_copy_directory(disk, path, entry->store, entry->directory,
+        status = hw_store_copy_directory(disk, path, entry->store, entry->directory, NULL,
                                          options->copy_bytes_max, &ext_allocator, error);
     }
     hw_file_close(lock);
@@ -147,6 +147,40 @@ static int64_t made_up_id(void)
 
     sqlite3_randomness(sizeof id, &id);
     return id & INT64_MAX;
+}
+
+/* Open the cluster, or make it: out of brokers' directories, for whose reading there is a store of
+ * its own. */
+static enum hw_status entry_open(struct ext_cluster *entry,
+                                 const struct ext_cluster_options *options,
+                                 const struct hw_allocator *allocator, struct hw_error *error)
+{
+    bool in_memory = options->directory == NULL;
+    struct hw_adoption adoption;
+    struct hw_cluster_options made = {.allocator = allocator,
+                                      .snapshots = in_memory ? &entry->snapshots : NULL,
+                                      .store = entry->store,
+                                      .directory = entry->directory,
+                                      .protocol = options->protocol,
+                                      .seed = options->seed,
+                                      .database_id = in_memory ? 0 : made_up_id(),
+                                      .broker_count = options->broker_count,
+                                      .clock = {.now_ms = wall_now}};
+    enum hw_status status;
+
+    if (options->adoption == NULL) {
+        return hw_cluster_open(&made, &entry->cluster, error);
+    }
+    adoption = *options->adoption;
+    adoption.bytes_max = options->copy_bytes_max;
+    made.adoption = &adoption;
+    status = hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
+                                   &adoption.disk, error);
+    if (status == HW_OK) {
+        status = hw_cluster_open(&made, &entry->cluster, error);
+        hw_store_destroy(adoption.disk);
+    }
+    return status;
 }
 
 static enum hw_status entry_fill(struct ext_cluster *entry,
@@ -171,17 +205,7 @@ static enum hw_status entry_fill(struct ext_cluster *entry,
     if (status != HW_OK) {
         return status;
     }
-    status = hw_cluster_open(
-        &(struct hw_cluster_options){.allocator = allocator,
-                                     .snapshots = in_memory ? &entry->snapshots : NULL,
-                                     .store = entry->store,
-                                     .directory = entry->directory,
-                                     .protocol = options->protocol,
-                                     .seed = options->seed,
-                                     .database_id = in_memory ? 0 : made_up_id(),
-                                     .broker_count = options->broker_count,
-                                     .clock = {.now_ms = wall_now}},
-        &entry->cluster, error);
+    status = entry_open(entry, options, allocator, error);
     /* SQLITE_BUSY would promise that waiting helps; the other process may keep it for days. */
     return status == HW_BUSY ? hw_error_set(error, HW_IO, "%s", error->message) : status;
 }

@@ -27,6 +27,7 @@ struct ext_cluster_options {
     int32_t broker_count; /* Of a new cluster; 0: the default. */
     bool is_reader; /* Nothing is written to the directory: it is read as it is at this moment. */
     const char *copy_of; /* In memory: the directory that is copied into it; NULL: none. */
+    const struct hw_adoption *adoption; /* In memory: brokers' directories that are; NULL: none. */
     int64_t copy_bytes_max;
 };
 

@@ -71,8 +71,8 @@ static struct hw_store *copy(struct test_log *t)
     struct hw_store *files;
 
     expect_ok(t, hw_memory_store_create(&hw_allocator_libc, &files, &t->error));
-    expect_ok(t, hw_store_copy_directory(t->store, LOG_DIRECTORY, files, LOG_DIRECTORY, INT64_MAX,
-                                         &hw_allocator_libc, &t->error));
+    expect_ok(t, hw_store_copy_directory(t->store, LOG_DIRECTORY, files, LOG_DIRECTORY, NULL,
+                                         INT64_MAX, &hw_allocator_libc, &t->error));
     for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
         struct hw_buffer content;
         enum hw_status status;

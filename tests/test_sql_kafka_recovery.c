@@ -24,7 +24,7 @@
 static void copy_broker(struct kafka_fixture *f)
 {
     assert_int_equal(hw_store_copy_directory(f->store, "tests/data/kafka/killed/logs", f->store,
-                                             with_directory(f, "$D/logs"), INT64_MAX,
+                                             with_directory(f, "$D/logs"), NULL, INT64_MAX,
                                              &hw_allocator_libc, &f->error),
                      HW_OK);
 }

@@ -99,6 +99,15 @@ static const char *const transactional[] = {
     "DROP TABLE t",
 };
 
+/* Copies of real brokers' directories. */
+static const char *const copies[] = {
+    ("SELECT open_cluster(':memory:', '{\"brokers\":{\"1\":\"tests/data/kafka/diverged/a\","
+     "\"2\":\"tests/data/kafka/diverged/b\"},\"leaders\":{\"x-1\":1}}')"),
+    "SELECT count(*) FROM hw_brokers",
+    "SELECT replicate()",
+    "SELECT open_cluster(':memory:', '{\"brokers\":{\"1\":\"tests/data/internal/broker\"}}')",
+};
+
 /* Whether any statement ran out of memory. */
 static bool run_all(const char *const *statements, size_t count)
 {
@@ -164,6 +173,12 @@ static void producers_survive_every_failed_allocation(void **state)
     sweep(producers, sizeof producers / sizeof producers[0]);
 }
 
+static void copies_of_brokers_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    sweep(copies, sizeof copies / sizeof copies[0]);
+}
+
 static void readers_and_faults_survive_every_failed_allocation(void **state)
 {
     enum { READER_COUNT = sizeof readers / sizeof readers[0] };
@@ -184,6 +199,7 @@ int main(void)
         cmocka_unit_test(topics_and_transactions_survive_every_failed_allocation),
         cmocka_unit_test(transactional_tables_survive_every_failed_allocation),
         cmocka_unit_test(producers_survive_every_failed_allocation),
+        cmocka_unit_test(copies_of_brokers_survive_every_failed_allocation),
         cmocka_unit_test(readers_and_faults_survive_every_failed_allocation)};
 
     /* Held for the whole run: valgrind takes its time and memory for each library that comes. */

@@ -28,6 +28,7 @@
 #include "core/base/status.h"
 #include "core/base/types.h"
 #include "core/cluster/acks.h"
+#include "core/cluster/adopt.h"
 #include "core/io/store.h"
 #include "core/record/batch.h"
 #include "core/replication/coordinator.h"
@@ -52,7 +53,8 @@ struct hw_cluster_options {
     int64_t database_id;   /* By which the tokens of the database beside it are known, if it gets
                             * any and has none; 0 or more. Not of the seed, which all may share. */
     int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
-    struct hw_clock clock; /* For clock=wall; without a function that stands still. */
+    const struct hw_adoption *adoption; /* What a new cluster is a copy of; NULL: nothing. */
+    struct hw_clock clock;              /* For clock=wall; without a function that stands still. */
 };
 
 /*

@@ -262,6 +262,12 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
  */
 enum hw_status hw_cluster_make_durable(struct hw_cluster *cluster, struct hw_error *error);
 
+/* adopt.c: fill a new cluster with copies of brokers' directories. Errors: HW_MISUSE (directories of
+ * several clusters, or of other brokers; more than bytes_max; a leader that is nowhere); HW_CORRUPT;
+ * HW_NOT_FOUND; HW_NO_MEMORY; HW_IO. The cluster is of no use then. */
+enum hw_status hw_cluster_adopt(struct hw_cluster *cluster, const struct hw_adoption *adoption,
+                                struct hw_error *error);
+
 /* Two of its steps, for a cluster that is on disk already. */
 enum hw_status hw_cluster_lock(struct hw_cluster *cluster, struct hw_error *error);
 enum hw_status hw_cluster_open_shown(struct hw_cluster *cluster, struct hw_error *error);
@@ -333,7 +339,8 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
 bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
                        struct hw_partition **partition);
 
-/* resume.c: start the brokers that ran, and give their replicas the roles that the records name. */
+/* resume.c: go on with a cluster whose cluster.state has been read, or written: its other files are
+ * read, the brokers that ran start, and replicas take the roles that the records name. */
 enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error);
 
 /* clock.c: set when periodic work is next due, from now on. */

@@ -9,6 +9,7 @@ enum { COPY_DEPTH_MAX = 8, COPY_PIECE = 65536 };
 struct copy {
     struct hw_store *from;
     struct hw_store *to; /* NULL: only count. */
+    hw_store_copy_filter *is_wanted;
     const struct hw_allocator *allocator;
     int64_t bytes;
     uint8_t *piece;
@@ -78,6 +79,9 @@ static enum hw_status copy_directory(struct copy *copy, const char *from_path, c
         char to[HW_PATH_MAX];
         struct hw_path_look look;
 
+        if (depth == 0 && copy->is_wanted != NULL && !copy->is_wanted(names.names[i])) {
+            continue;
+        }
         status = hw_path_join(from, from_path, names.names[i], error);
         if (status == HW_OK) {
             status = hw_path_join(to, to_path, names.names[i], error);
@@ -95,12 +99,26 @@ static enum hw_status copy_directory(struct copy *copy, const char *from_path, c
     return status;
 }
 
+enum hw_status hw_store_copy_size(struct hw_store *from, const char *from_path,
+                                  hw_store_copy_filter *is_wanted,
+                                  const struct hw_allocator *allocator, int64_t *size_bytes,
+                                  struct hw_error *error)
+{
+    struct copy copy = {.from = from, .is_wanted = is_wanted, .allocator = allocator};
+    enum hw_status status = copy_directory(&copy, from_path, from_path, 0, error);
+
+    *size_bytes = copy.bytes;
+    return status;
+}
+
 enum hw_status hw_store_copy_directory(struct hw_store *from, const char *from_path,
-                                       struct hw_store *to, const char *to_path, int64_t bytes_max,
+                                       struct hw_store *to, const char *to_path,
+                                       hw_store_copy_filter *is_wanted, int64_t bytes_max,
                                        const struct hw_allocator *allocator, struct hw_error *error)
 {
-    struct copy copy = {.from = from, .allocator = allocator};
-    enum hw_status status = copy_directory(&copy, from_path, to_path, 0, error);
+    struct copy copy = {.from = from, .to = to, .is_wanted = is_wanted, .allocator = allocator};
+    enum hw_status status =
+        hw_store_copy_size(from, from_path, is_wanted, allocator, &copy.bytes, error);
 
     if (status == HW_OK && copy.bytes > bytes_max) {
         status = hw_error_set(error, HW_MISUSE,
@@ -111,7 +129,6 @@ enum hw_status hw_store_copy_directory(struct hw_store *from, const char *from_p
     if (status != HW_OK) {
         return status;
     }
-    copy.to = to;
     copy.piece = hw_alloc(allocator, COPY_PIECE);
     if (copy.piece == NULL) {
         return hw_error_no_memory(error, "a copy");

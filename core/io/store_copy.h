@@ -5,6 +5,16 @@
 
 #include "core/io/store.h"
 
+/* Whether what has this name in the directory itself comes along; NULL where all does. */
+typedef bool hw_store_copy_filter(const char *name);
+
+/* How many bytes the files have together that a copy would have. Errors: HW_NOT_FOUND; HW_NO_MEMORY;
+ * HW_MISUSE where directories lie too deep; HW_IO. */
+enum hw_status hw_store_copy_size(struct hw_store *from, const char *from_path,
+                                  hw_store_copy_filter *is_wanted,
+                                  const struct hw_allocator *allocator, int64_t *size_bytes,
+                                  struct hw_error *error);
+
 /*
  * Copy the directory `from_path` with all that is below it to `to_path`, whose parent exists; lock
  * files and unfinished ones (.lock, *.tmp) stay behind. All sizes together are looked at first:
@@ -12,7 +22,8 @@
  * HW_NOT_FOUND; HW_NO_MEMORY; HW_IO; `to` then has a part of it.
  */
 enum hw_status hw_store_copy_directory(struct hw_store *from, const char *from_path,
-                                       struct hw_store *to, const char *to_path, int64_t bytes_max,
+                                       struct hw_store *to, const char *to_path,
+                                       hw_store_copy_filter *is_wanted, int64_t bytes_max,
                                        const struct hw_allocator *allocator,
                                        struct hw_error *error);
 

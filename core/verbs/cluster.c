@@ -135,6 +135,9 @@ static enum hw_status cluster_begin(struct hw_cluster *cluster,
     if (options->protocol != NULL) {
         status = cluster_begin_protocol(cluster, options->protocol, error);
     }
+    if (options->adoption != NULL) {
+        return status == HW_OK ? hw_cluster_adopt(cluster, options->adoption, error) : status;
+    }
     for (int32_t id = 1; status == HW_OK && id <= count; id++) {
         struct hw_broker *broker;
 
@@ -154,18 +157,7 @@ static enum hw_status cluster_load(struct hw_cluster *cluster, struct hw_error *
     if (status == HW_OK) {
         status = hw_state_file_read(cluster, error);
     }
-    if (status == HW_OK) {
-        status = hw_loss_file_load(cluster, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_open_shown(cluster, error);
-    }
-    if (status == HW_OK) {
-        cluster->is_on_disk = true;
-        status = hw_cluster_resume(cluster, error);
-        hw_cluster_resolve_timed(cluster);
-    }
-    return status;
+    return status == HW_OK ? hw_cluster_resume(cluster, error) : status;
 }
 
 enum hw_status hw_cluster_open(const struct hw_cluster_options *options,

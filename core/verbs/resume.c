@@ -190,7 +190,7 @@ static enum hw_status resume_broker(struct hw_cluster *cluster, struct hw_broker
     return HW_OK;
 }
 
-enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
+static enum hw_status resume_all(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_step step;
     struct hw_selection all = hw_cluster_all(cluster);
@@ -233,4 +233,19 @@ enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *er
         }
     }
     return status == HW_OK ? resume_take_back_shown(cluster, error) : status;
+}
+
+enum hw_status hw_cluster_resume(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = hw_loss_file_load(cluster, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_open_shown(cluster, error);
+    }
+    if (status == HW_OK) {
+        cluster->is_on_disk = true;
+        status = resume_all(cluster, error);
+        hw_cluster_resolve_timed(cluster);
+    }
+    return status;
 }

@@ -18,8 +18,8 @@ const struct ext_function ext_functions[] = {
      "SELECT highwater_build();"},
 
     {"open_cluster", 1, 2, EFFECT, fn_open_cluster, "open_cluster(path [, options_json])",
-     "attach this connection to the cluster in a directory, or to a new one in ':memory:'; returns "
-     "the path",
+     "attach this connection to the cluster in a directory, or to one in ':memory:', new or with "
+     "copy_of or brokers {\"1\":DIR} a copy to try things on; returns the path",
      "SELECT open_cluster(':memory:', '{\"protocol\":\"minikafka\",\"brokers\":2}');"},
     {"configure", 2, 3, EFFECT, fn_configure, "configure(name, value [, topic])",
      "set a config by its Kafka name; NULL takes it back; returns the value in force",

@@ -15,10 +15,127 @@ void fn_highwater_version(struct ext_call *call)
 
 /* Options of open_cluster(): how a new cluster is made. */
 struct open_options {
+    struct ext_session *session;
     struct ext_cluster_options cluster;
+    struct hw_adoption adoption;
+    size_t broker_capacity;
+    size_t leader_capacity;
     char protocol[64];
     char copy_of[HW_PATH_MAX];
 };
+
+/* An id as a member's name: digits, no more than an int32 has. */
+static bool open_broker_id(const char *name, hw_broker_id_t *id)
+{
+    int64_t value = 0;
+    const char *at = name;
+
+    while (*at >= '0' && *at <= '9' && value <= INT32_MAX) {
+        value = value * 10 + (*at++ - '0');
+    }
+    *id = (hw_broker_id_t)value;
+    return at != name && *at == '\0' && value <= INT32_MAX && (name[0] != '0' || at == name + 1);
+}
+
+/* {"1": "/logs/1", ...}: whose directory it is, and its one name. */
+static enum hw_status visit_open_broker(void *context, const struct ext_json_member *member,
+                                        struct hw_error *error)
+{
+    struct open_options *options = context;
+    struct hw_adoption *adoption = &options->adoption;
+    struct hw_adopted_broker broker;
+    char path[HW_PATH_MAX];
+    enum hw_status status;
+
+    if (strcmp(member->type, "text") != 0 || member->json[0] == '\0' ||
+        !open_broker_id(member->name, &broker.id)) {
+        return ext_error_invalid(error, "open_cluster(): brokers must be a number, or directories "
+                                        "by the ids of brokers, {\"1\":\"/logs/1\"}");
+    }
+    if (adoption->count == HW_BROKERS_MAX) {
+        return ext_error_invalid(error, "open_cluster(): brokers may be %d at most",
+                                 HW_BROKERS_MAX);
+    }
+    status = ext_session_check_readable(options->session, member->json, error);
+    if (status == HW_OK) {
+        status = hw_posix_real_path(member->json, path, error);
+    }
+    for (size_t i = 0; status == HW_OK && i < adoption->count; i++) {
+        if (adoption->brokers[i].id == broker.id ||
+            strcmp(adoption->brokers[i].directory, path) == 0) {
+            return ext_error_invalid(error,
+                                     "open_cluster(): broker %d or its directory '%.200s' is "
+                                     "there twice in brokers: name each once",
+                                     (int)broker.id, path);
+        }
+    }
+    if (status == HW_OK) {
+        status =
+            hw_array_reserve(&ext_allocator, (void **)&adoption->brokers, &options->broker_capacity,
+                             adoption->count + 1, sizeof *adoption->brokers, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    broker.directory = hw_text_copy(&ext_allocator, path);
+    if (broker.directory == NULL) {
+        return hw_error_no_memory(error, "a path");
+    }
+    adoption->brokers[adoption->count++] = broker;
+    return HW_OK;
+}
+
+/* {"orders-0": 1, ...} */
+static enum hw_status visit_open_leader(void *context, const struct ext_json_member *member,
+                                        struct hw_error *error)
+{
+    struct open_options *options = context;
+    struct hw_adoption *adoption = &options->adoption;
+    struct hw_adopted_leader leader;
+    int64_t id = 0;
+    enum hw_status status;
+
+    if (!ext_json_integer(member, &id) || id < 0 || id > INT32_MAX) {
+        return ext_error_invalid(error,
+                                 "open_cluster(): leaders must be brokers' ids by partition, "
+                                 "{\"orders-0\":1}");
+    }
+    leader.broker = (hw_broker_id_t)id;
+    for (size_t i = 0; i < adoption->leader_count; i++) {
+        if (strcmp(adoption->leaders[i].partition, member->name) == 0) {
+            return ext_error_invalid(error, "open_cluster(): leaders has %.200s twice",
+                                     member->name);
+        }
+    }
+    status =
+        hw_array_reserve(&ext_allocator, (void **)&adoption->leaders, &options->leader_capacity,
+                         adoption->leader_count + 1, sizeof *adoption->leaders, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    leader.partition = hw_text_copy(&ext_allocator, member->name);
+    if (leader.partition == NULL) {
+        return hw_error_no_memory(error, "a name");
+    }
+    adoption->leaders[adoption->leader_count++] = leader;
+    return HW_OK;
+}
+
+static void open_options_release(struct open_options *options)
+{
+    struct hw_adoption *adoption = &options->adoption;
+
+    for (size_t i = 0; i < adoption->count; i++) {
+        hw_text_free(&ext_allocator, adoption->brokers[i].directory);
+    }
+    for (size_t i = 0; i < adoption->leader_count; i++) {
+        hw_text_free(&ext_allocator, adoption->leaders[i].partition);
+    }
+    hw_free(&ext_allocator, adoption->brokers,
+            options->broker_capacity * sizeof *adoption->brokers);
+    hw_free(&ext_allocator, adoption->leaders,
+            options->leader_capacity * sizeof *adoption->leaders);
+}
 
 static enum hw_status visit_open_option(void *context, const struct ext_json_member *member,
                                         struct hw_error *error)
@@ -26,6 +143,19 @@ static enum hw_status visit_open_option(void *context, const struct ext_json_mem
     struct open_options *options = context;
     int64_t number = 0;
 
+    if (strcmp(member->name, "brokers") == 0 && strcmp(member->type, "object") == 0) {
+        options->cluster.adoption = &options->adoption;
+        return ext_json_walk_elements(options->session->db, member, visit_open_broker, options,
+                                      error);
+    }
+    if (strcmp(member->name, "leaders") == 0) {
+        options->adoption.has_leaders = true;
+        return strcmp(member->type, "object") != 0
+                   ? ext_error_invalid(error, "open_cluster(): leaders must be an object, "
+                                              "{\"orders-0\":1}")
+                   : ext_json_walk_elements(options->session->db, member, visit_open_leader,
+                                            options, error);
+    }
     if (strcmp(member->name, "brokers") == 0) {
         if (!ext_json_integer(member, &number) || number < 1 || number > HW_BROKERS_MAX) {
             return ext_error_invalid(error, "open_cluster(): brokers must be 1 to %d",
@@ -67,16 +197,41 @@ static enum hw_status visit_open_option(void *context, const struct ext_json_mem
         options->cluster.copy_bytes_max = number;
         return HW_OK;
     }
-    return ext_error_invalid(
-        error,
-        "open_cluster(): no option named %.60s; there are protocol, brokers, seed, copy_of, memory",
-        member->name);
+    return ext_error_invalid(error,
+                             "open_cluster(): no option named %.60s; there are protocol, brokers, "
+                             "leaders, seed, copy_of, "
+                             "memory",
+                             member->name);
+}
+
+/* What goes together, once all is known. */
+static void open_check_options(struct ext_call *call, const struct open_options *options)
+{
+    const struct ext_cluster_options *cluster = &options->cluster;
+
+    if (cluster->directory != NULL && (cluster->copy_of != NULL || cluster->adoption != NULL)) {
+        ext_call_refuse(call,
+                        cluster->copy_of != NULL
+                            ? "open_cluster(): copy_of makes a cluster in ':memory:'"
+                            : "open_cluster(): brokers with directories make one in ':memory:'");
+    } else if (cluster->adoption != NULL &&
+               (cluster->copy_of != NULL || cluster->broker_count != 0 ||
+                cluster->adoption->count == 0)) {
+        ext_call_refuse(call, "open_cluster(): brokers name one directory or more, once, and not "
+                              "together with copy_of");
+    } else if (cluster->adoption == NULL && options->adoption.has_leaders) {
+        ext_call_refuse(call, "open_cluster(): leaders go with directories in brokers, "
+                              "{\"1\":\"/logs/1\"}");
+    } else if (cluster->copy_of != NULL) {
+        call->status = ext_session_check_readable(call->session, cluster->copy_of, &call->error);
+    }
 }
 
 void fn_open_cluster(struct ext_call *call)
 {
     const char *path = ext_call_text(call, 0, "path");
     struct open_options options = {
+        .session = call->session,
         .cluster = {.directory = NULL, .copy_bytes_max = (int64_t)1 << 30}};
 
     if (call->status != HW_OK) {
@@ -93,13 +248,8 @@ void fn_open_cluster(struct ext_call *call)
         call->status = ext_json_walk(call->session->db, call->argv[1], "options", visit_open_option,
                                      &options, &call->error);
     }
-    if (call->status == HW_OK && options.cluster.copy_of != NULL &&
-        options.cluster.directory != NULL) {
-        ext_call_refuse(call, "open_cluster(): copy_of makes a cluster in ':memory:'");
-    }
-    if (call->status == HW_OK && options.cluster.copy_of != NULL) {
-        call->status =
-            ext_session_check_readable(call->session, options.cluster.copy_of, &call->error);
+    if (call->status == HW_OK) {
+        open_check_options(call, &options);
     }
     if (call->status == HW_OK && options.cluster.directory != NULL) {
         ext_call_check_writable(call);
@@ -107,6 +257,7 @@ void fn_open_cluster(struct ext_call *call)
     if (call->status == HW_OK) {
         call->status = ext_session_attach(call->session, &options.cluster, &call->error);
     }
+    open_options_release(&options);
     ext_call_return_text(call, path);
 }
 
