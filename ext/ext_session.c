@@ -229,10 +229,6 @@ enum hw_status ext_session_check_query_only(const struct ext_session *session,
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
                                           struct hw_error *error)
 {
-    char real[HW_PATH_MAX];
-    size_t size;
-    enum hw_status status;
-
     if (!session->is_restricted) {
         return HW_OK;
     }
@@ -240,17 +236,21 @@ enum hw_status ext_session_check_readable(const struct ext_session *session, con
         return ext_error_invalid(error, "no files may be read: the host names a folder in the "
                                         "environment variable HIGHWATER_ROOT");
     }
-    size = strlen(session->root);
-    status = hw_posix_real_path(path, real, error);
     /* The same words for what is not there: nobody learns what lies elsewhere. */
-    if (status != HW_OK || strncmp(real, session->root, size) != 0 ||
-        (real[size] != '/' && real[size] != '\0' && size > 1)) {
-        return status == HW_NO_MEMORY
-                   ? status
-                   : ext_error_invalid(error, "%.200s is not below the folder that may be read",
-                                       path);
+    return hw_path_is_below(path, session->root)
+               ? HW_OK
+               : ext_error_invalid(error, "%.200s is not below the folder that may be read", path);
+}
+
+enum hw_status ext_session_open_files(const struct ext_session *session, size_t descriptors_max,
+                                      struct hw_store **store, struct hw_error *error)
+{
+    enum hw_status status = hw_posix_store_create(&ext_allocator, descriptors_max, store, error);
+
+    if (status == HW_OK && session->is_restricted) {
+        (*store)->root = session->root;
     }
-    return HW_OK;
+    return status;
 }
 
 static const char *protocol_of(const struct hw_cluster *cluster)

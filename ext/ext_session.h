@@ -74,6 +74,12 @@ enum hw_status ext_session_check_query_only(const struct ext_session *session,
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
                                           struct hw_error *error);
 
+/* A store of real files for a table over them, in which the restricted entry finds nothing that is
+ * outside of its folder, behind links neither. The caller owns *store. Errors: as
+ * hw_posix_store_create(). */
+enum hw_status ext_session_open_files(const struct ext_session *session, size_t descriptors_max,
+                                      struct hw_store **store, struct hw_error *error);
+
 /* Whether keys and passwords that files of brokers hold may be shown. Errors: HW_REFUSED with
  * INVALID_REQUEST. */
 enum hw_status ext_session_check_secrets(const struct ext_session *session, struct hw_error *error);

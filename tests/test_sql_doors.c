@@ -325,6 +325,16 @@ static void files_are_read_below_the_named_folder_only(void **state)
         (void)snprintf(sql, sizeof sql, "SELECT * FROM kafka_dirs('%s%s')", root, ways[i]);
         expect_error(db, sql, SQLITE_ERROR, "INVALID_REQUEST: ");
     }
+    /* And a link in it that looks like a partition: it is a row that says so, and the others are read. */
+    (void)snprintf(link, sizeof link, "%s/u-0", root);
+    (void)snprintf(sql, sizeof sql, "%s/u-0", f->directory);
+    assert_int_equal(mkdir(sql, 0700), 0);
+    assert_int_equal(symlink(sql, link), 0);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT topic, value, error LIKE '%%not below the folder that may be read' FROM"
+                   " kafka_log('%s') ORDER BY topic",
+                   root);
+    expect_sql(db, sql, "t|a|NULL\nu|NULL|1");
     test_sql_close(db);
     assert_int_equal(unsetenv("HIGHWATER_ROOT"), 0);
 }

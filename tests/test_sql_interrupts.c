@@ -77,12 +77,27 @@ static void a_tick_stands_where_it_was_stopped(void **state)
     test_sql_close(db);
 }
 
+/* Its bound of time is far away: without an interrupt each of them takes minutes. */
+static void an_exploration_stops(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_interrupted(db, "SELECT * FROM hw_explore('{\"new\":3,\"seconds\":600}')", 20);
+    expect_interrupted(db,
+                       "SELECT * FROM hw_explore('{\"new\":3,\"seconds\":600,\"mode\":\"walk\","
+                       "\"promises\":[\"log_matching\"]}')",
+                       20);
+    test_sql_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicate_stops_between_two_rounds_and_can_go_on),
         cmocka_unit_test(a_topic_is_made_whole_or_not_at_all),
         cmocka_unit_test(a_tick_stands_where_it_was_stopped),
+        cmocka_unit_test(an_exploration_stops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,8 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
             status = search_expand(&search, (uint32_t)node, &found, error);
         }
         if (status == HW_OK) {
-            status = hw_cluster_check_interrupt(explore->cluster, error);
+            status =
+                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
         }
     }
     search_measure(&search);

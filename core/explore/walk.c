@@ -169,7 +169,8 @@ enum hw_status explore_walk(struct explore *explore, struct hw_error *error)
                              : result->milliseconds > options->seconds * 1000 ? "seconds"
                                                                               : NULL;
         if (status == HW_OK) {
-            status = hw_cluster_check_interrupt(explore->cluster, error);
+            status =
+                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
         }
     }
     if (status == HW_OK && breaks) {

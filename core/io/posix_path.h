@@ -12,6 +12,10 @@
  */
 enum hw_status hw_posix_real_path(const char *path, char real[HW_PATH_MAX], struct hw_error *error);
 
+/* Whether a path, with all its links followed, is `root` or below it. `root` is a name that
+ * hw_posix_real_path() gave. */
+bool hw_path_is_below(const char *path, const char *root);
+
 /* Whether this process may make files in the directory; true where there is none. */
 bool hw_posix_may_write(const char *directory);
 

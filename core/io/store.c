@@ -5,6 +5,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/buffer.h"
+#include "core/io/posix_path.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,10 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool hw_path_is_below(const char *path, const char *root)
+{
+    char real[HW_PATH_MAX];
+    struct hw_error unused;
+    size_t size = strlen(root);
+
+    return hw_posix_real_path(path, real, &unused) == HW_OK && strncmp(real, root, size) == 0 &&
+           (real[size] == '/' || real[size] == '\0' || size <= 1);
+}
+
+/* A link in a directory that may be read leads to nothing that may not. */
+static enum hw_status store_check_root(const struct hw_store *store, const char *path,
+                                       struct hw_error *error)
+{
+    return store->root == NULL || hw_path_is_below(path, store->root)
+               ? HW_OK
+               : hw_error_set(error, HW_IO, "'%.300s' is not below the folder that may be read",
+                              path);
+}
+
 enum hw_status hw_store_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
                              struct hw_file **file, struct hw_error *error)
 {
-    return store->methods->open(store, path, mode, file, error);
+    enum hw_status status = store_check_root(store, path, error);
+
+    return status != HW_OK ? status : store->methods->open(store, path, mode, file, error);
 }
 
 enum hw_status hw_store_rename(struct hw_store *store, const char *from, const char *to,
@@ -47,7 +70,8 @@ enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw
     enum hw_status status;
 
     HW_ASSERT(names->count == 0);
-    status = store->methods->list(store, path, names, error);
+    status = store_check_root(store, path, error);
+    status = status != HW_OK ? status : store->methods->list(store, path, names, error);
     if (status != HW_OK) {
         hw_name_list_release(names);
         return status;
@@ -71,6 +95,10 @@ enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
 enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw_path_look *look,
                              struct hw_error *error)
 {
+    if (store->root != NULL && !hw_path_is_below(path, store->root)) {
+        *look = (struct hw_path_look){.exists = false};
+        return HW_OK;
+    }
     return store->methods->look(store, path, look, error);
 }
 
@@ -200,19 +228,6 @@ enum hw_status hw_store_remove_tree(struct hw_store *store, const struct hw_allo
         return status;
     }
     return remove_below(store, allocator, scratch, error);
-}
-
-void hw_path_parent(const char *path, char parent[HW_PATH_MAX])
-{
-    const char *slash = strrchr(path, '/');
-
-    if (slash == NULL) {
-        (void)snprintf(parent, HW_PATH_MAX, ".");
-    } else {
-        int length = slash == path ? 1 : (int)(slash - path);
-
-        (void)snprintf(parent, HW_PATH_MAX, "%.*s", length, path);
-    }
 }
 
 static enum hw_status write_file(struct hw_store *store, const char *path, enum hw_open_mode mode,
@@ -399,17 +414,4 @@ bool hw_path_is_absolute(const char *path)
     }
 #endif
     return path[0] == '/';
-}
-
-const char *hw_path_below(const char *path, const char *directory)
-{
-    size_t length = strlen(directory);
-
-    while (length > 0 && directory[length - 1] == '/') {
-        length--;
-    }
-    if (strncmp(path, directory, length) != 0 || (path[length] != '\0' && path[length] != '/')) {
-        return NULL;
-    }
-    return path + length;
 }

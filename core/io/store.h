@@ -89,6 +89,7 @@ struct hw_file_methods {
 /* An implementation embeds these as the first member of its own struct. */
 struct hw_store {
     const struct hw_store_methods *methods;
+    const char *root; /* NULL: any path; else as hw_path_is_below() wants it. Borrowed. */
 };
 
 struct hw_file {

@@ -57,6 +57,8 @@ enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *s
                                 struct hw_store *store, sqlite3_value *value,
                                 struct hw_error *error)
 {
+    /* Asked first: a blob that was read as text says that it is one. */
+    bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
     const char *text = (const char *)sqlite3_value_text(value);
     struct kafka_paths_walk walk = {.paths = paths, .store = store};
     bool exists = true;
@@ -66,8 +68,7 @@ enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *s
     if (text == NULL) {
         return hw_error_no_memory(error, "a path");
     }
-    if (sqlite3_value_type(value) == SQLITE_TEXT &&
-        !hw_utf8_is_text((const uint8_t *)text, (size_t)sqlite3_value_bytes(value))) {
+    if (is_text && !hw_utf8_is_text((const uint8_t *)text, (size_t)sqlite3_value_bytes(value))) {
         return ext_error_invalid(error, "the path is a text that is no UTF-8, or has a NUL: give "
                                         "such a name as a blob");
     }

@@ -108,7 +108,7 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
         status = add_intruders(fill, rows, error);
     }
     if (status == HW_OK) {
-        status = hw_posix_store_create(&ext_allocator, KAFKA_DESCRIPTORS_MAX, &files, error);
+        status = ext_session_open_files(fill->session, KAFKA_DESCRIPTORS_MAX, &files, error);
     }
     if (status == HW_OK) {
         status =

@@ -80,7 +80,7 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
     if (cursor->path == NULL) {
         return hw_error_no_memory(error, definition->schema.name);
     }
-    status = hw_posix_store_create(&ext_allocator, DESCRIPTORS_MAX, &cursor->store, error);
+    status = ext_session_open_files(session, DESCRIPTORS_MAX, &cursor->store, error);
     if (status == HW_OK) {
         status = kafka_paths_open(&paths, session, cursor->store, plan->path, error);
     }

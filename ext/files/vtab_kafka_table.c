@@ -420,7 +420,7 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
     fill->options =
         (struct hw_kafka_directory_options){.only_live = definition->item != KAFKA_EACH_PATH,
                                             .wants_segments = definition->wants_segments};
-    status = hw_posix_store_create(&ext_allocator, KAFKA_DESCRIPTORS_MAX, &fill->store, error);
+    status = ext_session_open_files(session, KAFKA_DESCRIPTORS_MAX, &fill->store, error);
     if (status != HW_OK) {
         return status;
     }
