@@ -163,7 +163,7 @@ $(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(BUILD)/core.a
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA_LIBS) $(CODEC_LIBS)
 
 # Defects are planted round the core's own functions.
-$(BUILD)/test_explore_defects: private LDFLAGS += $(foreach function,log_aborted log_last_stable producer_state_check \
+$(BUILD)/test_explore_defects: private LINK += $(foreach function,log_aborted log_last_stable producer_state_check \
                      $(addprefix replica_,answer_fetch apply_fetch check_epoch is_isr_eligible maximal_isr \
                      maybe_increment_high_watermark propose_isr take_proposal),-Xlinker --wrap=hw_$(function))
 
