@@ -112,6 +112,15 @@ const char *hw_kafka_base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+enum hw_status hw_kafka_path_beside(char beside[HW_PATH_MAX], const char *path, const char *name,
+                                    struct hw_error *error)
+{
+    size_t size = hw_kafka_parent_size(path);
+
+    return hw_path_format(beside, error, "%.*s%s%s", (int)size, path,
+                          size == 0 || path[size - 1] == '/' ? "" : "/", name);
+}
+
 bool hw_kafka_is_partition_file(const char *name)
 {
     hw_offset_t base_offset;

@@ -9,9 +9,7 @@
 #ifndef HW_INSPECT_KAFKA_NAME_H
 #define HW_INSPECT_KAFKA_NAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/io/store.h"
 
 /* What a partition's directory is for, as its name says. */
 enum hw_kafka_partition_state {
@@ -42,5 +40,9 @@ bool hw_kafka_is_log_directory_file(const char *name);
 const char *hw_kafka_base_name(const char *path);
 size_t hw_kafka_parent_size(const char *path);
 size_t hw_kafka_trimmed_size(const char *path);
+
+/* The path of a file beside a partition's directory: of its log directory. Errors: HW_MISUSE. */
+enum hw_status hw_kafka_path_beside(char beside[HW_PATH_MAX], const char *path, const char *name,
+                                    struct hw_error *error);
 
 #endif /* HW_INSPECT_KAFKA_NAME_H */

@@ -13,22 +13,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { START_NAME_SIZE = 64 };
 
 /* ------------------------------------------------------------------------------------ segments */
 
-static int start_compare_names(const void *a, const void *b)
-{
-    return strcmp(a, *(char *const *)b);
-}
-
 static bool start_has_name(const struct hw_partition_start *start, const char *name)
 {
-    return start->names->count > 0 && bsearch(name, start->names->names, start->names->count,
-                                              sizeof(char *), start_compare_names) != NULL;
+    return hw_name_list_has(start->names, start->names->count, name);
 }
 
 static bool start_is_replaced(const struct hw_partition_start *start, hw_offset_t offset)
@@ -423,15 +416,13 @@ void hw_partition_start_tell_directory(const struct hw_partition_start *start,
 /* Where recovery begins: at the segment that has the recovery point. */
 static enum hw_status start_find_recovery(struct hw_partition_start *start, struct hw_error *error)
 {
-    size_t parent = hw_kafka_parent_size(start->partition->path);
     hw_offset_t point = 0;
     bool is_clean = false;
     char path[HW_PATH_MAX];
     enum hw_status status = HW_OK;
 
     if (!start->is_metadata) {
-        status = hw_path_format(path, error, "%.*s%s.kafka_cleanshutdown", (int)parent,
-                                start->partition->path, parent == 0 ? "" : "/");
+        status = hw_kafka_path_beside(path, start->partition->path, ".kafka_cleanshutdown", error);
         if (status == HW_OK) {
             status = hw_store_exists(start->store, path, &is_clean, error);
         }

@@ -22,7 +22,6 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
     struct hw_checkpoint_scan scan;
     struct hw_checkpoint_row row;
     char path[HW_PATH_MAX];
-    size_t size = hw_kafka_parent_size(partition->path);
     enum hw_status status;
 
     *offset = missing;
@@ -30,8 +29,7 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
         return HW_OK;
     }
     hw_checkpoint_scan_init(&scan, allocator);
-    status = hw_path_format(path, error, "%.*s%s%s", (int)size, partition->path,
-                            size == 0 || partition->path[size - 1] == '/' ? "" : "/", checkpoint);
+    status = hw_kafka_path_beside(path, partition->path, checkpoint, error);
     if (status == HW_OK) {
         status = hw_checkpoint_scan_open(&scan, store, path, HW_CHECKPOINT_OFFSETS, error);
     }

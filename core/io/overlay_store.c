@@ -8,7 +8,6 @@
 #include "core/io/memory_store.h"
 #include "core/io/overlay_links.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct overlay_store {
@@ -395,11 +394,6 @@ static enum hw_status overlay_remove(struct hw_store *base, const char *path,
     return status == HW_OK && lower.exists ? overlay_hide_below(store, path, error) : status;
 }
 
-static int overlay_compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Add what the lower store has in the directory and is not in `names`, whose first `count` are
  * sorted. */
 static enum hw_status overlay_list_below(struct overlay_store *store, const char *path,
@@ -414,8 +408,7 @@ static enum hw_status overlay_list_below(struct overlay_store *store, const char
 
         status = hw_path_join(full, path, lower.names[i], error);
         if (status == HW_OK && !overlay_is_removed(store, full) &&
-            (count == 0 || bsearch(&lower.names[i], names->names, count, sizeof *names->names,
-                                   overlay_compare_names) == NULL)) {
+            !hw_name_list_has(names, count, lower.names[i])) {
             status = hw_name_list_add(names, lower.names[i], error);
         }
     }

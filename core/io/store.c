@@ -64,6 +64,12 @@ static void name_list_sort(struct hw_name_list *names)
     }
 }
 
+bool hw_name_list_has(const struct hw_name_list *names, size_t count, const char *name)
+{
+    return count > 0 &&
+           bsearch(&name, names->names, count, sizeof *names->names, name_compare) != NULL;
+}
+
 enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw_name_list *names,
                              struct hw_error *error)
 {

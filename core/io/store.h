@@ -196,6 +196,9 @@ enum hw_status hw_store_read_whole(struct hw_store *store, const char *path, siz
 
 void hw_name_list_release(struct hw_name_list *names);
 
+/* Whether the first `count` names, which are sorted, have this one among them. */
+bool hw_name_list_has(const struct hw_name_list *names, size_t count, const char *name);
+
 /* For implementations of a store: append a copy of `name`. Errors: HW_NO_MEMORY (list unchanged).
  */
 enum hw_status hw_name_list_add(struct hw_name_list *names, const char *name,

@@ -121,16 +121,6 @@ static bool play_is_metadata(const struct play *play)
            strcmp(play->partition->topic, "__cluster_metadata") == 0;
 }
 
-/* "<log directory>/name" */
-static enum hw_status play_beside(const struct play *play, const char *name, char path[HW_PATH_MAX],
-                                  struct hw_error *error)
-{
-    int size = (int)hw_kafka_parent_size(play->partition->path);
-
-    return size == 0 ? hw_path_format(path, error, "%s", name)
-                     : hw_path_format(path, error, "%.*s/%s", size, play->partition->path, name);
-}
-
 static const char directory_fails[] = "refused: the log directory fails";
 
 /* What a checkpoint says of the partition. One that cannot be read is taken for empty, but the
@@ -140,7 +130,7 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
 {
     struct hw_offset_checkpoint checkpoint;
     char path[HW_PATH_MAX];
-    enum hw_status status = play_beside(play, name, path, error);
+    enum hw_status status = hw_kafka_path_beside(path, play->partition->path, name, error);
 
     *offset = 0;
     hw_offset_checkpoint_init(&checkpoint, play->rehearsal->allocator);
@@ -163,7 +153,8 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
 static enum hw_status play_load(struct play *play, struct hw_log_load *load, struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = play_beside(play, ".kafka_cleanshutdown", path, error);
+    enum hw_status status =
+        hw_kafka_path_beside(path, play->partition->path, ".kafka_cleanshutdown", error);
 
     if (status == HW_OK) {
         status = hw_store_exists(play->store, path, &play->rehearsal->was_clean, error);

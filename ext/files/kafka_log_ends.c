@@ -51,32 +51,26 @@ static enum hw_status log_ends_read(const struct kafka_log_places *places,
     return status == HW_NO_MEMORY ? status : HW_OK;
 }
 
-static enum hw_status log_ends_look(const struct kafka_log_places *places, const char *topic,
-                                    int32_t number, hw_offset_t *end, struct hw_error *error)
+static enum hw_status log_ends_look(const struct kafka_log_places *places, char *topic,
+                                    int32_t number, const char *directory, hw_offset_t *end,
+                                    struct hw_error *error)
 {
     const struct hw_kafka_partition *found = log_ends_search(places, topic, number);
-    struct hw_kafka_partition near = {.partition = number};
     char path[HW_PATH_MAX];
-    char name[HW_TOPIC_NAME_MAX + 16];
-    size_t size = hw_kafka_parent_size(places->beside->path);
+    struct hw_kafka_partition near = {.path = path, .topic = topic, .partition = number};
     enum hw_status status;
 
     *end = HW_OFFSET_NONE;
     if (found != NULL) {
         return log_ends_read(places, found, end, error);
     }
-    status = hw_path_format(path, error, "%.*s%s%s-%d", (int)size, places->beside->path,
-                            size == 0 || places->beside->path[size - 1] == '/' ? "" : "/", topic,
-                            (int)number);
+    status = hw_kafka_path_beside(path, places->beside->path, directory, error);
     if (status == HW_OK) {
         status = ext_session_check_readable(places->session, path, error);
     }
     if (status != HW_OK) {
         return status == HW_NO_MEMORY ? status : HW_OK;
     }
-    (void)snprintf(name, sizeof name, "%s", topic);
-    near.path = path;
-    near.topic = name;
     return log_ends_read(places, &near, end, error);
 }
 
@@ -108,7 +102,7 @@ enum hw_status kafka_log_ends_find(struct kafka_log_ends *log_ends,
             *end = log_ends->ends[number];
             return HW_OK;
         }
-        status = log_ends_look(places, name, partition, end, error);
+        status = log_ends_look(places, name, partition, key, end, error);
     }
     if (status == HW_OK) {
         status = hw_byte_map_add(&log_ends->keys, key, (size_t)size, &number, error);

@@ -70,13 +70,9 @@ static enum hw_status check_readable(const struct kafka_fill *fill, struct hw_er
 {
     const char *path = fill->partition->path;
     char parent[HW_PATH_MAX];
-    int size = (int)hw_kafka_parent_size(path);
     enum hw_status status = ext_session_check_readable(fill->session, path, error);
 
-    if (status == HW_OK) {
-        status =
-            hw_path_format(parent, error, "%.*s", size == 0 ? 1 : size, size == 0 ? "." : path);
-    }
+    hw_path_parent(path, parent);
     return status == HW_OK ? ext_session_check_readable(fill->session, parent, error) : status;
 }
 
