@@ -67,12 +67,9 @@ static enum hw_status files_tell_properties(struct hw_kafka_files *files, struct
  * LocalLog.parseTopicPartitionName. */
 static void files_tell_directory(const char *name, struct hw_file_fate *fate)
 {
-    const char *dash = strrchr(name, '-');
-
     if (strcmp(name, "remote-log-index-cache") == 0) {
         hw_file_fate_set(fate, HW_FATE_IGNORED, "remote storage has its indexes there");
-    } else if (dash != NULL && dash != name && dash[1] != '\0' &&
-               strspn(dash + 1, "0123456789") == strlen(dash + 1)) {
+    } else if (hw_kafka_is_like_partition_name(name)) {
         hw_file_fate_set(fate, HW_FATE_LOADED,
                          "Kafka takes it for a partition, but gives none such a name");
     } else {

@@ -88,6 +88,14 @@ bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t
     return true;
 }
 
+bool hw_kafka_is_like_partition_name(const char *name)
+{
+    const char *dash = strrchr(name, '-');
+
+    return dash != NULL && dash != name && dash[1] != '\0' &&
+           strspn(dash + 1, "0123456789") == strlen(dash + 1);
+}
+
 size_t hw_kafka_trimmed_size(const char *path)
 {
     size_t size = strlen(path);

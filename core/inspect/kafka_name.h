@@ -26,6 +26,10 @@ enum hw_kafka_partition_state {
 bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
                                    enum hw_kafka_partition_state *state);
 
+/* Whether Kafka takes a directory for a partition's whose name is none that it gives: "t-01", "a b-0".
+ * Beside one that it does not take, a broker does not start. */
+bool hw_kafka_is_like_partition_name(const char *name);
+
 /* "live", "delete", "stray" or "future". */
 const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state);
 

@@ -308,6 +308,7 @@ enum hw_status hw_rehearsal_find_intruders(const struct hw_allocator *allocator,
         char path[HW_PATH_MAX];
 
         if (strcmp(names.names[i], "remote-log-index-cache") == 0 ||
+            hw_kafka_is_like_partition_name(names.names[i]) ||
             hw_kafka_partition_name_parse(names.names[i], &topic_size, &partition, &state)) {
             continue;
         }
