@@ -2,6 +2,7 @@
 #include "tests/support_segment.h"
 
 #include "core/base/bytes.h"
+#include "core/io/memory_store.h"
 #include "core/record/codec.h"
 
 #include <inttypes.h>
@@ -168,6 +169,37 @@ void test_put_file(struct hw_store *store, const char *path, const struct hw_buf
         assert_int_equal(hw_file_write_at(file, 0, content->bytes, content->size, &error), HW_OK);
     }
     hw_file_close(file);
+}
+
+int test_disk_setup(void **state)
+{
+    static struct test_disk disk;
+
+    test_heap_init(&disk.heap, -1);
+    hw_buffer_init(&disk.log, &hw_allocator_libc);
+    *state = &disk;
+    return hw_memory_store_create(&hw_allocator_libc, &disk.store, &disk.error) == HW_OK ? 0 : -1;
+}
+
+int test_disk_teardown(void **state)
+{
+    struct test_disk *disk = *state;
+
+    hw_store_destroy(disk->store);
+    hw_buffer_release(&disk->log);
+    return disk->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+void test_disk_save(struct test_disk *disk, const char *path)
+{
+    char directory[HW_PATH_MAX];
+
+    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        (void)snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+        assert_int_equal(hw_store_make_directory(disk->store, directory, &disk->error), HW_OK);
+    }
+    test_put_file(disk->store, path, &disk->log);
+    disk->log.size = 0;
 }
 
 static int entry_text(const struct hw_segment_entry *entry, char *text, size_t size)

@@ -41,6 +41,24 @@ void test_put_wrapper(struct hw_buffer *log, int codec, hw_offset_t offset, hw_t
 /* Append `size` bytes of `byte`. */
 void test_put_bytes(struct hw_buffer *log, int byte, size_t size);
 
+enum { TEST_DISK_TEXT_SIZE = 1 << 16 };
+
+/* A store of files in memory, and what is put together for the next one of them. */
+struct test_disk {
+    struct test_heap heap; /* Of what is tested: nothing of it is left at the end. */
+    struct hw_store *store;
+    struct hw_buffer log;
+    struct hw_error error;
+    char text[TEST_DISK_TEXT_SIZE];
+};
+
+/* For cmocka: *state is the struct test_disk. */
+int test_disk_setup(void **state);
+int test_disk_teardown(void **state);
+
+/* Write what was put together to a file, making its directories, and begin anew. */
+void test_disk_save(struct test_disk *disk, const char *path);
+
 /* Make the file hold these bytes. Fails the test if it cannot. */
 void test_put_file(struct hw_store *store, const char *path, const struct hw_buffer *content);
 

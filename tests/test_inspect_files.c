@@ -16,7 +16,6 @@
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
 #include "core/inspect/kafka_files.h"
-#include "core/io/memory_store.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
@@ -24,36 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TEXT_SIZE = 1 << 14 };
-
-struct fixture {
-    struct test_heap heap;
-    struct hw_store *store;
-    struct hw_buffer log;
-    struct hw_error error;
-    char text[TEXT_SIZE];
-};
-
-static int setup(void **state)
-{
-    static struct fixture fixture;
-
-    test_heap_init(&fixture.heap, -1);
-    hw_buffer_init(&fixture.log, &hw_allocator_libc);
-    *state = &fixture;
-    return hw_memory_store_create(&hw_allocator_libc, &fixture.store, &fixture.error) == HW_OK ? 0
-                                                                                               : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *t = *state;
-
-    hw_store_destroy(t->store);
-    hw_buffer_release(&t->log);
-    return t->heap.bytes_in_use == 0 ? 0 : -1;
-}
 
 /* A path with the 20 digits of the number behind a '@'. */
 static const char *whole(const char *path)
@@ -84,25 +53,18 @@ static const char *short_of(const char *name)
 }
 
 /* Write what was put together to a file. */
-static void save(struct fixture *t, const char *name)
+static void save(struct test_disk *t, const char *name)
 {
-    const char *path = whole(name);
-    char directory[HW_PATH_MAX];
-
-    (void)snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path), path);
-    assert_int_equal(hw_store_make_directory(t->store, "logs", &t->error), HW_OK);
-    assert_int_equal(hw_store_make_directory(t->store, directory, &t->error), HW_OK);
-    test_put_file(t->store, path, &t->log);
-    t->log.size = 0;
+    test_disk_save(t, whole(name));
 }
 
-static void save_text(struct fixture *t, const char *path, const char *text)
+static void save_text(struct test_disk *t, const char *path, const char *text)
 {
     assert_int_equal(hw_buffer_append(&t->log, text, strlen(text), &t->error), HW_OK);
     save(t, path);
 }
 
-static void save_batch(struct fixture *t, const char *path, hw_offset_t base_offset, int count)
+static void save_batch(struct test_disk *t, const char *path, hw_offset_t base_offset, int count)
 {
     test_put_batch(&t->log, &(struct test_batch){
                                 .base_offset = base_offset, .count = count, .timestamp = 1000});
@@ -110,7 +72,7 @@ static void save_batch(struct fixture *t, const char *path, hw_offset_t base_off
 }
 
 /* A segment of so many records with its indexes. */
-static void save_segment(struct fixture *t, hw_offset_t base_offset, int count)
+static void save_segment(struct test_disk *t, hw_offset_t base_offset, int count)
 {
     char path[HW_PATH_MAX];
 
@@ -122,7 +84,7 @@ static void save_segment(struct fixture *t, hw_offset_t base_offset, int count)
     save(t, path);
 }
 
-static void save_snapshot(struct fixture *t, const char *path, bool is_good)
+static void save_snapshot(struct test_disk *t, const char *path, bool is_good)
 {
     static const struct hw_snapshot_producer producer = {.producer_id = 7, .last_offset = 1};
 
@@ -134,7 +96,7 @@ static void save_snapshot(struct fixture *t, const char *path, bool is_good)
     save(t, path);
 }
 
-static void save_aborted(struct fixture *t, const char *path, int16_t version, hw_offset_t last)
+static void save_aborted(struct test_disk *t, const char *path, int16_t version, hw_offset_t last)
 {
     uint8_t bytes[HW_ABORTED_TRANSACTION_SIZE];
 
@@ -145,7 +107,7 @@ static void save_aborted(struct fixture *t, const char *path, int16_t version, h
 }
 
 /* Describe each file of a directory in a line: "NAME KIND FATE", the directory's own without a name. */
-static enum hw_status list(struct fixture *t, struct hw_store *store,
+static enum hw_status list(struct test_disk *t, struct hw_store *store,
                            const struct hw_allocator *allocator, const char *path)
 {
     struct hw_kafka_directory_options options = {.only_live = false};
@@ -174,7 +136,7 @@ static enum hw_status list(struct fixture *t, struct hw_store *store,
         if (status == HW_OK && found) {
             const char *name = file.path + strlen(path);
 
-            at += (size_t)snprintf(t->text + at, TEXT_SIZE - at, "%s %s %s\n",
+            at += (size_t)snprintf(t->text + at, TEST_DISK_TEXT_SIZE - at, "%s %s %s\n",
                                    short_of(name + (name[0] == '/')), hw_file_kind_word(file.kind),
                                    hw_fate_word(file.fate.fate));
         }
@@ -185,7 +147,7 @@ static enum hw_status list(struct fixture *t, struct hw_store *store,
     return status;
 }
 
-static void expect_list_at(struct fixture *t, const char *path, const char *expected, int line)
+static void expect_list_at(struct test_disk *t, const char *path, const char *expected, int line)
 {
     if (list(t, t->store, &t->heap.allocator, path) != HW_OK) {
         print_error("%s\n", t->error.message);
@@ -195,14 +157,14 @@ static void expect_list_at(struct fixture *t, const char *path, const char *expe
 }
 #define expect_list(t, path, expected) expect_list_at((t), (path), (expected), __LINE__)
 
-static void remove_file(struct fixture *t, const char *path)
+static void remove_file(struct test_disk *t, const char *path)
 {
     assert_int_equal(hw_store_remove(t->store, whole(path), &t->error), HW_OK);
 }
 
 /* Two segments of ten records each, as a broker left them: cleanly, or not and with the recovery
  * point in the second one. */
-static void save_partition(struct fixture *t, bool is_clean)
+static void save_partition(struct test_disk *t, bool is_clean)
 {
     save_segment(t, 0, 10);
     save_segment(t, 10, 10);
@@ -221,7 +183,7 @@ static void save_partition(struct fixture *t, bool is_clean)
 
 static void a_clean_stop_leaves_nothing_to_do(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, true);
     expect_list(t, "logs/t-0",
@@ -241,7 +203,7 @@ static void a_clean_stop_leaves_nothing_to_do(void **state)
 
 static void after_a_kill_segments_are_recovered_from_the_recovery_point_on(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, false);
     expect_list(t, "logs/t-0",
@@ -260,7 +222,7 @@ static void after_a_kill_segments_are_recovered_from_the_recovery_point_on(void 
 
 static void a_segment_without_its_indexes_is_recovered_by_itself(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, true);
     save_segment(t, 20, 10);
@@ -291,7 +253,7 @@ static void a_segment_without_its_indexes_is_recovered_by_itself(void **state)
 /* Case: F-15 */
 static void what_a_cleaner_left_is_finished_or_goes(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, true);
     save_segment(t, 30, 10);
@@ -326,7 +288,7 @@ static void what_a_cleaner_left_is_finished_or_goes(void **state)
 
 static void a_name_without_an_offset_keeps_a_broker_from_starting(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_segment(t, 0, 1);
     save_text(t, "logs/.kafka_cleanshutdown", "");
@@ -371,7 +333,7 @@ static void a_name_without_an_offset_keeps_a_broker_from_starting(void **state)
 
 static void small_files_that_cannot_be_understood_take_the_directory_away(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_segment(t, 0, 1);
     save_text(t, "logs/t-0/leader-epoch-checkpoint", "garbage");
@@ -419,7 +381,7 @@ static void small_files_that_cannot_be_understood_take_the_directory_away(void *
 
 static void a_log_that_ends_before_its_start_begins_anew(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, true);
     save_text(t, "logs/log-start-offset-checkpoint", "0\n1\nt 0 21\n");
@@ -434,7 +396,7 @@ static void a_log_that_ends_before_its_start_begins_anew(void **state)
 
 static void a_damaged_snapshot_goes_and_an_older_one_is_loaded(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_partition(t, true);
     save_snapshot(t, "logs/t-0/@20.snapshot", false);
@@ -449,7 +411,7 @@ static void a_damaged_snapshot_goes_and_an_older_one_is_loaded(void **state)
 /* Row: I017 */
 static void cluster_metadata_has_files_of_its_own(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_text(t, "logs/.kafka_cleanshutdown", "");
     save_batch(t, "logs/__cluster_metadata-0/@10.log", 10, 10);
@@ -502,7 +464,7 @@ static void a_quorum_state_says_its_version(void **state)
         {"{\"data_version\"}", "q: the first line is no JSON object with a data_version"},
         {"\"data_version\":1", "q: the first line is no JSON object with a data_version"},
     };
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_error error = {.message = ""};
@@ -517,7 +479,7 @@ static void a_quorum_state_says_its_version(void **state)
 
 static void a_directory_that_is_to_be_deleted_takes_its_files_along(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     save_text(t, "logs/t-0.0cca426988904bbfb2d1acd339605671-delete/@0.log", "");
     save_text(t, "logs/t-0.0cca426988904bbfb2d1acd339605671-delete/x.log", "");
@@ -539,7 +501,7 @@ static void a_directory_that_is_to_be_deleted_takes_its_files_along(void **state
 /* --------------------------------------------------------------------------------------- faults */
 
 /* All sorts of files, and the lines of both directories. */
-static void put_story(struct fixture *t)
+static void put_story(struct test_disk *t)
 {
     save_partition(t, false);
     save_aborted(t, "logs/t-0/@10.txnindex", 0, 15);
@@ -549,7 +511,7 @@ static void put_story(struct fixture *t)
     save_text(t, "logs/__cluster_metadata-0/quorum-state", "{\"data_version\":1}");
 }
 
-static enum hw_status run_story(struct fixture *t, struct hw_store *store,
+static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
                                 const struct hw_allocator *allocator)
 {
     static const char *const paths[] = {"logs", "logs/t-0", "logs/__cluster_metadata-0"};
@@ -563,7 +525,7 @@ static enum hw_status run_story(struct fixture *t, struct hw_store *store,
 
 static void every_allocation_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     int fail_at;
 
     put_story(t);
@@ -584,7 +546,7 @@ static void every_allocation_can_fail(void **state)
 
 static void every_call_of_the_store_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *faulty;
 
@@ -610,7 +572,7 @@ static void every_call_of_the_store_can_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
         TEST(a_clean_stop_leaves_nothing_to_do),
         TEST(after_a_kill_segments_are_recovered_from_the_recovery_point_on),
         TEST(a_segment_without_its_indexes_is_recovered_by_itself),

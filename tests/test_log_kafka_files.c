@@ -22,7 +22,6 @@
 #include "core/inspect/partition_summary.h"
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
-#include "core/io/memory_store.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
@@ -31,56 +30,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 1 << 14, TRANSACTIONAL = HW_BATCH_TRANSACTIONAL };
+enum { TRANSACTIONAL = HW_BATCH_TRANSACTIONAL };
 
-struct fixture {
-    struct test_heap heap;
-    struct hw_store *store;
-    struct hw_buffer log;
-    struct hw_error error;
-    char text[TEXT_SIZE];
-};
-
-static int setup(void **state)
-{
-    static struct fixture fixture;
-
-    test_heap_init(&fixture.heap, -1);
-    hw_buffer_init(&fixture.log, &hw_allocator_libc);
-    *state = &fixture;
-    return hw_memory_store_create(&hw_allocator_libc, &fixture.store, &fixture.error) == HW_OK ? 0
-                                                                                               : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *t = *state;
-
-    hw_store_destroy(t->store);
-    hw_buffer_release(&t->log);
-    return t->heap.bytes_in_use == 0 ? 0 : -1;
-}
-
-/* Write what was put together to a file, making its directories, and begin anew. */
-static void save(struct fixture *t, const char *path)
-{
-    char directory[HW_PATH_MAX];
-
-    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        (void)snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
-        assert_int_equal(hw_store_make_directory(t->store, directory, &t->error), HW_OK);
-    }
-    test_put_file(t->store, path, &t->log);
-    t->log.size = 0;
-}
-
-static void save_text(struct fixture *t, const char *path, const char *text)
+static void save_text(struct test_disk *t, const char *path, const char *text)
 {
     assert_int_equal(hw_buffer_append(&t->log, text, strlen(text), &t->error), HW_OK);
-    save(t, path);
+    test_disk_save(t, path);
 }
 
-static void put(struct fixture *t, hw_offset_t base_offset, int count)
+static void put(struct test_disk *t, hw_offset_t base_offset, int count)
 {
     test_put_batch(&t->log, &(struct test_batch){.base_offset = base_offset, .count = count});
 }
@@ -170,16 +128,16 @@ static void a_path_is_what_is_in_it(void **state)
         {"empty", HW_KAFKA_LOG_DIRECTORY, 0, NULL}, /* A broker without partitions. */
         {"file", HW_KAFKA_FILE, 1, NULL},
     };
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_kafka_directory directory;
 
-    save(t, "logs/b-0/00000000000000000000.log");
-    save(t, "logs/a-10/x");
-    save(t, "logs/a-9/x");
-    save(t, "logs/a-9.u-delete/x");
-    save(t, "odd/00000000000000000007.log");
-    save(t, "empty/meta.properties");
-    save(t, "file");
+    test_disk_save(t, "logs/b-0/00000000000000000000.log");
+    test_disk_save(t, "logs/a-10/x");
+    test_disk_save(t, "logs/a-9/x");
+    test_disk_save(t, "logs/a-9.u-delete/x");
+    test_disk_save(t, "odd/00000000000000000007.log");
+    test_disk_save(t, "empty/meta.properties");
+    test_disk_save(t, "file");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(open_directory(&directory, &t->heap.allocator, t->store, cases[i].path,
                                         true, &t->error),
@@ -208,7 +166,7 @@ static void a_path_is_what_is_in_it(void **state)
 /* --------------------------------------------------------------------------------------- scans */
 
 /* The rows as "a0:5 b1:7", with "!" for damage. */
-static const char *scan_text(struct fixture *t, const struct hw_kafka_scan_options *options)
+static const char *scan_text(struct test_disk *t, const struct hw_kafka_scan_options *options)
 {
     const struct hw_partition_row *row;
     struct hw_kafka_scan *scan;
@@ -242,24 +200,24 @@ static struct hw_kafka_scan_options options_of(bool is_merged, bool is_backwards
                                           .is_merged = is_merged};
 }
 
-static void put_partitions(struct fixture *t)
+static void put_partitions(struct test_disk *t)
 {
     put(t, 0, 2);
-    save(t, "logs/a-0/00000000000000000000.log");
+    test_disk_save(t, "logs/a-0/00000000000000000000.log");
     put(t, 4, 1);
-    save(t, "logs/a-0/00000000000000000004.log");
+    test_disk_save(t, "logs/a-0/00000000000000000004.log");
     put(t, 1, 1);
     test_put_bytes(&t->log, 0x5a, 40);
     put(t, 3, 2);
-    save(t, "logs/a-1/00000000000000000000.log");
-    save(t, "logs/b-0/00000000000000000000.log");
+    test_disk_save(t, "logs/a-1/00000000000000000000.log");
+    test_disk_save(t, "logs/b-0/00000000000000000000.log");
     put(t, 2, 2);
-    save(t, "logs/b-2/00000000000000000000.log");
+    test_disk_save(t, "logs/b-2/00000000000000000000.log");
 }
 
 static void partitions_come_in_turn_or_merged(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_kafka_scan_options options;
 
     put_partitions(t);
@@ -281,7 +239,7 @@ static void partitions_come_in_turn_or_merged(void **state)
 
 static void a_segment_that_is_deleted_meanwhile_is_left_out(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_kafka_scan_options options = options_of(false, false);
     const struct hw_partition_row *row;
     struct hw_kafka_scan *scan;
@@ -306,7 +264,7 @@ static void a_segment_that_is_deleted_meanwhile_is_left_out(void **state)
 /* -------------------------------------------------------------------------------- transactions */
 
 /* Offsets and visibilities of the partition's records: "0visible 1aborted". */
-static const char *visibilities(struct fixture *t, const char *path)
+static const char *visibilities(struct test_disk *t, const char *path)
 {
     struct hw_kafka_scan_options options = options_of(false, false);
     const struct hw_partition_row *row;
@@ -332,7 +290,7 @@ static const char *visibilities(struct fixture *t, const char *path)
     return t->text;
 }
 
-static void put_transactional(struct fixture *t, hw_offset_t offset, int64_t producer_id)
+static void put_transactional(struct test_disk *t, hw_offset_t offset, int64_t producer_id)
 {
     test_put_batch(&t->log, &(struct test_batch){.base_offset = offset,
                                                  .attributes = TRANSACTIONAL,
@@ -340,7 +298,8 @@ static void put_transactional(struct fixture *t, hw_offset_t offset, int64_t pro
 }
 
 /* One entry of a .txnindex. */
-static void put_aborted(struct fixture *t, int64_t producer_id, hw_offset_t first, hw_offset_t last)
+static void put_aborted(struct test_disk *t, int64_t producer_id, hw_offset_t first,
+                        hw_offset_t last)
 {
     uint8_t bytes[HW_ABORTED_TRANSACTION_SIZE] = {0};
 
@@ -352,7 +311,7 @@ static void put_aborted(struct fixture *t, int64_t producer_id, hw_offset_t firs
 }
 
 /* A snapshot of one producer. */
-static void put_snapshot(struct fixture *t, int64_t producer_id, hw_offset_t transaction_first)
+static void put_snapshot(struct test_disk *t, int64_t producer_id, hw_offset_t transaction_first)
 {
     uint8_t bytes[56] = {0, 1};
 
@@ -367,21 +326,21 @@ static void put_snapshot(struct fixture *t, int64_t producer_id, hw_offset_t tra
  * Two segments. Producer 1 aborts 0 and 2 with the marker 3 and commits 6; producer 2 begins at 1
  * and aborts with the marker 8; producer 3 begins at 9 and is still at it.
  */
-static void put_transactions(struct fixture *t)
+static void put_transactions(struct test_disk *t)
 {
     put_transactional(t, 0, 1);
     put_transactional(t, 1, 2);
     put_transactional(t, 2, 1);
     test_put_marker(&t->log, 3, 1, false);
     put(t, 4, 1);
-    save(t, "logs/t-0/00000000000000000000.log");
+    test_disk_save(t, "logs/t-0/00000000000000000000.log");
     put_transactional(t, 5, 2);
     put_transactional(t, 6, 1);
     test_put_marker(&t->log, 7, 1, true);
     test_put_marker(&t->log, 8, 2, false);
     put_transactional(t, 9, 3);
     put(t, 10, 1);
-    save(t, "logs/t-0/00000000000000000005.log");
+    test_disk_save(t, "logs/t-0/00000000000000000005.log");
 }
 
 static void transactions_are_the_same_by_batches_and_by_files(void **state)
@@ -389,35 +348,35 @@ static void transactions_are_the_same_by_batches_and_by_files(void **state)
     static const char expected[] =
         "0aborted 1aborted 2aborted 3control 4visible 5aborted 6visible 7control 8control "
         "9above_lso 10above_lso";
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     put_transactions(t);
     assert_string_equal(visibilities(t, "logs/t-0"), expected);
 
     /* With a snapshot, what is before it comes from the indexes: here it would not be known. */
     put_snapshot(t, 2, 1);
-    save(t, "logs/t-0/00000000000000000005.snapshot");
+    test_disk_save(t, "logs/t-0/00000000000000000005.snapshot");
     assert_string_equal(visibilities(t, "logs/t-0"),
                         "0visible 1aborted 2visible 3control 4visible 5aborted 6visible 7control "
                         "8control 9above_lso 10above_lso");
     put_aborted(t, 1, 0, 3);
-    save(t, "logs/t-0/00000000000000000000.txnindex");
+    test_disk_save(t, "logs/t-0/00000000000000000000.txnindex");
     assert_string_equal(visibilities(t, "logs/t-0"), expected);
     put_aborted(t, 2, 1, 8);
-    save(t, "logs/t-0/00000000000000000005.txnindex");
+    test_disk_save(t, "logs/t-0/00000000000000000005.txnindex");
     assert_string_equal(visibilities(t, "logs/t-0"), expected);
 
     /* A damaged snapshot is none. */
     put_snapshot(t, 2, 1);
     t->log.bytes[17] ^= 1; /* Another producer. */
-    save(t, "logs/t-0/00000000000000000005.snapshot");
+    test_disk_save(t, "logs/t-0/00000000000000000005.snapshot");
     assert_string_equal(visibilities(t, "logs/t-0"), expected);
 }
 
 /* The last stable offset goes by markers below the high watermark. */
 static void markers_above_the_high_watermark_end_nothing(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     put_transactions(t);
     save_text(t, "logs/replication-offset-checkpoint", "0\n1\nt 0 8\n");
@@ -431,7 +390,7 @@ static void markers_above_the_high_watermark_end_nothing(void **state)
 
 static void a_partition_is_summed_up(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_partition_summary summary;
     struct hw_kafka_directory directory;
     struct hw_meta_properties properties;
@@ -439,10 +398,10 @@ static void a_partition_is_summed_up(void **state)
 
     put(t, 5, 2);
     size = (int64_t)t->log.size;
-    save(t, "logs/t-0/00000000000000000005.log");
+    test_disk_save(t, "logs/t-0/00000000000000000005.log");
     put(t, 7, 3);
     size += (int64_t)t->log.size;
-    save(t, "logs/t-0/00000000000000000007.log");
+    test_disk_save(t, "logs/t-0/00000000000000000007.log");
     save_text(t, "logs/t-0/partition.metadata", "version: 0\ntopic_id: AQIDBAUGBwgJCgsMDQ4PEA");
     save_text(t, "logs/meta.properties",
               "#\n#Sat Nov 14\ncluster.id=abc\nversion = 1\nnode.id: 7\nx\n!y=1\n");
@@ -478,7 +437,7 @@ static void a_partition_is_summed_up(void **state)
 /* Case: E-07. Any byte of an index may be wrong: then that entry is, or the one behind it. */
 static void a_wrong_byte_in_an_index_is_found(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_paths paths;
     struct hw_buffer index;
 
@@ -495,7 +454,7 @@ static void a_wrong_byte_in_an_index_is_found(void **state)
         }
         put(t, 3 * i, 3);
     }
-    save(t, "logs/t-0/00000000000000000000.log");
+    test_disk_save(t, "logs/t-0/00000000000000000000.log");
     for (size_t at = 0; at <= index.size; at++) {
         struct hw_index_check check;
         struct hw_index_row row;
@@ -534,7 +493,7 @@ static void a_wrong_byte_in_an_index_is_found(void **state)
  * looked at again before the entry is called wrong. */
 static void an_entry_is_judged_by_the_files_as_they_are_then(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_paths paths;
     struct hw_index_check check;
     struct hw_index_row row;
@@ -547,11 +506,11 @@ static void an_entry_is_judged_by_the_files_as_they_are_then(void **state)
         hw_segment_paths_format(&paths, "logs/t-0", (struct hw_segment_item){0}, &t->error), HW_OK);
     put(t, 0, 5);
     second = t->log.size;
-    save(t, "logs/t-0/00000000000000000000.log");
+    test_disk_save(t, "logs/t-0/00000000000000000000.log");
     hw_put_i32(entry, 9);
     hw_put_i32(entry + 4, (int32_t)second);
     assert_int_equal(hw_buffer_append(&t->log, entry, sizeof entry, &t->error), HW_OK);
-    save(t, "logs/t-0/00000000000000000000.index");
+    test_disk_save(t, "logs/t-0/00000000000000000000.index");
     assert_int_equal(hw_index_check_open(&check, &t->heap.allocator, t->store, &paths,
                                          HW_INDEX_OFFSET, &t->error),
                      HW_OK);
@@ -561,7 +520,7 @@ static void an_entry_is_judged_by_the_files_as_they_are_then(void **state)
     assert_true(!changed && found && row.fault[0] != '\0');
     put(t, 0, 5);
     put(t, 5, 5);
-    save(t, "logs/t-0/00000000000000000000.log");
+    test_disk_save(t, "logs/t-0/00000000000000000000.log");
     assert_int_equal(hw_index_check_again(&check, &row, &changed, &found, &t->error), HW_OK);
     assert_true(changed && found);
     assert_string_equal(row.fault, "");
@@ -650,16 +609,16 @@ static enum hw_status run_story(struct hw_store *store, const struct hw_allocato
     return status;
 }
 
-static void put_story(struct fixture *t)
+static void put_story(struct test_disk *t)
 {
     put_transactions(t);
     put_partitions(t);
     put_snapshot(t, 2, 1);
-    save(t, "logs/t-0/00000000000000000005.snapshot");
+    test_disk_save(t, "logs/t-0/00000000000000000005.snapshot");
     put_aborted(t, 1, 0, 3);
-    save(t, "logs/t-0/00000000000000000000.txnindex");
+    test_disk_save(t, "logs/t-0/00000000000000000000.txnindex");
     test_put_bytes(&t->log, 0, 24);
-    save(t, "logs/t-0/00000000000000000005.timeindex");
+    test_disk_save(t, "logs/t-0/00000000000000000005.timeindex");
     save_text(t, "logs/replication-offset-checkpoint", "0\n1\nt 0 10\n");
     save_text(t, "logs/meta.properties", "node.id=1\n");
     save_text(t, "logs/t-0/partition.metadata", "version: 0\ntopic_id: AQIDBAUGBwgJCgsMDQ4PEA");
@@ -667,7 +626,7 @@ static void put_story(struct fixture *t)
 
 static void every_allocation_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     int fail_at;
 
     put_story(t);
@@ -688,7 +647,7 @@ static void every_allocation_can_fail(void **state)
 
 static void every_call_of_the_store_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *faulty;
 
@@ -715,7 +674,7 @@ static void every_call_of_the_store_can_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
         TEST(names_of_partition_directories_are_taken_apart),
         TEST(a_path_is_what_is_in_it),
         TEST(partitions_come_in_turn_or_merged),

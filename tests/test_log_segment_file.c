@@ -12,7 +12,6 @@
 
 #include "core/base/bytes.h"
 #include "core/inspect/segment_records.h"
-#include "core/io/memory_store.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 
@@ -20,40 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 1 << 16 };
-
-struct fixture {
-    struct test_heap heap;
-    struct hw_store *store;
-    struct hw_buffer log; /* The bytes of the file. */
-    struct hw_error error;
-    char text[TEXT_SIZE];
-};
-
-static int setup(void **state)
-{
-    static struct fixture fixture;
-
-    test_heap_init(&fixture.heap, -1);
-    hw_buffer_init(&fixture.log, &hw_allocator_libc);
-    *state = &fixture;
-    return hw_memory_store_create(&hw_allocator_libc, &fixture.store, &fixture.error) == HW_OK ? 0
-                                                                                               : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *t = *state;
-
-    hw_store_destroy(t->store);
-    hw_buffer_release(&t->log);
-    return t->heap.bytes_in_use == 0 ? 0 : -1;
-}
-
 static const struct hw_segment_range everything = {.last_offset = INT64_MAX,
                                                    .timestamp_min = INT64_MIN};
 
-static struct hw_segment_scan *open_scan(struct fixture *t, hw_offset_t base_offset,
+static struct hw_segment_scan *open_scan(struct test_disk *t, hw_offset_t base_offset,
                                          const struct hw_segment_range *range)
 {
     struct hw_segment_place place = {.path = "a.log", .is_named = true, .base_offset = base_offset};
@@ -66,7 +35,7 @@ static struct hw_segment_scan *open_scan(struct fixture *t, hw_offset_t base_off
 }
 
 /* The entries of the file in one direction, as text. */
-static const char *walk(struct fixture *t, hw_offset_t base_offset, bool is_backwards)
+static const char *walk(struct test_disk *t, hw_offset_t base_offset, bool is_backwards)
 {
     struct hw_segment_range range = everything;
     struct hw_segment_scan *scan;
@@ -100,10 +69,10 @@ static void reverse_words(const char *text, char *out)
 
 /* Both directions give the same entries. */
 #define expect_entries(t, expected) test_expect_entries(t, 0, expected, __FILE__, __LINE__)
-static void test_expect_entries(struct fixture *t, hw_offset_t base_offset, const char *expected,
+static void test_expect_entries(struct test_disk *t, hw_offset_t base_offset, const char *expected,
                                 const char *file, int line)
 {
-    static char backwards[TEXT_SIZE];
+    static char backwards[TEST_DISK_TEXT_SIZE];
 
     if (strcmp(walk(t, base_offset, false), expected) != 0) {
         print_error("entries are \"%s\"\n", t->text);
@@ -116,7 +85,7 @@ static void test_expect_entries(struct fixture *t, hw_offset_t base_offset, cons
     }
 }
 
-static void expect_tail(struct fixture *t, hw_offset_t next_offset, int64_t trailing_bytes)
+static void expect_tail(struct test_disk *t, hw_offset_t next_offset, int64_t trailing_bytes)
 {
     struct hw_segment_scan *scan = open_scan(t, 0, &everything);
     struct hw_segment_tail tail;
@@ -127,14 +96,14 @@ static void expect_tail(struct fixture *t, hw_offset_t next_offset, int64_t trai
     hw_segment_scan_close(scan);
 }
 
-static void put(struct fixture *t, hw_offset_t base_offset, int count)
+static void put(struct test_disk *t, hw_offset_t base_offset, int count)
 {
     test_put_batch(&t->log, &(struct test_batch){.base_offset = base_offset, .count = count});
 }
 
 static void a_file_is_its_batches(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     expect_entries(t, "");
     expect_tail(t, 0, 0);
@@ -148,7 +117,7 @@ static void a_file_is_its_batches(void **state)
 /* Case: E-01 */
 static void a_batch_without_records_counts_with_its_offsets(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     put(t, 30, 7);
     test_put_batch(
@@ -163,7 +132,7 @@ static void a_batch_without_records_counts_with_its_offsets(void **state)
 /* Case: E-02 */
 static void the_end_of_a_log_is_what_its_last_header_says(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     test_put_batch(&t->log,
                    &(struct test_batch){.base_offset = 8737, .count = 3, .last_delta = 10});
@@ -175,7 +144,7 @@ static void the_end_of_a_log_is_what_its_last_header_says(void **state)
 static void a_batch_that_is_cut_short_is_trailing_bytes(void **state)
 {
     static const size_t cuts[] = {11, 16, 17, 18, 61, 100};
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t first;
     size_t whole;
 
@@ -195,7 +164,7 @@ static void a_batch_that_is_cut_short_is_trailing_bytes(void **state)
 /* Case: C-02 */
 static void a_tail_of_zeros_is_trailing_bytes(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     put(t, 0, 1);
     put(t, 1, 1);
@@ -211,7 +180,7 @@ static void a_tail_of_zeros_is_trailing_bytes(void **state)
 /* Case: F-16 Space was set aside for the file, and an append has not got to its end. */
 static void the_beginning_of_a_batch_and_zeros_are_trailing_bytes(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t first;
     size_t whole;
 
@@ -238,7 +207,7 @@ static void the_beginning_of_a_batch_and_zeros_are_trailing_bytes(void **state)
 /* Case: C-01. What a reader says of a file that nobody has recovered. */
 static void junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t good;
     char expected[64];
 
@@ -270,7 +239,7 @@ static void junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch(v
 
 static void reading_goes_on_behind_damage(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t second;
     size_t third;
     char expected[80];
@@ -300,7 +269,7 @@ static void reading_goes_on_behind_damage(void **state)
 
 static void bytes_between_batches_take_no_offset(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     char expected[80];
     size_t at;
 
@@ -315,7 +284,7 @@ static void bytes_between_batches_take_no_offset(void **state)
 /* A batch inside a damaged batch's records is none of the log's. */
 static void what_a_damaged_batch_holds_is_not_taken_for_batches(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
     struct hw_buffer inner;
@@ -343,7 +312,7 @@ static void what_a_damaged_batch_holds_is_not_taken_for_batches(void **state)
 /* The checksum does not cover the base offset. */
 static void offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t second;
     char expected[80];
 
@@ -367,7 +336,7 @@ static void offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good(voi
 
 static void offsets_are_wrong_as_the_neighbours_on_both_sides_tell(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t second;
     size_t third;
     char expected[80];
@@ -397,7 +366,7 @@ static void offsets_are_wrong_as_the_neighbours_on_both_sides_tell(void **state)
 /* A damaged batch in front of bytes that begin like a batch. */
 static void only_the_next_offset_makes_a_torn_batch_of_a_tail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     uint8_t torn[40] = {0};
     size_t second;
     char expected[80];
@@ -419,7 +388,7 @@ static void only_the_next_offset_makes_a_torn_batch_of_a_tail(void **state)
 
 static void what_trails_in_a_segment_that_is_closed_is_damage(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_place place = {
         .path = "a.log", .is_named = true, .is_closed = true, .next_base = 10};
 
@@ -446,7 +415,7 @@ static void what_trails_in_a_segment_that_is_closed_is_damage(void **state)
 /* Bytes of an unreadable stretch that are a batch of another log. */
 static void a_batch_that_goes_back_is_not_found_in_damage(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     char expected[80];
     size_t start;
 
@@ -463,7 +432,7 @@ static void a_batch_that_goes_back_is_not_found_in_damage(void **state)
 /* Batches that are passed over by their headers have to lead to one another. */
 static void a_wrong_byte_in_what_is_passed_over_hides_nothing(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_range range = {
         .first_offset = 12, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
     size_t first;
@@ -490,7 +459,7 @@ static void a_wrong_byte_in_what_is_passed_over_hides_nothing(void **state)
 static void a_wrapper_with_offset_0_is_never_passed_over(void **state)
 {
     static const int five[] = {0, 1, 2, 3, 4};
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_range range = {
         .first_offset = 3, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
     struct hw_segment_scan *scan;
@@ -511,7 +480,7 @@ static void a_wrapper_with_offset_0_is_never_passed_over(void **state)
 static void any_byte_may_be_wrong(void **state)
 {
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t starts[6];
 
     for (int i = 0; i < 5; i++) {
@@ -566,7 +535,7 @@ static void any_byte_may_be_wrong(void **state)
 
 static void any_end_may_be_the_end(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     size_t starts[6];
     size_t size;
 
@@ -592,7 +561,7 @@ static void any_end_may_be_the_end(void **state)
 /* A batch of any size has its checksum computed, and is not held in memory for that. */
 static void a_batch_larger_than_the_window_is_checked_piece_by_piece(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_scan *scan;
     struct hw_segment_range range = everything;
 
@@ -611,7 +580,7 @@ static void a_batch_larger_than_the_window_is_checked_piece_by_piece(void **stat
 /* Reading everything takes few calls; reading it all twice is not needed. */
 static void a_walk_reads_the_file_once(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_scan *scan;
 
     for (hw_offset_t i = 0; i < 3000; i++) {
@@ -627,7 +596,7 @@ static void a_walk_reads_the_file_once(void **state)
 static void a_search_among_would_be_batches_ends(void **state)
 {
     enum { COUNT = 40000 }; /* 50 GB of checksums, if all were computed. */
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     uint8_t header[HW_BATCH_HEADER_SIZE] = {0};
 
     put(t, 0, 1);
@@ -646,7 +615,7 @@ static void a_search_among_would_be_batches_ends(void **state)
 /* ------------------------------------------------------------------------------ records, errors */
 
 /* Offsets of the records of all batches, with "!" for a fault. */
-static const char *records_text(struct fixture *t, bool is_backwards)
+static const char *records_text(struct test_disk *t, bool is_backwards)
 {
     struct hw_segment_range range = everything;
     struct hw_segment_records records;
@@ -682,7 +651,7 @@ static void relative_offsets_in_wrappers_of_magic_1_count_from_the_last(void **s
 {
     static const int ten[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const int compacted[] = {0, 3, 4};
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     test_put_wrapper(&t->log, HW_CODEC_GZIP, 0, 100, 0, ten, 5);
     test_put_wrapper(&t->log, HW_CODEC_GZIP, 8, 100, 0, ten, 10);
@@ -698,7 +667,7 @@ static void relative_offsets_in_wrappers_of_magic_1_count_from_the_last(void **s
 
 static void records_before_a_malformed_one_are_good(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_batch batch;
     size_t second;
 
@@ -728,7 +697,7 @@ static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void
                                            "0 1 2 3 !4 9"};
     static const char *const backwards[] = {"9 !5 4 3 2 1 0", "9 !4 3 2 1 0", "9 !4 3 2 1 0",
                                             "9 !4 3 2 1 0"};
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         t->log.size = 0;
@@ -742,7 +711,7 @@ static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void
 
 static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_segment_entry entry;
     struct hw_segment_scan *scan;
     struct hw_file *file;
@@ -799,7 +768,7 @@ static enum hw_status run_story(struct hw_store *store, const struct hw_allocato
     return status;
 }
 
-static void put_story(struct fixture *t)
+static void put_story(struct test_disk *t)
 {
     static const int ten[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -816,7 +785,7 @@ static void put_story(struct fixture *t)
 
 static void every_allocation_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     int fail_at;
 
     put_story(t);
@@ -837,7 +806,7 @@ static void every_allocation_can_fail(void **state)
 
 static void every_read_can_fail(void **state)
 {
-    struct fixture *t = *state;
+    struct test_disk *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *faulty;
 
@@ -863,52 +832,36 @@ static void every_read_can_fail(void **state)
 
 int main(void)
 {
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_is_its_batches, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_batch_without_records_counts_with_its_offsets, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_end_of_a_log_is_what_its_last_header_says, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_batch_that_is_cut_short_is_trailing_bytes, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_tail_of_zeros_is_trailing_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_beginning_of_a_batch_and_zeros_are_trailing_bytes,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch, setup, teardown),
-        cmocka_unit_test_setup_teardown(reading_goes_on_behind_damage, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes_between_batches_take_no_offset, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_damaged_batch_holds_is_not_taken_for_batches, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good, setup, teardown),
-        cmocka_unit_test_setup_teardown(offsets_are_wrong_as_the_neighbours_on_both_sides_tell,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(only_the_next_offset_makes_a_torn_batch_of_a_tail, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_trails_in_a_segment_that_is_closed_is_damage, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_batch_that_goes_back_is_not_found_in_damage, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_wrong_byte_in_what_is_passed_over_hides_nothing, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_wrapper_with_offset_0_is_never_passed_over, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_end_may_be_the_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_batch_larger_than_the_window_is_checked_piece_by_piece,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_walk_reads_the_file_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_search_among_would_be_batches_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(relative_offsets_in_wrappers_of_magic_1_count_from_the_last,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(records_before_a_malformed_one_are_good, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            records_that_their_header_does_not_tell_of_are_read_and_a_fault, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_file_that_is_cut_while_it_is_read_ends_there, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(every_allocation_can_fail, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_read_can_fail, setup, teardown),
+        TEST(a_file_is_its_batches),
+        TEST(a_batch_without_records_counts_with_its_offsets),
+        TEST(the_end_of_a_log_is_what_its_last_header_says),
+        TEST(a_batch_that_is_cut_short_is_trailing_bytes),
+        TEST(a_tail_of_zeros_is_trailing_bytes),
+        TEST(the_beginning_of_a_batch_and_zeros_are_trailing_bytes),
+        TEST(junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch),
+        TEST(reading_goes_on_behind_damage),
+        TEST(bytes_between_batches_take_no_offset),
+        TEST(what_a_damaged_batch_holds_is_not_taken_for_batches),
+        TEST(offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good),
+        TEST(offsets_are_wrong_as_the_neighbours_on_both_sides_tell),
+        TEST(only_the_next_offset_makes_a_torn_batch_of_a_tail),
+        TEST(what_trails_in_a_segment_that_is_closed_is_damage),
+        TEST(a_batch_that_goes_back_is_not_found_in_damage),
+        TEST(a_wrong_byte_in_what_is_passed_over_hides_nothing),
+        TEST(a_wrapper_with_offset_0_is_never_passed_over),
+        TEST(any_byte_may_be_wrong),
+        TEST(any_end_may_be_the_end),
+        TEST(a_batch_larger_than_the_window_is_checked_piece_by_piece),
+        TEST(a_walk_reads_the_file_once),
+        TEST(a_search_among_would_be_batches_ends),
+        TEST(relative_offsets_in_wrappers_of_magic_1_count_from_the_last),
+        TEST(records_before_a_malformed_one_are_good),
+        TEST(records_that_their_header_does_not_tell_of_are_read_and_a_fault),
+        TEST(a_file_that_is_cut_while_it_is_read_ends_there),
+        TEST(every_allocation_can_fail),
+        TEST(every_read_can_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
