@@ -85,9 +85,9 @@ static enum hw_status end_transaction(struct hw_transaction_state *state,
     return status;
 }
 
-enum hw_status hw_transaction_state_apply(struct hw_transaction_state *state,
-                                          const struct hw_batch *batch, enum hw_control_type marker,
-                                          struct hw_error *error)
+/* Take notice of the next batch; `marker` is what its first record is, if it is a control batch. */
+static enum hw_status take_batch(struct hw_transaction_state *state, const struct hw_batch *batch,
+                                 enum hw_control_type marker, struct hw_error *error)
 {
     if (batch->magic < 2 || batch->producer_id < 0 ||
         (batch->attributes & HW_BATCH_TRANSACTIONAL) == 0) {
@@ -136,7 +136,7 @@ enum hw_status hw_transaction_state_take_batches(struct hw_transaction_state *st
                                                    : HW_CONTROL_UNKNOWN;
         }
         if (status == HW_OK) {
-            status = hw_transaction_state_apply(state, &entry->batch, marker, error);
+            status = take_batch(state, &entry->batch, marker, error);
         }
     }
     *bytes_read += hw_partition_scan_bytes_read(scan);

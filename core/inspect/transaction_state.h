@@ -50,12 +50,6 @@ enum hw_status hw_transaction_state_add_aborted(struct hw_transaction_state *sta
                                                 const struct hw_transaction *transaction,
                                                 struct hw_error *error);
 
-/* Take notice of the next batch; `marker` is what its first record is, if it is a control batch.
- * Errors: HW_NO_MEMORY. */
-enum hw_status hw_transaction_state_apply(struct hw_transaction_state *state,
-                                          const struct hw_batch *batch, enum hw_control_type marker,
-                                          struct hw_error *error);
-
 /* Take notice of every batch of the partition from offset `first` on; what was read is added to
  * *bytes_read. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND. */
 enum hw_status hw_transaction_state_take_batches(struct hw_transaction_state *state,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where bytes live. One interface, two implementations: files of the system (posix_store.h) and
- * memory (memory_store.h).
+ * Where bytes live. One interface, three implementations: files of the system (posix_store.h),
+ * memory (memory_store.h), and the one over the other (overlay_store.h).
  *
  *     a store   open, rename, remove, list, make_directory, sync_directory, look, lock
  *     a file    read_at, write_at, size, truncate, sync, close

@@ -520,7 +520,7 @@ static enum hw_status windows_look(struct hw_store *base, const char *path,
     HANDLE handle;
 
     (void)base;
-    *look = (struct hw_path_look){.exists = false};
+    *look = (struct hw_path_look){.allocated_bytes = -1};
     if (status != HW_OK) {
         return status;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells of rows about internal topics: what a message has, as SQL has it. */
+/* Cells that tables share: what a message of an internal topic has, as SQL has it, and others. */
 #ifndef EXT_KAFKA_CELLS_H
 #define EXT_KAFKA_CELLS_H
 
