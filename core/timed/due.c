@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What everything that happens here notes: what it has touched, when what it began is due, and how long
- * a disk takes. */
+/* What everything that happens here notes: what it has touched, what it sends and when that is
+ * due, and how long a disk takes. */
 #include "core/timed/timed_internal.h"
 
 enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error)
@@ -44,6 +44,21 @@ enum hw_status hw_timed_fetcher_schedule(struct hw_timed *timed, struct hw_timed
         fetcher->generation++;
     }
     return status;
+}
+
+enum hw_status hw_timed_fetcher_send(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     enum hw_timed_kind kind, int64_t bytes, struct hw_error *error)
+{
+    bool is_request = kind == HW_TIMED_REQUEST_ARRIVES;
+    int64_t *last_us = is_request ? &fetcher->last_request_us : &fetcher->last_answer_us;
+    enum hw_status status = hw_wires_send(
+        &timed->wires, timed->random, is_request ? fetcher->follower : fetcher->leader,
+        is_request ? fetcher->leader : fetcher->follower, bytes, timed->now_us, last_us, error);
+
+    fetcher->state = is_request ? HW_FETCHER_ASKS : HW_FETCHER_ANSWERED;
+    return status == HW_OK
+               ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY, kind, *last_us, error)
+               : status;
 }
 
 void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,

@@ -76,7 +76,6 @@ enum hw_status hw_timed_call_answer(struct hw_timed *timed, struct hw_timed_fetc
     const struct hw_partition *partition = timed->partitions[fetcher->parts[0].place];
     const struct hw_replica *leader = hw_partition_find(partition, fetcher->leader);
     struct hw_timed_call *call = &fetcher->call;
-    enum hw_status status;
 
     call->end = (struct hw_epoch_end){.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE};
     if (leader == NULL) {
@@ -91,13 +90,8 @@ enum hw_status hw_timed_call_answer(struct hw_timed *timed, struct hw_timed_fetc
         call->log_start = hw_log_start(leader->log);
     }
     fetcher->size_bytes = CALL_ANSWER_BYTES;
-    status = hw_wires_send(&timed->wires, timed->random, fetcher->leader, fetcher->follower,
-                           fetcher->size_bytes, timed->now_us, &fetcher->last_answer_us, error);
-    fetcher->state = HW_FETCHER_ANSWERED;
-    return status == HW_OK
-               ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
-                                           HW_TIMED_ANSWER_ARRIVES, fetcher->last_answer_us, error)
-               : status;
+    return hw_timed_fetcher_send(timed, fetcher, HW_TIMED_ANSWER_ARRIVES, fetcher->size_bytes,
+                                 error);
 }
 
 enum hw_status hw_timed_call_apply(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,

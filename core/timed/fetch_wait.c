@@ -3,6 +3,7 @@
  * A fetcher's request at its leader: it arrives, waits for data, and is answered. Source: kafka-time
  * W4; what a session leaves out: W2.5.
  */
+#include "core/base/search.h"
 #include "core/replication/exchange.h"
 #include "core/replication/fetch_round.h"
 #include "core/timed/timed_internal.h"
@@ -33,15 +34,7 @@ static bool fetch_wait_leader_runs(const struct hw_timed *timed,
 static enum hw_status fetch_wait_break(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                        struct hw_error *error)
 {
-    enum hw_status status =
-        hw_wires_send(&timed->wires, timed->random, fetcher->leader, fetcher->follower, 0,
-                      timed->now_us, &fetcher->last_answer_us, error);
-
-    fetcher->state = HW_FETCHER_ANSWERED;
-    return status == HW_OK
-               ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
-                                           HW_TIMED_REQUEST_FAILS, fetcher->last_answer_us, error)
-               : status;
+    return hw_timed_fetcher_send(timed, fetcher, HW_TIMED_REQUEST_FAILS, 0, error);
 }
 
 /* ------------------------------------------------------------------------------------ the answer
@@ -177,15 +170,9 @@ static enum hw_status fetch_wait_answer(struct hw_timed *timed, struct hw_timed_
     fetcher->has_first = room.has_next_first;
     fetcher->is_new_session = false;
     fetcher->size_bytes += fetcher->size_bytes == 0 ? ANSWER_EMPTY_BYTES : ANSWER_BYTES;
-    if (status == HW_OK) {
-        status = hw_wires_send(&timed->wires, timed->random, fetcher->leader, fetcher->follower,
-                               fetcher->size_bytes, timed->now_us, &fetcher->last_answer_us, error);
-    }
-    fetcher->state = HW_FETCHER_ANSWERED;
-    return status == HW_OK
-               ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
-                                           HW_TIMED_ANSWER_ARRIVES, fetcher->last_answer_us, error)
-               : status;
+    return status == HW_OK ? hw_timed_fetcher_send(timed, fetcher, HW_TIMED_ANSWER_ARRIVES,
+                                                   fetcher->size_bytes, error)
+                           : status;
 }
 
 /* -------------------------------------------------------------------------------------- waiting
@@ -333,20 +320,11 @@ enum hw_status hw_timed_fetch_expire(struct hw_timed *timed, struct hw_timed_fet
 static struct hw_timed_part *fetch_wait_part_of(const struct hw_timed_fetcher *fetcher,
                                                 size_t place)
 {
-    size_t low = 0;
-    size_t high = fetcher->part_count;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (fetcher->parts[middle].place < place) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < fetcher->part_count && fetcher->parts[low].place == place ? &fetcher->parts[low]
-                                                                           : NULL;
+    HW_SEARCH(at, 0, fetcher->part_count, fetcher->parts[at].place < place);
+    return at < fetcher->part_count && fetcher->parts[at].place == place ? &fetcher->parts[at]
+                                                                         : NULL;
 }
 
 enum hw_status hw_timed_fetch_look(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,

@@ -2,6 +2,7 @@
 /* One broker's fetch loop to one leader's broker: kafka-time W3, W7. What becomes of a request at
  * the leader is in fetch_wait.c. */
 #include "core/base/assert.h"
+#include "core/base/search.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
 
@@ -115,12 +116,10 @@ static enum hw_status fetcher_add_member(struct hw_timed *timed, struct hw_timed
 /* Members of a fetcher before they are gathered anew: those that stand in both are not new. */
 static bool fetcher_had(const size_t *members, size_t count, size_t place)
 {
-    size_t low = 0;
+    size_t at;
 
-    while (low < count && members[low] < place) {
-        low++;
-    }
-    return low < count && members[low] == place;
+    HW_SEARCH(at, 0, count, members[at] < place);
+    return at < count && members[at] == place;
 }
 
 static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
@@ -311,13 +310,8 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
         fetcher->size_bytes +=
             fetcher->size_bytes == 0 ? FETCHER_EMPTY_BYTES : FETCHER_REQUEST_BYTES;
     }
-    status = hw_wires_send(&timed->wires, timed->random, fetcher->follower, fetcher->leader,
-                           fetcher->size_bytes, timed->now_us, &fetcher->last_request_us, error);
-    fetcher->state = HW_FETCHER_ASKS;
-    return status == HW_OK ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
-                                                       HW_TIMED_REQUEST_ARRIVES,
-                                                       fetcher->last_request_us, error)
-                           : status;
+    return hw_timed_fetcher_send(timed, fetcher, HW_TIMED_REQUEST_ARRIVES, fetcher->size_bytes,
+                                 error);
 }
 
 /* The request is over, answered or not: it counts once, with its first partition. */
@@ -405,13 +399,13 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
                                       const struct hw_step *step, struct hw_error *error)
 {
     int64_t bytes = fetcher->record_bytes;
+    int64_t due_us;
 
     if (!hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
         fetcher->state = HW_FETCHER_HELD_ANSWER;
-        fetcher->due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
-        fetcher->due_us = fetcher->due_us > timed->now_us ? fetcher->due_us : timed->now_us;
+        due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
         return hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS,
-                                         fetcher->due_us, error);
+                                         due_us > timed->now_us ? due_us : timed->now_us, error);
     }
     if (fetcher->call.kind != HW_CALL_NONE) {
         enum hw_status status = hw_timed_call_apply(timed, fetcher, step, error);
@@ -420,13 +414,11 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
         return status == HW_OK ? fetcher_rest(timed, fetcher, timed->now_us, error) : status;
     }
     fetcher->state = HW_FETCHER_WRITES;
-    fetcher->due_us =
-        bytes == 0 ? timed->now_us : hw_timed_disk_us(timed, fetcher->follower, bytes);
-    if (fetcher->due_us > timed->now_us) {
-        return hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DISK, HW_TIMED_ANSWER_ON_DISK,
-                                         fetcher->due_us, error);
-    }
-    return fetcher_apply(timed, fetcher, step, error);
+    due_us = bytes == 0 ? timed->now_us : hw_timed_disk_us(timed, fetcher->follower, bytes);
+    return due_us > timed->now_us
+               ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DISK, HW_TIMED_ANSWER_ON_DISK,
+                                           due_us, error)
+               : fetcher_apply(timed, fetcher, step, error);
 }
 
 /* --------------------------------------------------------------------------------------- events */
@@ -477,8 +469,6 @@ enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_f
                                        const struct hw_step *step, struct hw_error *error)
 {
     bool is_answer = fetcher->state == HW_FETCHER_HELD_ANSWER;
-    int64_t *last_us = is_answer ? &fetcher->last_answer_us : &fetcher->last_request_us;
-    enum hw_status status;
 
     if (!fetcher_runs(timed, fetcher)) {
         fetcher_release_parts(fetcher);
@@ -488,13 +478,6 @@ enum hw_status hw_timed_fetcher_resume(struct hw_timed *timed, struct hw_timed_f
         !hw_links_connected(step->links, fetcher->follower, fetcher->leader)) {
         return hw_timed_fetch_resume(timed, fetcher, error);
     }
-    status = hw_wires_send(
-        &timed->wires, timed->random, is_answer ? fetcher->leader : fetcher->follower,
-        is_answer ? fetcher->follower : fetcher->leader, 0, timed->now_us, last_us, error);
-    fetcher->state = is_answer ? HW_FETCHER_ANSWERED : HW_FETCHER_ASKS;
-    return status == HW_OK ? hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_DELIVERY,
-                                                       is_answer ? HW_TIMED_ANSWER_ARRIVES
-                                                                 : HW_TIMED_REQUEST_ARRIVES,
-                                                       *last_us, error)
-                           : status;
+    return hw_timed_fetcher_send(
+        timed, fetcher, is_answer ? HW_TIMED_ANSWER_ARRIVES : HW_TIMED_REQUEST_ARRIVES, 0, error);
 }

@@ -132,6 +132,11 @@ enum hw_status hw_timed_schedule(struct hw_timed *timed, enum hw_timed_class cla
 enum hw_status hw_timed_fetcher_schedule(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                          enum hw_timed_class class, enum hw_timed_kind kind,
                                          int64_t due_us, struct hw_error *error);
+/* A message of so many bytes leaves: its request, if `kind` is that one arrives, or else what comes
+ * back. `kind` is what comes next, when it is there. */
+enum hw_status hw_timed_fetcher_send(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                     enum hw_timed_kind kind, int64_t bytes,
+                                     struct hw_error *error);
 /* Note what became of a part of the message: at `replica`, which `peer` sent it to. */
 void hw_timed_fetcher_note(const struct hw_timed_fetcher *fetcher, enum hw_event_kind kind,
                            const struct hw_replica *replica, hw_broker_id_t peer,
