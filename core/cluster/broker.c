@@ -112,8 +112,8 @@ enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
 
 /* ------------------------------------------------------------------------------------- starting */
 
-/* Each file that was mended is a row of hw_recoveries; and an event, but for the one that stands in
- * the detail of the whole. */
+/* Each file that was mended is a row of hw_recoveries; and an event, but for the one whose problem
+ * stands in the detail of the whole. */
 static void broker_note_mends(struct hw_cluster *cluster, const struct hw_replica *replica,
                               const struct hw_log_recovery *recovery)
 {
@@ -126,7 +126,7 @@ static void broker_note_mends(struct hw_cluster *cluster, const struct hw_replic
                                                       .topic = replica->journal_topic,
                                                       .partition = replica->journal_partition,
                                                       .mend = *mend});
-        if (strstr(recovery->detail, mend->file) == NULL) {
+        if (strstr(recovery->detail, mend->problem) == NULL) {
             hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_RECOVERY),
                            "%s: %s: %s", mend->file, mend->problem, mend->action);
         }

@@ -68,7 +68,6 @@ struct hw_log_config {
 };
 
 /* What a broker knows of a log before it opens it: its checkpoints. */
-struct hw_log_watch;
 struct hw_log_load {
     struct hw_uuid topic_id;    /* Written to partition.metadata of a new directory. */
     hw_offset_t log_start;      /* log-start-offset-checkpoint; 0 if absent. */
@@ -113,7 +112,7 @@ struct hw_log_recovery {
     hw_offset_t cut_at; /* Log end after the cut; HW_OFFSET_NONE if nothing was cut. */
     int32_t indexes_rebuilt;
     int32_t segments_deleted;
-    char detail[160];   /* One line about the first damage; empty if there was none. */
+    char detail[200];   /* One line about the first damage; empty if there was none. */
     int32_t mend_count; /* Those beyond HW_LOG_MENDS_MAX are counted only. */
     struct hw_log_mend mends[HW_LOG_MENDS_MAX];
     const struct hw_log_watch *watch; /* That of the opening. */

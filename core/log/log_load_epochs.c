@@ -102,24 +102,26 @@ static enum hw_status first_batch_lacks_epoch(const struct hw_log *log, bool *la
     return status == HW_CORRUPT ? HW_OK : status;
 }
 
-#define epochs_problem "leader epochs go back at offset %" PRId64
+static void note_going_back(struct hw_log_loader *loader, const char *action)
+{
+    char problem[64];
+
+    (void)snprintf(problem, sizeof problem, "leader epochs go back at offset %" PRId64,
+                   loader->goes_back_at);
+    hw_log_loader_note_segment(loader, hw_log_floor_segment(loader->log, loader->goes_back_at),
+                               ".log", problem, action, 0);
+}
 
 /* The checksum of a batch does not cover its epoch. */
 static enum hw_status restore_epochs(struct hw_log_loader *loader, struct hw_error *error)
 {
-    struct hw_log *log = loader->log;
-    char problem[64];
     int64_t count;
     enum hw_status status =
-        hw_log_restore_epochs(log, &loader->noted, loader->goes_back_at, &count, error);
+        hw_log_restore_epochs(loader->log, &loader->noted, loader->goes_back_at, &count, error);
 
     if (status == HW_OK) {
-        (void)snprintf(problem, sizeof problem, epochs_problem, loader->goes_back_at);
-        hw_log_loader_note_segment(loader, hw_log_floor_segment(log, loader->goes_back_at), ".log",
-                                   problem,
-                                   count > 0 ? "batches have those of leader-epoch-checkpoint again"
-                                             : "left: leader-epoch-checkpoint says so too",
-                                   0);
+        note_going_back(loader, count > 0 ? "batches have those of leader-epoch-checkpoint again"
+                                          : "left: leader-epoch-checkpoint says so too");
     }
     return hw_log_loader_forgive(loader, status, error);
 }
@@ -130,12 +132,9 @@ static void note_epochs_as_kafka(struct hw_log_loader *loader)
     static const char file[] = "leader-epoch-checkpoint";
     const struct hw_log *log = loader->log;
     const struct hw_epoch_cache *noted = &loader->noted;
-    char problem[64];
 
     if (loader->goes_back_at != HW_OFFSET_NONE) {
-        (void)snprintf(problem, sizeof problem, epochs_problem, loader->goes_back_at);
-        hw_log_loader_note_segment(loader, hw_log_floor_segment(log, loader->goes_back_at), ".log",
-                                   problem, "left as they are", 0);
+        note_going_back(loader, "left as they are");
     }
     if (!log->has_epoch_file && hw_log_end(log) > hw_log_first_segment_base(log)) {
         hw_log_recovery_mended(loader->recovery, file, "missing",

@@ -275,6 +275,10 @@ static void note_cut(const struct hw_segment *segment, const struct walk *walk,
                    walk->reason != NULL ? walk->reason : "larger than a segment can be", walk->end);
     hw_log_recovery_mended(recovery, mend.file, mend.problem, "cut off behind the last good batch",
                            bytes_cut, walk->next_offset);
+    if (recovery->detail[0] == '\0') {
+        (void)snprintf(recovery->detail, sizeof recovery->detail, "%s: %s, cut %" PRId64 " bytes",
+                       mend.file, mend.problem, bytes_cut);
+    }
 }
 
 /* Cut the file behind the last good batch, and say so. */
@@ -295,13 +299,6 @@ static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk
     segment->cut_is_unsynced = true;
     recovery->bytes_cut += file_size - walk->end;
     recovery->cut_at = walk->next_offset;
-    if (recovery->detail[0] == '\0') {
-        (void)snprintf(recovery->detail, sizeof recovery->detail,
-                       "%020" PRId64 ".log: %s at byte %" PRId64 ", cut %" PRId64 " bytes",
-                       segment->base_offset,
-                       walk->reason != NULL ? walk->reason : "larger than a segment can be",
-                       walk->end, file_size - walk->end);
-    }
     return HW_OK;
 }
 
