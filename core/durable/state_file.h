@@ -78,7 +78,7 @@ enum hw_status hw_state_append_transactions(struct hw_buffer *out,
 enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
                                           struct hw_state_reader *reader);
 
-/* state_times.c: an end of a link, a broker that there is, or the controller. */
+/* state_times.c: an end of a link; only a broker that there is, or the controller, is read. */
 enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
                                         struct hw_error *error);
 bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,

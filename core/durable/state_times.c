@@ -13,8 +13,12 @@ static const char times_client_word[] = "client";
 enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
                                         struct hw_error *error)
 {
-    return end == HW_CONTROLLER ? hw_buffer_append_format(out, error, " %s", times_controller_word)
-                                : hw_buffer_append_format(out, error, " %" PRId32, end);
+    const char *word = end == HW_CONTROLLER ? times_controller_word
+                       : end == HW_CLIENTS  ? times_client_word
+                                            : NULL;
+
+    return word != NULL ? hw_buffer_append_format(out, error, " %s", word)
+                        : hw_buffer_append_format(out, error, " %" PRId32, end);
 }
 
 bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
@@ -26,14 +30,6 @@ bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *wor
     }
     return hw_state_parse_int32(word, 0, INT32_MAX, end) &&
            hw_metadata_find(metadata, *end) != NULL;
-}
-
-/* What has the word `client` here; brokers and the controller are written as everywhere. */
-static enum hw_status times_append_end(struct hw_buffer *out, hw_broker_id_t end,
-                                       struct hw_error *error)
-{
-    return end == HW_CLIENTS ? hw_buffer_append_format(out, error, " %s", times_client_word)
-                             : hw_state_append_link_end(out, end, error);
 }
 
 static bool times_are_set(const struct hw_wire_times *times)
@@ -55,10 +51,10 @@ enum hw_status hw_state_append_times(struct hw_buffer *out, const struct hw_time
         }
         status = hw_buffer_append(out, "link", 4, error);
         if (status == HW_OK) {
-            status = times_append_end(out, wire->from, error);
+            status = hw_state_append_link_end(out, wire->from, error);
         }
         if (status == HW_OK) {
-            status = times_append_end(out, wire->to, error);
+            status = hw_state_append_link_end(out, wire->to, error);
         }
         if (status == HW_OK) {
             status = hw_buffer_append_format(out, error,
@@ -79,6 +75,7 @@ enum hw_status hw_state_append_times(struct hw_buffer *out, const struct hw_time
     return status;
 }
 
+/* Clients have no link that can be cut. */
 static bool times_parse_end(const struct hw_metadata *metadata, const char *word,
                             hw_broker_id_t *end)
 {
