@@ -26,7 +26,7 @@ struct hw_disk_times {
 /*
  * Set the times of the link between a and b, each a broker's id, HW_CLUSTER_CONTROLLER or
  * HW_CLUSTER_CLIENT, in both directions or from a to b. *times are those in force from a to b
- * afterwards. They live as long as the cluster is open. Errors: HW_REFUSED with
+ * afterwards. Errors: HW_REFUSED with
  * BROKER_NOT_AVAILABLE, INVALID_CONFIG; HW_NO_MEMORY.
  */
 enum hw_status hw_cluster_link(struct hw_cluster *cluster, int64_t a, int64_t b,
@@ -51,8 +51,7 @@ bool hw_cluster_next_link(const struct hw_cluster *cluster, struct hw_position *
 /* One partition of a message that is under way, or that waits where it arrived. */
 struct hw_request_view {
     int64_t id;
-    const char
-        *kind; /* fetch, alter_partition, notice, heartbeat, registration, produce (of loads) */
+    const char *kind;  /* Those of struct hw_timed_request, and produce (of loads). */
     const char *topic; /* NULL: it is about none. */
     int32_t partition; /* -1 then. */
     int64_t sender;
