@@ -50,6 +50,20 @@ hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker)
     return time_ms;
 }
 
+hw_time_ms_t when_isr_is(struct test_cluster *t, const char *isr, hw_time_ms_t from_ms)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view view;
+
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        if (strcmp(view.name, "isr") == 0 && view.event.time_ms >= from_ms &&
+            strstr(view.detail, isr) != NULL) {
+            return view.event.time_ms;
+        }
+    }
+    return -1;
+}
+
 struct hw_load_options timed_load_options(double start_ms, double every_ms, hw_time_ms_t until_ms,
                                           int64_t size_bytes)
 {

@@ -28,6 +28,9 @@ void tick_to(struct test_cluster *t, hw_time_ms_t time_ms);
 /* When the high watermark of `broker` came to cover the last record; -1: not yet. */
 hw_time_ms_t when_committed(struct test_cluster *t, hw_broker_id_t broker);
 
+/* The first time from `from_ms` on at which the ISR became so; -1: not yet. */
+hw_time_ms_t when_isr_is(struct test_cluster *t, const char *isr, hw_time_ms_t from_ms);
+
 /* Load options for orders that wait for no answer: what is measured is the time to the commit. */
 struct hw_load_options timed_load_options(double start_ms, double every_ms, hw_time_ms_t until_ms,
                                           int64_t size_bytes);

@@ -8,15 +8,6 @@
 
 #include <cmocka.h>
 
-static void link_client(struct test_cluster *t, hw_broker_id_t broker, double latency_ms)
-{
-    struct hw_link_times times = {
-        .latency_ms = latency_ms, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
-
-    assert_int_equal(hw_cluster_link(t->cluster, HW_CLUSTER_CLIENT, broker, &times, &t->error),
-                     HW_OK);
-}
-
 /* Three partitions, led by brokers 1, 2 and 3. */
 static void create_spread(struct test_cluster *t)
 {
@@ -35,7 +26,7 @@ static void a_record_travels_to_the_leader_of_its_partition(void **state)
 
     create_spread(t);
     timed_begin(t, 0, 0);
-    link_client(t, 3, 50);
+    link_both(t, HW_CLIENTS, 3, 50000, 0);
     options.topic = "spread";
     options.acks = 1;
     (void)start_load(t, &options);
@@ -55,7 +46,7 @@ static void a_record_arrives_where_it_was_sent(void **state)
     struct hw_load_view view;
 
     timed_begin(t, 1000, 1000);
-    link_client(t, 1, 400);
+    link_both(t, HW_CLIENTS, 1, 400000, 0);
     options.acks = 1;
     options.retries = 1;
     (void)start_load(t, &options);
@@ -92,7 +83,7 @@ static void a_record_under_way_can_be_seen(void **state)
     struct hw_load_options options = timed_load_options(1000, 1000, 1000, 100);
 
     timed_begin(t, 10000, 10000);
-    link_client(t, 1, 50);
+    link_both(t, HW_CLIENTS, 1, 50000, 0);
     (void)start_load(t, &options);
     tick_to(t, 1010);
     assert_true(has_produce(t, "travelling", HW_CLUSTER_CLIENT, HW_OFFSET_NONE, 1050));

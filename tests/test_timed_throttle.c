@@ -46,21 +46,6 @@ static void begin_catch_up(struct test_cluster *t, const char *const *configs, i
     link_both(t, HW_CONTROLLER, 2, 5000, 0);
 }
 
-/* The first time from `from_ms` on at which the ISR was so. */
-static hw_time_ms_t when_isr_is(struct test_cluster *t, const char *isr, hw_time_ms_t from_ms)
-{
-    struct hw_position position = {0};
-    struct hw_journal_view view;
-
-    while (hw_cluster_next_event(t->cluster, &position, &view)) {
-        if (strcmp(view.name, "isr") == 0 && view.event.time_ms >= from_ms &&
-            strstr(view.detail, isr) != NULL) {
-            return view.event.time_ms;
-        }
-    }
-    return -1;
-}
-
 /* How many partitions of the topic have both brokers in their ISR. */
 static int in_sync_count(const struct test_cluster *t, const char *name)
 {
