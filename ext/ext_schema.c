@@ -60,11 +60,19 @@ int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **mess
     return code;
 }
 
-int ext_schema_find(const struct ext_schema *schema, const char *name)
+int ext_schema_find_equality(const struct ext_schema *schema, const char *name,
+                             sqlite3_index_info *info, bool *waits)
 {
-    for (int i = 0; i < schema->column_count; i++) {
-        if (strcmp(schema->columns[i].name, name) == 0) {
-            return i;
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn;
+
+        if (column >= 0 && strcmp(schema->columns[column].name, name) == 0 &&
+            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+            strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0) {
+            if (info->aConstraint[i].usable) {
+                return i;
+            }
+            *waits = true;
         }
     }
     return -1;

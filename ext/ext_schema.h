@@ -38,8 +38,10 @@ struct ext_schema {
  * which of its limits is too low. */
 int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **message);
 
-/* The number of the column of that name; -1: there is none. */
-int ext_schema_find(const struct ext_schema *schema, const char *name);
+/* The constraint that the column of that name equals something, byte by byte if it is text; -1: there
+ * is none that can be used. *waits, which stays unless it is true: there is one that cannot be used yet. */
+int ext_schema_find_equality(const struct ext_schema *schema, const char *name,
+                             sqlite3_index_info *info, bool *waits);
 
 /* Columns that several tables have. */
 #define EXT_COLUMN_TOPIC                                                                           \

@@ -130,34 +130,18 @@ static const struct live_table *definition_of(const sqlite3_vtab *vtab)
     return (const struct live_table *)((const struct ext_vtab *)vtab)->schema;
 }
 
-/* The equality on that column: its index, or -1. An argument that is there but cannot be used yet
- * makes the plan impossible. Text is compared byte by byte, so another collation does not count. */
-static int find_equality(sqlite3_index_info *info, int column, bool is_argument, bool *impossible)
-{
-    for (int i = 0; column >= 0 && i < info->nConstraint; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
-        if (constraint->iColumn == column && constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
-            strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0) {
-            if (constraint->usable) {
-                return i;
-            }
-            *impossible |= is_argument;
-        }
-    }
-    return -1;
-}
-
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct ext_schema *schema = ((const struct ext_vtab *)vtab)->schema;
-    bool impossible = false;
+    bool is_impossible = false;
     int count = 0;
 
     info->estimatedRows = 1000;
     for (int i = 0; i < PASS_COUNT; i++) {
-        int found = find_equality(info, ext_schema_find(schema, passed_columns[i]),
-                                  i == PASS_CONNECTION, &impossible);
+        bool waits = false;
+        int found = ext_schema_find_equality(schema, passed_columns[i], info, &waits);
+
+        is_impossible |= waits && i == PASS_CONNECTION; /* The argument is not known yet. */
         if (found >= 0) {
             info->aConstraintUsage[found].argvIndex = ++count;
             /* Hidden columns have no value of their own that could be compared. */
@@ -167,7 +151,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
         }
     }
     info->estimatedCost = 1000.0 + (double)info->estimatedRows;
-    return impossible ? SQLITE_CONSTRAINT : SQLITE_OK;
+    return is_impossible ? SQLITE_CONSTRAINT : SQLITE_OK;
 }
 
 /* The argument is no cell of a row. */

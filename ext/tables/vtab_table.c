@@ -28,23 +28,6 @@ static const struct ext_table *table_definition(const sqlite3_vtab *vtab)
 /* Bits of the plan: which equalities are passed to xFilter, in this order. */
 enum { PLAN_TOPIC = 1, PLAN_PARTITION = 2, PLAN_BROKER = 4 };
 
-/* The usable equality on the column of that name, or -1. Text is compared byte by byte here, so a
- * constraint with another collation is none. */
-static int table_find_equality(sqlite3_index_info *info, const struct ext_schema *schema,
-                               const char *name)
-{
-    int column = ext_schema_find(schema, name);
-
-    for (int i = 0; column >= 0 && i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn == column && info->aConstraint[i].usable &&
-            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-            strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     /* As a column, or as an argument. */
@@ -53,15 +36,16 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     const struct ext_schema *schema = ((const struct ext_vtab *)vtab)->schema;
     sqlite3_str *words = sqlite3_str_new(NULL);
     int argument_count = 0;
+    bool waits = false;
     int code;
 
     info->estimatedRows = 1000;
     for (int i = 0; i < 3; i++) {
         const char *name = columns[i] + of_size;
-        int found = table_find_equality(info, schema, name);
+        int found = ext_schema_find_equality(schema, name, info, &waits);
 
         if (found < 0) {
-            found = table_find_equality(info, schema, columns[i]);
+            found = ext_schema_find_equality(schema, columns[i], info, &waits);
         }
         if (found >= 0) {
             /* SQLite checks it again: rows may come that do not match. */
