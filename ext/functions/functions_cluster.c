@@ -15,7 +15,7 @@ void fn_highwater_version(struct ext_call *call)
 
 /* Options of open_cluster(): how a new cluster is made. */
 struct open_options {
-    struct ext_session *session;
+    sqlite3 *db;
     struct ext_cluster_options cluster;
     struct hw_adoption adoption;
     size_t broker_capacity;
@@ -56,10 +56,7 @@ static enum hw_status visit_open_broker(void *context, const struct ext_json_mem
         return ext_error_invalid(error, "open_cluster(): brokers may be %d at most",
                                  HW_BROKERS_MAX);
     }
-    status = ext_session_check_readable(options->session, member->json, error);
-    if (status == HW_OK) {
-        status = hw_posix_real_path(member->json, path, error);
-    }
+    status = hw_posix_real_path(member->json, path, error);
     for (size_t i = 0; status == HW_OK && i < adoption->count; i++) {
         if (adoption->brokers[i].id == broker.id ||
             strcmp(adoption->brokers[i].directory, path) == 0) {
@@ -145,16 +142,14 @@ static enum hw_status visit_open_option(void *context, const struct ext_json_mem
 
     if (strcmp(member->name, "brokers") == 0 && strcmp(member->type, "object") == 0) {
         options->cluster.adoption = &options->adoption;
-        return ext_json_walk_elements(options->session->db, member, visit_open_broker, options,
-                                      error);
+        return ext_json_walk_elements(options->db, member, visit_open_broker, options, error);
     }
     if (strcmp(member->name, "leaders") == 0) {
         options->adoption.has_leaders = true;
         return strcmp(member->type, "object") != 0
                    ? ext_error_invalid(error, "open_cluster(): leaders must be an object, "
                                               "{\"orders-0\":1}")
-                   : ext_json_walk_elements(options->session->db, member, visit_open_leader,
-                                            options, error);
+                   : ext_json_walk_elements(options->db, member, visit_open_leader, options, error);
     }
     if (strcmp(member->name, "brokers") == 0) {
         if (!ext_json_integer(member, &number) || number < 1 || number > HW_BROKERS_MAX) {
@@ -222,8 +217,6 @@ static void open_check_options(struct ext_call *call, const struct open_options 
     } else if (cluster->adoption == NULL && options->adoption.has_leaders) {
         ext_call_refuse(call, "open_cluster(): leaders go with directories in brokers, "
                               "{\"1\":\"/logs/1\"}");
-    } else if (cluster->copy_of != NULL) {
-        call->status = ext_session_check_readable(call->session, cluster->copy_of, &call->error);
     }
 }
 
@@ -231,7 +224,7 @@ void fn_open_cluster(struct ext_call *call)
 {
     const char *path = ext_call_text(call, 0, "path");
     struct open_options options = {
-        .session = call->session,
+        .db = call->session->db,
         .cluster = {.directory = NULL, .copy_bytes_max = (int64_t)1 << 30}};
 
     if (call->status != HW_OK) {

@@ -87,6 +87,7 @@ static enum hw_status visit_client_option(void *context, const struct ext_json_m
                                           struct hw_error *error)
 {
     struct client_options *options = context;
+    enum hw_read_mode mode;
     bool is_known;
     enum hw_status status = ext_json_client_option(&options->client, member, &is_known, error);
 
@@ -98,13 +99,12 @@ static enum hw_status visit_client_option(void *context, const struct ext_json_m
                                  member->name,
                                  options->is_read_committed != NULL ? ", isolation" : "");
     }
-    *options->is_read_committed =
-        ext_value_is_word(member->atom, ext_isolation_word(HW_READ_COMMITTED));
-    return *options->is_read_committed ||
-                   ext_value_is_word(member->atom, ext_isolation_word(HW_READ_UNCOMMITTED))
-               ? HW_OK
-               : ext_error_invalid(error,
-                                   "isolation must be \"read_uncommitted\" or \"read_committed\"");
+    if (member->json == NULL || !ext_isolation_read(member->json, &mode)) {
+        return ext_error_invalid(error,
+                                 "isolation must be \"read_uncommitted\" or \"read_committed\"");
+    }
+    *options->is_read_committed = mode == HW_READ_COMMITTED;
+    return HW_OK;
 }
 
 /* Whether there are options, argument `index`. */
