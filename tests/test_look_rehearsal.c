@@ -523,12 +523,13 @@ static void every_failure_ends_well(void **state)
     struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
     bool is_done = false;
+    int fail_at;
 
     fill(t);
     recover_all(t);
     flip(t, second_log, 80);
     rename_file(t, first_log, "00000000000000000000.log.swap");
-    for (int fail_at = 0; !is_done; fail_at++) {
+    for (fail_at = 0; !is_done; fail_at++) {
         struct test_heap heap;
         enum hw_status status;
 
@@ -541,8 +542,9 @@ static void every_failure_ends_well(void **state)
         hw_rehearsal_release(&rehearsal);
         assert_int_equal(heap.bytes_in_use, 0);
     }
+    assert_true(fail_at > 100);
     is_done = false;
-    for (int64_t fail_at = 0; !is_done; fail_at++) {
+    for (fail_at = 0; !is_done; fail_at++) {
         struct hw_faults faults = {.fail_at = fail_at};
         struct hw_store *inner = copy(t);
         struct hw_store *files;
@@ -554,6 +556,7 @@ static void every_failure_ends_well(void **state)
         hw_rehearsal_release(&rehearsal);
         hw_store_destroy(inner);
     }
+    assert_true(fail_at > 20);
 }
 
 int main(void)

@@ -48,17 +48,10 @@ static void records_are_those_of_the_files(void **state)
 
         (void)snprintf(
             sql, sizeof sql,
-            OPEN("\"brokers\":{\"1\":\"tests/data/kafka/%s/logs\"}") ";"
-                                                                     "CREATE TEMP VIEW theirs AS "
-                                                                     "SELECT * FROM "
-                                                                     "kafka_log('tests/data/kafka/"
-                                                                     "%s/logs');"
-                                                                     "CREATE TEMP VIEW ours AS "
-                                                                     "SELECT r.topic, l.* FROM "
-                                                                     "hw_replicas AS r,"
-                                                                     " hw_log(r.topic, "
-                                                                     "r.\"partition\", r.broker) "
-                                                                     "AS l",
+            "SELECT open_cluster(':memory:', '{\"brokers\":{\"1\":\"tests/data/kafka/%s/logs\"}}');"
+            "CREATE TEMP VIEW theirs AS SELECT * FROM kafka_log('tests/data/kafka/%s/logs');"
+            "CREATE TEMP VIEW ours AS SELECT r.topic, l.* FROM hw_replicas AS r,"
+            " hw_log(r.topic, r.\"partition\", r.broker) AS l",
             brokers[i], brokers[i]);
         expect_sql(db, sql, ":memory:");
         expect_same_sql(db,

@@ -160,14 +160,6 @@ const char *nodes_guarded(void)
     return guarded;
 }
 
-const char *node_logs(int id)
-{
-    static char path[600];
-
-    (void)snprintf(path, sizeof path, "%s/logs-%d", setting("HW_LIVE_DIR"), id);
-    return path;
-}
-
 void nodes_connect(sqlite3 *db, const char *name, const char *more)
 {
     char sql[1000];

@@ -32,8 +32,6 @@ void nodes_await(int count);
 /* "127.0.0.1:port,..."; and the listener of the first node that takes a password. */
 const char *nodes_bootstrap(void);
 const char *nodes_guarded(void);
-/* The log directory of a node. */
-const char *node_logs(int id);
 
 /* A database with both libraries and live_connect('k', ...) with more properties. */
 sqlite3 *nodes_open(const char *path, const char *more);
