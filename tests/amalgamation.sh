@@ -10,18 +10,8 @@ cd "$(dirname "$0")/.."
 folder=${1:-build/amalgamation}
 mkdir -p "$folder"
 libraries='-lz -llz4 -lzstd -lsnappy'
-passed=0 failed=0
-
-check() {
-    local name=$1
-    shift
-    if "$@" >"$folder/log" 2>&1; then
-        echo "[       OK ] $name" && passed=$((passed + 1))
-    else
-        tail -n 40 "$folder/log"
-        echo "[  FAILED  ] $name" && failed=$((failed + 1))
-    fi
-}
+log=$folder/log
+. tests/check.sh
 
 library() {
     ${CC:-cc} -std=c11 -O1 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs \

@@ -13,25 +13,14 @@ cd "$(dirname "$0")/.."
 out=$PWD/build/packages
 log=$out/log
 python3=$out/tools/bin/python
-passed=0 failed=0 skipped=0
+skipped=0
+. tests/check.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-
-check() {
-    local name=$1
-    shift
-    if "$@" >"$log" 2>&1; then
-        echo "[       OK ] $name" && passed=$((passed + 1))
-    else
-        tail -n 25 "$log" | sed 's/^/    /'
-        echo "[  FAILED  ] $name" && failed=$((failed + 1))
-    fi
-}
 skip() { echo "SKIPPED: $1" && skipped=$((skipped + 1)); }
 
 # --- The libraries: what they export, what they need ----------------------------------------------
 
-entries() { sed -n 's/^int \(sqlite3_highwater_[a-z_]*init\)(.*/\1/p' build/amalgamation/highwater.h | sort; }
 exports_the_entry_points() { diff <(entries) <(nm -D --defined-only "$1" | awk '{ print $3 }' | sort); }
 # glibc's threads were a library of their own before 2.34.
 needs_libc_only() { ! readelf -d "$1" | grep NEEDED | grep -vE '\[(libc\.so\.6|libpthread\.so\.0|libc\.so|ld-linux.*)\]'; }

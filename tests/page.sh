@@ -34,7 +34,7 @@ passed=0 failed=0
 # Add what a check has counted; its log says so in a line.
 count() {
     local p f
-    read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1" || true)
+    read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1") || true
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
 }
 for script in tests/page/*.sql "$work/long.sql"; do

@@ -14,18 +14,8 @@ zig="$PWD/build/packages/tools/bin/python -m ziglang"
 work=$PWD/build/windows
 export WINEPREFIX=$work/wine WINEDEBUG=-all DISPLAY=
 mapfile -t sources < <(ext/packaging/fetch.sh shell-3.44.2 cmocka)
-passed=0 failed=0
-
-check() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "[       OK ] $name" && passed=$((passed + 1))
-    else
-        tail -n 25 "$work/log" | sed 's/^/    /'
-        echo "[  FAILED  ] $name" && failed=$((failed + 1))
-    fi
-}
+log=$work/log
+. tests/check.sh
 
 compile() { $zig cc -target x86_64-windows-gnu -std=gnu11 -O1 -w -fno-sanitize=undefined "$@"; }
 library() {
@@ -33,7 +23,7 @@ library() {
         ZIG=$zig ext/packaging/libraries.sh "$work/libraries" windows-x86_64 && cp "$work/libraries/windows-x86_64/highwater.dll" "$work"
 }
 exports_the_entry_points() {
-    diff <(sed -n 's/^int \(sqlite3_highwater_[a-z_]*init\)(.*/\1/p' build/amalgamation/highwater.h | sort) \
+    diff <(entries) \
         <(objdump -p "$work/highwater.dll" | awk '/^\[Ordinal\/Name Pointer\] Table/ { on = 1; next } /^$/ { on = 0 } on { print $NF }' | sort)
 }
 shell() { compile -DSQLITE_ENABLE_MATH_FUNCTIONS -o "$work/sqlite3.exe" "${sources[0]}/shell.c" "${sources[0]}/sqlite3.c"; }
@@ -80,6 +70,6 @@ check 'a shell of SQLite for Windows' shell
 check 'the test of the store for Windows' store_test
 check 'the cases of the store, under wine' run_store_test
 check 'experiments, under wine' experiments
-tail -n 1 "$work/log"
+tail -n 1 "$log"
 echo "windows: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -22,8 +22,8 @@ fetch_npm() {
     (cd "$2" && npm pack --silent "$1" >/dev/null 2>"$2/log") || unreachable "$1"
 }
 
-# Debian's sources, from the mirror that this machine uses, with lists of their own: the system's stay as
-# they are. The archive of upstream's sources is the same for every revision of the package.
+# Debian's sources, from where apt gets packages, with lists of their own: the system's stay as they are.
+# The archive of upstream's sources is the same for every revision of the package.
 fetch_debian() {
     local package=$1 folder=$2 mirror apt
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \

@@ -145,11 +145,8 @@ fill ext/packaging/npm/package.json.in "OPTIONAL=$(printf '%s,\n' "${optional[@]
 
 files=()
 for platform in "${platforms[@]}"; do
-    case $platform in
-    linux-*) name=$platform ;;
-    musl-*) name=linux-${platform#musl-}-musl ;;
-    macos-* | windows-*) name=$platform ;;
-    esac
+    name=$platform
+    [[ $platform != musl-* ]] || name=linux-${platform#musl-}-musl
     archive=sqlite-highwater-$version-loadable-$name.tar.gz
     install -D -m 755 -t "$out/trees/$name" "$(library_of "$platform")"
     install -m 755 ext/packaging/highwater "$out/trees/$name"
