@@ -7,7 +7,8 @@
  *     4000         17     3                  4711           all up to epoch 17 are committed
  *
  * The last is the number of chance by which the cluster knows its database. A COMMIT writes one row,
- * into the shadow table of any table that it wrote; who decides reads all shadow tables. A token goes the way of the transaction that wrote it: that is the decision.
+ * into the shadow table of any table that it wrote; who decides reads all shadow tables. A token goes
+ * the way of the transaction that wrote it: that is the decision.
  */
 #ifndef EXT_TOKEN_H
 #define EXT_TOKEN_H

@@ -6,7 +6,7 @@ SQLITE_EXTENSION_INIT3
 /* Between two tries, as SQLite's own first ones. */
 enum { WAIT_STEP_MS = 1 };
 
-/* What is left of a COMMIT takes no time but that in which it has the mutex; a busy machine, or a
+/* What is left of a COMMIT takes no time but that in which it has the mutex; a slow machine, or a
  * COMMIT that the database itself holds up, may make it longer. */
 enum { WAIT_COMMIT_MS_MAX = 5000 };
 

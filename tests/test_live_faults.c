@@ -65,7 +65,7 @@ static void who_does_not_listen_is_an_error_within_the_time_out(void **state)
     expect_sql(db,
                "PRAGMA query_only = 0; SELECT count(*) FROM one; SELECT live_disconnect('nobody')",
                "0\nnobody");
-    /* Four time-outs and no more; generous, since others use the machine too. */
+    /* Four time-outs and no more; generous to slow machines. */
     assert_true(live_now_ms() - start < 20000);
 }
 

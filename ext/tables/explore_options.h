@@ -17,8 +17,8 @@ struct explore_options {
     sqlite3 *db;
 };
 
-/* Read the options, which point into *read; NULL gives the usual ones. Errors: HW_REFUSED with INVALID_REQUEST, which says
- * what there is; HW_NO_MEMORY. */
+/* Read the options, which point into *read; NULL gives the usual ones. Errors: HW_REFUSED with
+ * INVALID_REQUEST, which says what there is; HW_NO_MEMORY. */
 enum hw_status explore_options_read(struct explore_options *read, sqlite3 *db,
                                     sqlite3_value *options, struct hw_error *error);
 
