@@ -39,7 +39,7 @@ struct ext_schema {
 int ext_schema_declare(sqlite3 *db, const struct ext_schema *schema, char **message);
 
 /* The constraint that the column of that name equals something, byte by byte if it is text; -1: there
- * is none that can be used. *waits, which stays unless it is true: there is one that cannot be used yet. */
+ * is none that can be used. *waits becomes true where one cannot be used yet. */
 int ext_schema_find_equality(const struct ext_schema *schema, const char *name,
                              sqlite3_index_info *info, bool *waits);
 

@@ -98,7 +98,7 @@ static enum hw_status token_list_add(struct token_list *list, const char *table,
 static enum hw_status token_list_read(struct token_list *list, sqlite3 *db, const char *table,
                                       struct hw_error *error)
 {
-    /* Before a number of chance an earlier version wrote the cluster's id, a text: that is no number. */
+    /* An earlier version wrote the cluster's id, a text, where the number of chance is now. */
     char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, "
                                 "iif(cluster_id GLOB '*[^0-9]*', 0, cluster_id) FROM main.\"%w\"",
                                 table);

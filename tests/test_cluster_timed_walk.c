@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A cluster that runs by itself, with links, disks and loads that change, and brokers that die and
- * are cut off in between: invariants hold after every event, and every promise that replication makes
- * (check.promises) after every tick, however long messages took: none of what was acknowledged with
- * acks=all is lost, as none is in walks by hand. 200,000 events over 50 seeds; HW_SEED in the
- * environment chooses another first one, and where a walk fails its seed was printed last. The second story is the comparison: with latency 0 and time enough `timed` comes to the
+ * are cut off in between: invariants hold after every event, and every promise that replication
+ * makes (check.promises) after every tick, however long messages took: none of what was
+ * acknowledged with acks=all is lost, as none is in walks by hand. 200,000 events over 50 seeds;
+ * HW_SEED in the environment chooses another first one, and where a walk fails its seed was printed
+ * last. The second story is the comparison: with latency 0 and time enough `timed` comes to the
  * same logs as rounds by hand.
  */
 #include "core/base/random.h"
