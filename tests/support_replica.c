@@ -234,7 +234,7 @@ static void append_bytes(struct test_replicas *t, struct hw_buffer *bytes, int32
     struct hw_log_append_info info;
     struct hw_step step = test_replicas_step(t);
 
-    must(t, hw_waiting_reserve(leader, &t->error));
+    must(t, hw_waiting_reserve(leader, 1, &t->error));
     t->status = hw_replica_append(leader, t->now_ms, &t->settings, &request, &info, &t->error);
     if (t->status == HW_OK) {
         t->info = info;

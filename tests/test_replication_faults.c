@@ -28,7 +28,7 @@ static enum hw_status produce(struct test_replicas *t)
     test_replicas_build(t, &bytes, 1);
     request.bytes = bytes.bytes;
     request.size_bytes = bytes.size;
-    status = hw_waiting_reserve(leader, &t->error);
+    status = hw_waiting_reserve(leader, 1, &t->error);
     if (status == HW_OK) {
         status = hw_replica_append(leader, t->now_ms, &t->settings, &request, &info, &t->error);
     }

@@ -251,7 +251,7 @@ static void those_who_wait_are_answered_like_a_plain_list(void **state)
             break;
         default:
             append(t, 1);
-            assert_int_equal(hw_waiting_reserve(replica_of(t, 1), &t->error), HW_OK);
+            assert_int_equal(hw_waiting_reserve(replica_of(t, 1), 1, &t->error), HW_OK);
             list->entries[list->count] =
                 (struct listed){.required = log_end + 1,
                                 .deadline = t->now_ms + (int64_t)hw_random_below(&random, 90)};

@@ -292,8 +292,8 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
 enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
                                            hw_epoch_t request_epoch, bool leader_required);
 
-/* Make room for one more waiting produce, so that hw_waiting_add() cannot fail. */
-enum hw_status hw_waiting_reserve(struct hw_replica *replica, struct hw_error *error);
+/* Make room for `count` more waiting produces, so that hw_waiting_add() cannot fail. */
+enum hw_status hw_waiting_reserve(struct hw_replica *replica, size_t count, struct hw_error *error);
 void hw_waiting_add(struct hw_replica *replica, int64_t id, hw_offset_t required_offset,
                     hw_time_ms_t deadline_ms);
 

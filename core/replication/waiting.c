@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-enum hw_status hw_waiting_reserve(struct hw_replica *replica, struct hw_error *error)
+enum hw_status hw_waiting_reserve(struct hw_replica *replica, size_t count, struct hw_error *error)
 {
     /* Only where it frees a good part, so that adding stays amortised O(1). */
-    if (replica->waiting_count == replica->waiting_capacity &&
+    if (replica->waiting_count + count > replica->waiting_capacity &&
         replica->waiting_head > replica->waiting_capacity / 2) {
         replica->waiting_count -= replica->waiting_head;
         memmove(replica->waiting, replica->waiting + replica->waiting_head,
@@ -20,7 +20,7 @@ enum hw_status hw_waiting_reserve(struct hw_replica *replica, struct hw_error *e
         replica->waiting_head = 0;
     }
     return hw_array_reserve(replica->allocator, (void **)&replica->waiting,
-                            &replica->waiting_capacity, replica->waiting_count + 1,
+                            &replica->waiting_capacity, replica->waiting_count + count,
                             sizeof *replica->waiting, error);
 }
 

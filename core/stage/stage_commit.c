@@ -81,20 +81,6 @@ static struct hw_replica *same_leader(const struct hw_stage_partition *partition
                : NULL;
 }
 
-/* Room for `count` waiting produces: nobody else adds any here before the stage is done. */
-static enum hw_status reserve_waiting(struct hw_replica *leader, size_t count,
-                                      struct hw_error *error)
-{
-    enum hw_status status = hw_waiting_reserve(leader, error);
-
-    if (status == HW_OK) {
-        status = hw_array_reserve(leader->allocator, (void **)&leader->waiting,
-                                  &leader->waiting_capacity, leader->waiting_count + count,
-                                  sizeof *leader->waiting, error);
-    }
-    return status;
-}
-
 /* Have an answer for what is written to `partition` next: the last one, if it has the same acks. */
 static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_partition *partition,
                                      int32_t acks, struct hw_replica *leader,
@@ -117,7 +103,8 @@ static enum hw_status reserve_answer(struct hw_stage *stage, struct hw_stage_par
     status = hw_array_reserve(cluster->callers, (void **)&stage->answers, &stage->answer_capacity,
                               stage->answer_count + 1, sizeof *stage->answers, error);
     if (status == HW_OK && acks == HW_ACKS_ALL) {
-        status = reserve_waiting(leader, partition->waiting_count + 1, error);
+        /* Nobody else adds any here before the stage is done. */
+        status = hw_waiting_reserve(leader, partition->waiting_count + 1, error);
     }
     if (status == HW_OK) {
         status = hw_acks_add(&cluster->acks, &ack, partition->topic->name, &ack_id, error);

@@ -86,7 +86,7 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
                          .last_offset = HW_OFFSET_NONE,
                          .leader_epoch = target->leader->leader_epoch,
                          .acks = target->acks};
-    enum hw_status status = hw_waiting_reserve(target->leader, error);
+    enum hw_status status = hw_waiting_reserve(target->leader, 1, error);
 
     if (status == HW_OK) {
         status = hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, error);

@@ -40,7 +40,7 @@ static enum hw_status retries_append(struct hw_cluster *cluster, const struct hw
 
     cluster->scratch.size = 0;
     if (status == HW_OK) {
-        status = hw_waiting_reserve(target->leader, error);
+        status = hw_waiting_reserve(target->leader, 1, error);
     }
     if (status == HW_OK) {
         status = hw_buffer_append(&cluster->scratch, delivery->bytes, delivery->size_bytes, error);
