@@ -435,11 +435,9 @@ void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interr
     cluster->interrupt = interrupt == NULL ? (struct hw_interrupt){.is_asked = NULL} : *interrupt;
 }
 
-enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, uint32_t *count,
-                                  struct hw_error *error)
+enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct hw_error *error)
 {
-    if (interrupt->is_asked == NULL || ++*count % FIND_INTERRUPT_EVERY != 0 ||
-        !interrupt->is_asked(interrupt->context)) {
+    if (interrupt->is_asked == NULL || !interrupt->is_asked(interrupt->context)) {
         return HW_OK;
     }
     return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
@@ -447,5 +445,7 @@ enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, uint32_t
 
 enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error)
 {
-    return hw_interrupt_check(&cluster->interrupt, &cluster->interrupt_count, error);
+    return ++cluster->interrupt_count % FIND_INTERRUPT_EVERY == 0
+               ? hw_interrupt_check(&cluster->interrupt, error)
+               : HW_OK;
 }

@@ -55,8 +55,7 @@ struct explore {
     struct hw_exploration *result;
     struct explore_side *side;
     uint32_t actions;
-    int64_t producer_id;      /* HW_PRODUCER_ID_NONE: there is no producer. */
-    uint32_t interrupt_count; /* Outside of the memory that is put back for each call. */
+    int64_t producer_id; /* HW_PRODUCER_ID_NONE: there is no producer. */
 };
 
 /* possible.c: the broker at a place; its id, HW_BROKER_ID_NONE for EXPLORE_NOBODY; its replica, NULL

@@ -136,10 +136,6 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
         if (status == HW_OK) {
             status = search_expand(&search, (uint32_t)node, &found, error);
         }
-        if (status == HW_OK) {
-            status =
-                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
-        }
     }
     search_measure(&search);
     explore->result->depth = (int64_t)depth;

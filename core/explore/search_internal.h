@@ -51,8 +51,8 @@ enum hw_status search_keep(struct search *search, uint32_t node, struct hw_error
 
 void search_release(struct search *search);
 
-/* Bring the cluster to the state `node`; search->path ends with it then. Errors: HW_NO_MEMORY, those
- * of a step. */
+/* Bring the cluster to the state `node`; search->path ends with it then. Errors: HW_NO_MEMORY,
+ * HW_INTERRUPTED, those of a step. */
 enum hw_status search_go(struct search *search, uint32_t node, struct hw_error *error);
 
 /* After a search that was exhausted: HW_CORRUPT where two states were taken for one that go on

@@ -56,7 +56,6 @@ static enum hw_status search_grow(struct search *search, struct hw_error *error)
     return HW_OK;
 }
 
-/* Note the state that the cluster is in, unless it is known. */
 enum hw_status search_note(struct search *search, uint32_t parent, struct explore_action action,
                            struct hw_error *error)
 {
@@ -122,9 +121,11 @@ static enum hw_status search_go_from(struct search *search, uint32_t node, size_
 enum hw_status search_go(struct search *search, uint32_t node, struct hw_error *error)
 {
     size_t depth = 0;
+    enum hw_status status =
+        node % 16 == 0 ? hw_interrupt_check(&search->explore->cluster->interrupt, error) : HW_OK;
 
     for (uint32_t at = node; at != 0; at = search->nodes[at].parent) {
         depth++;
     }
-    return search_go_from(search, node, depth, error);
+    return status == HW_OK ? search_go_from(search, node, depth, error) : status;
 }

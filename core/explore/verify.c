@@ -84,7 +84,6 @@ static enum hw_status verify_node(struct search *search, const uint64_t *digests
 
 enum hw_status search_verify(struct search *search, struct hw_error *error)
 {
-    struct explore *explore = search->explore;
     struct hw_arena_image image = {.size = 0};
     uint64_t *digests = hw_alloc_zeroed(search->allocator, search->count * sizeof *digests);
     enum hw_status status =
@@ -96,19 +95,11 @@ enum hw_status search_verify(struct search *search, struct hw_error *error)
             status = verify_successors(search, &search->path[search->path_count - 1].image,
                                        &digests[node], error);
         }
-        if (status == HW_OK) {
-            status =
-                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
-        }
     }
     for (size_t node = 0; node < search->count && status == HW_OK; node++) {
         status = search_go(search, (uint32_t)node, error);
         if (status == HW_OK) {
             status = verify_node(search, digests, &image, error);
-        }
-        if (status == HW_OK) {
-            status =
-                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
         }
     }
     hw_arena_image_release(search->arena, &image);

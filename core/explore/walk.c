@@ -169,8 +169,7 @@ enum hw_status explore_walk(struct explore *explore, struct hw_error *error)
                              : result->milliseconds > options->seconds * 1000 ? "seconds"
                                                                               : NULL;
         if (status == HW_OK) {
-            status =
-                hw_interrupt_check(&explore->cluster->interrupt, &explore->interrupt_count, error);
+            status = hw_interrupt_check(&explore->cluster->interrupt, error);
         }
     }
     if (status == HW_OK && breaks) {
