@@ -326,39 +326,12 @@ enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const str
     return status;
 }
 
-/* When the first member that lags falls out. A leader with a change in flight waits for its answer.
- */
-static hw_time_ms_t exchange_leader_next_shrink(struct hw_replica *leader,
-                                                const struct hw_settings *settings)
-{
-    hw_time_ms_t earliest = INT64_MAX;
-
-    if (leader->role != HW_ROLE_LEADER || leader->isr_change != HW_ISR_COMMITTED) {
-        return INT64_MAX;
-    }
-    for (int32_t i = 0; i < leader->isr.count; i++) {
-        const struct hw_remote_replica *remote = hw_replica_find_remote(leader, leader->isr.ids[i]);
-        hw_time_ms_t due = 0;
-
-        if (leader->isr.ids[i] == leader->broker) {
-            continue;
-        }
-        if (remote != NULL) {
-            due = hw_remote_replica_lags_from(remote, hw_log_end(leader->log),
-                                              settings->replica_lag_time_max_ms);
-        }
-        due = due < 0 ? 0 : due;
-        earliest = due < earliest ? due : earliest;
-    }
-    return earliest;
-}
-
 hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition)
 {
     hw_time_ms_t earliest = INT64_MAX;
 
     for (int32_t i = 0; i < partition->replica_count; i++) {
-        hw_time_ms_t due = exchange_leader_next_shrink(partition->replicas[i], partition->settings);
+        hw_time_ms_t due = hw_replica_next_shrink(partition->replicas[i], partition->settings);
 
         earliest = due < earliest ? due : earliest;
     }

@@ -44,24 +44,42 @@ bool hw_replica_maybe_expand_isr(struct hw_replica *replica, const struct hw_rem
     return true;
 }
 
+/* When that member falls out of the ISR by itself: with a change in flight, or where ISRs are
+ * proposed by hand, none does. */
+static hw_time_ms_t isr_lags_from(struct hw_replica *replica, hw_broker_id_t member,
+                                  const struct hw_settings *settings)
+{
+    const struct hw_remote_replica *remote = hw_replica_find_remote(replica, member);
+
+    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED ||
+        settings->is_isr_proposed_by_hand || member == replica->broker) {
+        return INT64_MAX;
+    }
+    return remote == NULL ? INT64_MIN
+                          : hw_remote_replica_lags_from(remote, hw_log_end(replica->log),
+                                                        settings->replica_lag_time_max_ms);
+}
+
+hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica, const struct hw_settings *settings)
+{
+    hw_time_ms_t earliest = INT64_MAX;
+
+    for (int32_t i = 0; i < replica->isr.count; i++) {
+        hw_time_ms_t due = isr_lags_from(replica, replica->isr.ids[i], settings);
+
+        earliest = due < earliest ? due : earliest;
+    }
+    return earliest;
+}
+
 bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings)
 {
     struct hw_broker_list isr = replica->isr;
 
-    if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED ||
-        settings->is_isr_proposed_by_hand) {
-        return false;
-    }
     for (int32_t i = 0; i < replica->isr.count; i++) {
-        hw_broker_id_t member = replica->isr.ids[i];
-        const struct hw_remote_replica *remote = hw_replica_find_remote(replica, member);
-
-        if (member != replica->broker &&
-            (remote == NULL ||
-             !hw_remote_replica_is_caught_up(remote, hw_log_end(replica->log), now_ms,
-                                             settings->replica_lag_time_max_ms))) {
-            (void)hw_broker_list_remove(&isr, member);
+        if (now_ms >= isr_lags_from(replica, replica->isr.ids[i], settings)) {
+            (void)hw_broker_list_remove(&isr, replica->isr.ids[i]);
         }
     }
     if (isr.count == replica->isr.count) {

@@ -228,9 +228,11 @@ bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
 bool hw_replica_maybe_expand_isr(struct hw_replica *replica,
                                  const struct hw_remote_replica *remote);
 
-/* Propose to drop all members that are not caught up (R4.5). Returns whether it proposed. */
+/* Propose to drop all members that are not caught up (R4.5). Returns whether it proposed;
+ * hw_replica_next_shrink() the first time at which it would, INT64_MAX if never as things are. */
 bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
                                  const struct hw_settings *settings);
+hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica, const struct hw_settings *settings);
 
 /*
  * Propose `isr` by hand, time taken away: one more member, who qualifies (R4.3), or fewer, of whom

@@ -177,9 +177,10 @@ hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
                                       const struct hw_remote_replica *remote)
 {
     const struct hw_broker *broker = hw_cluster_broker(cluster, remote->broker);
-    hw_time_ms_t late = remote->last_caught_up_ms;
+    /* It is behind, wherever the log ends. */
+    hw_time_ms_t late = hw_remote_replica_lags_from(remote, INT64_MAX,
+                                                    partition->settings->replica_lag_time_max_ms);
 
-    late = late == HW_TIME_NEVER ? 0 : late + partition->settings->replica_lag_time_max_ms + 1;
     late = clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), late);
     return broker == NULL ? late : earlier(late, clock_session_end(cluster, broker));
 }
