@@ -359,13 +359,6 @@ hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
  * is no time. */
 void hw_cluster_begin_wall_clock(struct hw_cluster *cluster);
 
-/* faults.c: whoever waited for an answer of this broker learns only that the connection broke. */
-void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker);
-
-/* faults.c: HW_BUSY if a stage has written to a partition that the broker holds. */
-enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct hw_broker *broker,
-                                        struct hw_error *error);
-
 /* faults.c: a broker that was started registers anew, and takes the roles that the records name. It
  * keeps its places in ISR and ELR where the process before stopped cleanly: the epoch that this
  * one had is the one that the controller knows (R6.12 as of 4.0). */
@@ -549,10 +542,6 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
  * restart(). */
 #define HW_COULD_NOT_OPEN(of)                                                                      \
     "could not open its log" of ", hw_journal says why: put that right, then restart(%" PRId32 ")"
-
-/* produce.c: the record as a batch, in cluster->scratch. Errors: HW_NO_MEMORY. */
-enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_record *record,
-                                const struct hw_batch_options *options, struct hw_error *error);
 
 /* produce.c: the next record without a key goes to another partition. */
 void hw_topic_next_sticky(struct hw_topic *topic);

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------- the list
- */
+/* ------------------------------------------------------------------------------------ the list */
 
 static void delivery_free(const struct hw_cluster *cluster, struct hw_delivery *delivery)
 {
@@ -208,8 +207,9 @@ bool hw_delivery_waits_on(const struct hw_cluster *cluster, struct hw_delivery *
     return delivery->is_waiting;
 }
 
-bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
-                                 enum hw_kafka_error answer)
+/* A produce was answered: whether that is not the end of it, since it will be sent again. If it is,
+ * its row in hw_acks is the caller's to finish. */
+static bool delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id, enum hw_kafka_error answer)
 {
     struct hw_delivery *delivery = hw_deliveries_find(cluster, ack_id);
 
@@ -241,8 +241,7 @@ void hw_cluster_cancel_deliveries(struct hw_cluster *cluster, int64_t producer_i
         if (delivery->is_waiting) {
             delivery_end(cluster, delivery, HW_KAFKA_TRANSACTION_ABORTABLE, "aborted");
         } else {
-            hw_deliveries_remove(cluster,
-                                 delivery); /* It is answered, and that is the end of it. */
+            hw_deliveries_remove(cluster, delivery); /* Its answer is the end of it. */
         }
     }
 }
@@ -275,7 +274,7 @@ bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
     if (ack == NULL) {
         return true;
     }
-    if (hw_cluster_delivery_goes_on(cluster, ack_id, answer)) {
+    if (delivery_goes_on(cluster, ack_id, answer)) {
         return false;
     }
     hw_acks_resolve(&cluster->acks, ack_id, answer, cluster->now_ms);

@@ -79,11 +79,6 @@ void hw_delivery_fail(struct hw_cluster *cluster, const struct hw_delivery *deli
 bool hw_delivery_waits_on(const struct hw_cluster *cluster, struct hw_delivery *delivery,
                           enum hw_kafka_error answer);
 
-/* A produce was answered: whether that is not the end of it, since it will be sent again. If it is,
- * its row in hw_acks is the caller's to finish. */
-bool hw_cluster_delivery_goes_on(struct hw_cluster *cluster, int64_t ack_id,
-                                 enum hw_kafka_error answer);
-
 /* How many of the producer's batches are not acknowledged yet, and may have to be sent again. */
 size_t hw_cluster_undelivered(const struct hw_cluster *cluster, int64_t producer_id);
 

@@ -155,11 +155,6 @@ hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_re
  * and begin to fetch anew; nobody waits for an answer. Errors: as `entered`. */
 enum hw_status hw_variant_align(struct hw_partition *partition, struct hw_error *error);
 
-/* One follower: its log is cut to what it and `leader` both have, and the leader does not take it
- * for longer. Errors: as `entered`. */
-enum hw_status hw_variant_align_one(struct hw_replica *leader, struct hw_replica *follower,
-                                    struct hw_error *error);
-
 /* The variant of this name, or NULL. hw_variant_at() lists them: NULL behind the last one. */
 const struct hw_variant *hw_variant_find(const char *name);
 const struct hw_variant *hw_variant_at(size_t index);

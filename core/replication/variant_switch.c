@@ -36,8 +36,10 @@ hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_re
                                      a_start > b_start ? a_start : b_start);
 }
 
-enum hw_status hw_variant_align_one(struct hw_replica *leader, struct hw_replica *follower,
-                                    struct hw_error *error)
+/* One follower: its log is cut to what it and `leader` both have, and the leader does not take it
+ * for longer. Errors: as `entered`. */
+static enum hw_status switch_align(struct hw_replica *leader, struct hw_replica *follower,
+                                   struct hw_error *error)
 {
     struct hw_remote_replica *remote = hw_replica_find_remote(leader, follower->broker);
     hw_offset_t common_end = hw_variant_common_end(leader, follower);
@@ -74,7 +76,7 @@ enum hw_status hw_variant_align(struct hw_partition *partition, struct hw_error 
             continue;
         }
         if (leader != NULL && replica->leader_epoch == leader->leader_epoch) {
-            status = hw_variant_align_one(leader, replica, first == HW_OK ? error : &later);
+            status = switch_align(leader, replica, first == HW_OK ? error : &later);
         } else {
             hw_replica_start_fetching(replica, partition->variant->starts_truncating);
         }

@@ -65,8 +65,9 @@ static void table_fill(struct hw_stage *stage)
     }
 }
 
-struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
-                                                   const struct hw_topic *topic, int32_t index)
+/* Where the stage's list has the partition, or NULL. */
+static struct hw_stage_partition *stage_find_partition(const struct hw_stage *stage,
+                                                       const struct hw_topic *topic, int32_t index)
 {
     struct hw_stage_partition *newest;
     size_t found;
@@ -249,7 +250,7 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
 {
     enum hw_status status;
 
-    *partition = hw_stage_find_partition(stage, target->topic, target->partition->number);
+    *partition = stage_find_partition(stage, target->topic, target->partition->number);
     if (*partition != NULL) {
         return hw_stage_check_leader(*partition, target->leader, error);
     }

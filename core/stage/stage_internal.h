@@ -129,10 +129,6 @@ void hw_stage_sign(struct hw_stage *stage, struct hw_stage_partition *partition,
 void hw_stage_commit_transaction(struct hw_stage *stage);
 void hw_stage_abort_transaction(struct hw_stage *stage);
 
-/* Where the stage's list has the partition, or NULL. */
-struct hw_stage_partition *hw_stage_find_partition(const struct hw_stage *stage,
-                                                   const struct hw_topic *topic, int32_t index);
-
 /* The size that no batch of the topic may pass; batches of one record are checked against it too.
  */
 int64_t hw_stage_batch_size_limit(const struct hw_topic *topic);

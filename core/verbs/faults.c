@@ -9,7 +9,8 @@ static const char state_running[] = "running";
 static const char state_crashed[] = "crashed";
 static const char state_starting[] = "starting";
 
-void hw_cluster_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
+/* Whoever waited for an answer of this broker learns only that the connection broke. */
+static void faults_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
 {
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
@@ -62,8 +63,9 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
     return first;
 }
 
-enum hw_status hw_cluster_check_writers(struct hw_cluster *cluster, const struct hw_broker *broker,
-                                        struct hw_error *error)
+/* HW_BUSY if a stage has written to a partition that the broker holds. */
+static enum hw_status faults_check_writers(struct hw_cluster *cluster,
+                                           const struct hw_broker *broker, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->topic_count; i++) {
         const struct hw_topic *topic = cluster->topics[i];
@@ -90,13 +92,13 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
                                "broker %" PRId32 " does not run: it cannot crash", found->id);
     }
     if (status == HW_OK) {
-        status = hw_cluster_check_writers(cluster, found, error);
+        status = faults_check_writers(cluster, found, error);
     }
     if (status != HW_OK) {
         return status;
     }
     hw_broker_note(cluster, found, power_loss ? "lost power" : "crashed");
-    hw_cluster_break_connections(cluster, found);
+    faults_break_connections(cluster, found);
     hw_broker_remember_synced(cluster, found);
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
@@ -127,7 +129,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
                                "broker %" PRId32 " does not run", found->id);
     }
     if (status == HW_OK) {
-        status = hw_cluster_check_writers(cluster, found, error);
+        status = faults_check_writers(cluster, found, error);
     }
     if (status != HW_OK) {
         return status;
@@ -142,7 +144,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
         (void)hw_cluster_unfence(cluster, found, &later);
         return hw_cluster_finish_step(cluster, status, error);
     }
-    hw_cluster_break_connections(cluster, found);
+    faults_break_connections(cluster, found);
     hw_broker_drop_replicas(cluster, found);
     hw_broker_note(cluster, found, "shut down");
     found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);

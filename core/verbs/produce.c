@@ -94,8 +94,9 @@ static enum hw_status produce_reserve(struct hw_cluster *cluster,
     return status;
 }
 
-enum hw_status hw_cluster_build(struct hw_cluster *cluster, const struct hw_record *record,
-                                const struct hw_batch_options *options, struct hw_error *error)
+/* The record as a batch, in cluster->scratch. Errors: HW_NO_MEMORY. */
+static enum hw_status produce_build(struct hw_cluster *cluster, const struct hw_record *record,
+                                    const struct hw_batch_options *options, struct hw_error *error)
 {
     struct hw_batch_builder builder;
     struct hw_record first = *record;
@@ -138,7 +139,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw
 
     cluster->scratch.size = 0;
     status = produce->batch != NULL ? produce_copy(cluster, produce, error)
-                                    : hw_cluster_build(cluster, &produce->record, options, error);
+                                    : produce_build(cluster, &produce->record, options, error);
     if (status != HW_OK) {
         return status;
     }
@@ -337,7 +338,7 @@ static enum hw_status produce_make_delivery(struct hw_cluster *cluster,
 
     cluster->scratch.size = 0;
     if (status == HW_OK) {
-        status = hw_cluster_build(cluster, &produce->record, &options, error);
+        status = produce_build(cluster, &produce->record, &options, error);
     }
     if (status == HW_OK) {
         status = hw_deliveries_add(cluster, target, &options, made, error);
