@@ -9,6 +9,10 @@
 #include <stdio.h>
 
 static const char producers_id[] = "p";
+static const struct hw_init_producer producers_init = {.transactional_id = producers_id,
+                                                       .producer_id = HW_PRODUCER_ID_NONE,
+                                                       .producer_epoch = -1,
+                                                       .version = -1};
 
 static const struct hw_client *producers_client(const struct explore *explore)
 {
@@ -17,10 +21,6 @@ static const struct hw_client *producers_client(const struct explore *explore)
 
 enum hw_status explore_begin_producer(struct explore *explore, struct hw_error *error)
 {
-    struct hw_init_producer init = {.transactional_id = producers_id,
-                                    .producer_id = HW_PRODUCER_ID_NONE,
-                                    .producer_epoch = -1,
-                                    .version = -1};
     struct hw_producer_identity identity;
     enum hw_status status;
 
@@ -28,7 +28,7 @@ enum hw_status explore_begin_producer(struct explore *explore, struct hw_error *
     if (explore->options->budgets[HW_EXPLORE_BUDGET_TRANSACTIONS] == 0) {
         return HW_OK;
     }
-    status = hw_cluster_init_producer(explore->cluster, &init, &identity, error);
+    status = hw_cluster_init_producer(explore->cluster, &producers_init, &identity, error);
     explore->producer_id = identity.producer_id;
     return status == HW_OK ? explore_add_call(explore->result, error, "SELECT init_producer('%s');",
                                               producers_id)
@@ -93,15 +93,11 @@ static enum hw_status producers_send(const struct explore *explore, struct explo
 /* A new instance is told to come again while the transaction of the old one is being aborted. */
 static enum hw_status producers_fence(const struct explore *explore, struct hw_error *error)
 {
-    struct hw_init_producer init = {.transactional_id = producers_id,
-                                    .producer_id = HW_PRODUCER_ID_NONE,
-                                    .producer_epoch = -1,
-                                    .version = -1};
     struct hw_producer_identity identity;
     enum hw_status status;
 
     explore->cluster->is_on_disk = true; /* It would make the cluster's files, which are there. */
-    status = hw_cluster_init_producer(explore->cluster, &init, &identity, error);
+    status = hw_cluster_init_producer(explore->cluster, &producers_init, &identity, error);
     explore->cluster->is_on_disk = false;
     return status == HW_REFUSED && error->kafka_error == HW_KAFKA_CONCURRENT_TRANSACTIONS ? HW_OK
                                                                                           : status;

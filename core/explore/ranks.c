@@ -3,22 +3,6 @@
 
 #include <string.h>
 
-static void ranks_add(struct ranks *ranks, int64_t value)
-{
-    size_t at = 0;
-
-    while (at < ranks->count && ranks->values[at] < value) {
-        at++;
-    }
-    if (ranks->count == RANKS_MAX || (at < ranks->count && ranks->values[at] == value)) {
-        return;
-    }
-    memmove(&ranks->values[at + 1], &ranks->values[at],
-            (ranks->count - at) * sizeof ranks->values[0]);
-    ranks->values[at] = value;
-    ranks->count++;
-}
-
 uint64_t ranks_of(const struct ranks *ranks, int64_t value)
 {
     size_t at = 0;
@@ -27,6 +11,19 @@ uint64_t ranks_of(const struct ranks *ranks, int64_t value)
         at++;
     }
     return at;
+}
+
+static void ranks_add(struct ranks *ranks, int64_t value)
+{
+    size_t at = (size_t)ranks_of(ranks, value);
+
+    if (ranks->count == RANKS_MAX || (at < ranks->count && ranks->values[at] == value)) {
+        return;
+    }
+    memmove(&ranks->values[at + 1], &ranks->values[at],
+            (ranks->count - at) * sizeof ranks->values[0]);
+    ranks->values[at] = value;
+    ranks->count++;
 }
 
 void ranks_gather_partition_epochs(const struct explore *explore, struct ranks *ranks)

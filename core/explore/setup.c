@@ -9,6 +9,11 @@
 
 static const char setup_topic[] = "t";
 
+/* A fetch takes one batch, and none waits for time to pass. */
+enum { SETUP_OWN = 3 };
+static const char *const setup_own[SETUP_OWN][2] = {
+    {"replica.fetch.max.bytes", "1"}, {"replica.fetch.backoff.ms", "0"}, {"replication", "held"}};
+
 struct hw_explore_options hw_explore_options_usual(void)
 {
     return (struct hw_explore_options){.acks = HW_ACKS_ALL,
@@ -99,15 +104,8 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
         status = hw_error_set(error, HW_MISUSE, "an exploration has at most %d brokers",
                               (int)EXPLORE_BROKERS_MAX);
     }
-    /* A fetch takes one batch, and none waits for time to pass. */
-    if (status == HW_OK) {
-        status = setup_configure(explore, "replica.fetch.max.bytes", "1", error);
-    }
-    if (status == HW_OK) {
-        status = setup_configure(explore, "replica.fetch.backoff.ms", "0", error);
-    }
-    if (status == HW_OK) {
-        status = setup_configure(explore, "replication", "held", error);
+    for (size_t i = 0; i < SETUP_OWN && status == HW_OK; i++) {
+        status = setup_configure(explore, setup_own[i][0], setup_own[i][1], error);
     }
     if (status == HW_OK) {
         status = explore_begin_producer(explore, error);
@@ -150,9 +148,12 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
 /* Settings of the exploration itself are not copied. */
 static bool setup_is_copied(const char *name)
 {
-    return strcmp(name, "replication") != 0 && strncmp(name, "check.promises", 14) != 0 &&
-           strcmp(name, "clock") != 0 && strcmp(name, "replica.fetch.max.bytes") != 0 &&
-           strcmp(name, "replica.fetch.backoff.ms") != 0;
+    bool is_own = strncmp(name, "check.promises", 14) == 0 || strcmp(name, "clock") == 0;
+
+    for (size_t i = 0; i < SETUP_OWN; i++) {
+        is_own = is_own || strcmp(name, setup_own[i][0]) == 0;
+    }
+    return !is_own;
 }
 
 static enum hw_status setup_copy_configs(const struct explore *explore,

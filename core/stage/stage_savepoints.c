@@ -4,7 +4,7 @@
 #include "core/stage/stage_internal.h"
 
 /* The number of the first savepoint at or above `level`. */
-static size_t first_mark(const struct hw_stage *stage, int32_t level)
+static size_t first_savepoint(const struct hw_stage *stage, int32_t level)
 {
     size_t i = stage->savepoint_count;
 
@@ -15,7 +15,7 @@ static size_t first_mark(const struct hw_stage *stage, int32_t level)
 }
 
 /* Forget the savepoints from number `first` on. */
-static void forget_marks(struct hw_stage *stage, size_t first)
+static void forget_savepoints(struct hw_stage *stage, size_t first)
 {
     while (stage->savepoint_count > first) {
         stage->saved_count -= stage->savepoints[--stage->savepoint_count].partition_count;
@@ -25,7 +25,7 @@ static void forget_marks(struct hw_stage *stage, size_t first)
 enum hw_status hw_stage_savepoint(struct hw_stage *stage, int32_t level, struct hw_error *error)
 {
     const struct hw_allocator *allocator = stage->cluster->callers;
-    size_t first = first_mark(stage, level);
+    size_t first = first_savepoint(stage, level);
     enum hw_status status;
 
     HW_ASSERT(level >= 0 && !stage->writer.is_prepared);
@@ -40,7 +40,7 @@ enum hw_status hw_stage_savepoint(struct hw_stage *stage, int32_t level, struct 
     if (status != HW_OK) {
         return status;
     }
-    forget_marks(stage, first);
+    forget_savepoints(stage, first);
     stage->savepoints[stage->savepoint_count++] =
         (struct hw_stage_savepoint){.level = level,
                                     .chunk_count = stage->chunks.count,
@@ -57,12 +57,12 @@ enum hw_status hw_stage_savepoint(struct hw_stage *stage, int32_t level, struct 
 
 void hw_stage_release(struct hw_stage *stage, int32_t level)
 {
-    forget_marks(stage, first_mark(stage, level));
+    forget_savepoints(stage, first_savepoint(stage, level));
 }
 
 void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
 {
-    size_t first = first_mark(stage, level);
+    size_t first = first_savepoint(stage, level);
     const struct hw_stage_savepoint *savepoint;
     const struct hw_stage_saved *saved;
 
@@ -70,7 +70,7 @@ void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
     if (first == stage->savepoint_count) {
         return;
     }
-    forget_marks(stage, first + 1);
+    forget_savepoints(stage, first + 1);
     savepoint = &stage->savepoints[first];
     saved = stage->saved + (stage->saved_count - savepoint->partition_count);
     hw_stage_drop_partitions(stage, savepoint->partition_count);

@@ -111,13 +111,13 @@ void hw_stage_commit_transaction(struct hw_stage *stage)
 }
 
 /* Whether rows that were appended could not be cut off again. */
-static bool is_left(const struct hw_stage *stage, const struct hw_transaction_partition *end)
+static bool is_left(const struct hw_stage *stage, const struct hw_transaction_partition *place)
 {
     for (size_t i = 0; i < stage->partition_count; i++) {
         const struct hw_stage_partition *partition = &stage->partitions[i];
 
-        if (partition->index == end->partition &&
-            hw_uuid_equal(&partition->topic->id, &end->topic_id)) {
+        if (partition->index == place->partition &&
+            hw_uuid_equal(&partition->topic->id, &place->topic_id)) {
             return partition->is_appended;
         }
     }

@@ -348,12 +348,11 @@ static enum hw_status load_step(struct hw_cluster *cluster, struct hw_load *load
 /* ------------------------------------------------------------------------------------- the clock
  */
 
-/* Whether the load sends another record when that is due. */
+/* Whether the load sends another record when that is due, and there is room for it. */
 static bool load_goes_on(const struct hw_load *load)
 {
-    return load->is_running && load->under_way < load->options.in_flight &&
-           (load->options.until_ms == HW_TIME_NEVER ||
-            load->next_us <= load->options.until_ms * 1000);
+    return load->is_running && (load->options.until_ms == HW_TIME_NEVER ||
+                                load->next_us <= load->options.until_ms * 1000);
 }
 
 /* The record that is due first, or NULL where the next one to be made is; *due_us: when. */
@@ -361,7 +360,8 @@ static struct load_record *load_first(struct hw_load *load, int64_t *due_us)
 {
     struct load_record *first = NULL;
 
-    *due_us = load_goes_on(load) ? load->next_us : INT64_MAX;
+    *due_us =
+        load_goes_on(load) && load->under_way < load->options.in_flight ? load->next_us : INT64_MAX;
     for (int64_t i = 0; i < load->under_way; i++) {
         if (load->records[i].due_us < *due_us) {
             first = &load->records[i];
@@ -521,18 +521,17 @@ bool hw_cluster_next_load(const struct hw_cluster *cluster, struct hw_position *
         return false;
     }
     load = cluster->loads.loads[position->item++];
-    *view = (struct hw_load_view){
-        .id = load->id,
-        .options = load->options,
-        .is_running = load->is_running && (load->options.until_ms == HW_TIME_NEVER ||
-                                           load->next_us <= load->options.until_ms * 1000),
-        .sent = load->sent,
-        .acknowledged = load->acknowledged,
-        .failed = load->failed,
-        .under_way = load->under_way,
-        .mean_latency_ms = load->acknowledged == 0
-                               ? 0
-                               : (double)load->latency_us / (double)load->acknowledged / 1000,
-        .max_latency_ms = (double)load->max_latency_us / 1000};
+    *view = (struct hw_load_view){.id = load->id,
+                                  .options = load->options,
+                                  .is_running = load_goes_on(load),
+                                  .sent = load->sent,
+                                  .acknowledged = load->acknowledged,
+                                  .failed = load->failed,
+                                  .under_way = load->under_way,
+                                  .mean_latency_ms = load->acknowledged == 0
+                                                         ? 0
+                                                         : (double)load->latency_us /
+                                                               (double)load->acknowledged / 1000,
+                                  .max_latency_ms = (double)load->max_latency_us / 1000};
     return true;
 }
