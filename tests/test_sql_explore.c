@@ -61,11 +61,11 @@ static struct answer explore(sqlite3 *db, const char *options)
 
 /* Type the calls in, but for the one at `left_out`. Returns the promise that broke, or "", or NULL
  * where a call failed otherwise. */
-static const char *play(const struct answer *answer, const char *before, int left_out)
+static const char *play(const struct answer *answer, int left_out)
 {
     static char broken[80];
     sqlite3 *db = test_sql_open(":memory:");
-    bool has_failed = strncmp(test_sql(db, before), "error", 5) == 0;
+    bool has_failed = false;
 
     broken[0] = '\0';
     for (int i = 0; i < answer->count && !has_failed && broken[0] == '\0'; i++) {
@@ -83,14 +83,14 @@ static const char *play(const struct answer *answer, const char *before, int lef
 }
 
 /* The run breaks the same promise when it is typed in, and does not without any of its lines. */
-static void check_script(const struct answer *answer, const char *before)
+static void check_script(const struct answer *answer)
 {
-    const char *broken = play(answer, before, -1);
+    const char *broken = play(answer, -1);
 
     assert_non_null(broken);
     assert_string_equal(broken, answer->broken);
     for (int i = answer->setup; i < answer->count; i++) {
-        broken = play(answer, before, i);
+        broken = play(answer, i);
         assert_true(broken == NULL || strcmp(broken, answer->broken) != 0);
     }
 }
@@ -105,7 +105,7 @@ static void expect_broken(const char *before, const char *options, const char *p
     assert_string_equal(answer.verdict, "violated");
     assert_string_equal(answer.broken, promise);
     assert_int_equal(answer.count - answer.setup, steps);
-    check_script(&answer, "");
+    check_script(&answer);
     answer_release(&answer);
     test_sql_close(db);
 }
@@ -140,7 +140,7 @@ static void the_last_replica_standing_loses_without_the_elr(void **state)
                          "\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"],"
                          "\"configs\":{\"min.insync.replicas\":2}}");
     assert_int_equal(answer.count - answer.setup, 10);
-    assert_string_equal(play(&answer, "SELECT 1", -1), "acknowledged_kept");
+    assert_string_equal(play(&answer, -1), "acknowledged_kept");
     answer_release(&answer);
     test_sql_close(db);
     expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"lossy_crashes\":1,\"fences\":0,"
@@ -254,7 +254,7 @@ static void a_walk_finds_it_too_and_shortens_it(void **state)
     answer = explore(db, "{\"new\":3,\"records\":2,\"acks\":1,\"mode\":\"walk\",\"seed\":3}");
     assert_string_equal(answer.verdict, "violated");
     assert_true(answer.count - answer.setup <= 8);
-    check_script(&answer, "");
+    check_script(&answer);
     answer_release(&answer);
     test_sql_close(db);
 }

@@ -189,8 +189,7 @@ struct hw_produce {
     int64_t leader_epoch; /* -1: not given. Otherwise the leader fences by it. */
     bool has_broker;      /* Send it to `broker`, which has to take itself for the leader. */
     int64_t broker;
-    bool
-        is_transactional; /* Of a stage: what it writes to the partition is part of a transaction. */
+    bool is_transactional; /* Of a stage: what it writes is part of a transaction. */
 };
 
 struct hw_produced {

@@ -19,24 +19,19 @@ struct promise_look {
     size_t leader_at;                /* Its place among the replicas. */
 };
 
+#define PROMISE_NAME(NAME, TEXT, HELP) TEXT,
+#define PROMISE_HELP(NAME, TEXT, HELP) HELP,
+
 const char *hw_promise_name(enum hw_promise promise)
 {
-    static const char *const names[] = {
-#define PROMISE_NAME(NAME, TEXT, HELP) TEXT,
-        HW_PROMISE_MAP(PROMISE_NAME)
-#undef PROMISE_NAME
-    };
+    static const char *const names[] = {HW_PROMISE_MAP(PROMISE_NAME)};
 
     return names[promise];
 }
 
 const char *hw_promise_help(enum hw_promise promise)
 {
-    static const char *const helps[] = {
-#define PROMISE_HELP(NAME, TEXT, HELP) HELP,
-        HW_PROMISE_MAP(PROMISE_HELP)
-#undef PROMISE_HELP
-    };
+    static const char *const helps[] = {HW_PROMISE_MAP(PROMISE_HELP)};
 
     return helps[promise];
 }

@@ -5,35 +5,26 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define ANSWER_TEXT(NAME, TEXT)          TEXT,
+#define ANSWER_BUDGET(NAME, TEXT, USUAL) TEXT,
+
 const char *hw_explore_action_name(enum hw_explore_action_kind kind)
 {
-    static const char *const names[] = {
-#define SETUP_ACTION(NAME, TEXT) TEXT,
-        HW_EXPLORE_ACTION_MAP(SETUP_ACTION)
-#undef SETUP_ACTION
-    };
+    static const char *const names[] = {HW_EXPLORE_ACTION_MAP(ANSWER_TEXT)};
 
     return names[kind];
 }
 
 const char *hw_explore_budget_name(enum hw_explore_budget budget)
 {
-    static const char *const names[] = {
-#define SETUP_BUDGET(NAME, TEXT, USUAL) TEXT,
-        HW_EXPLORE_BUDGET_MAP(SETUP_BUDGET)
-#undef SETUP_BUDGET
-    };
+    static const char *const names[] = {HW_EXPLORE_BUDGET_MAP(ANSWER_BUDGET)};
 
     return names[budget];
 }
 
 const char *hw_explore_witness_text(enum hw_explore_witness witness)
 {
-    static const char *const texts[] = {
-#define SETUP_WITNESS(NAME, TEXT) TEXT,
-        HW_EXPLORE_WITNESS_MAP(SETUP_WITNESS)
-#undef SETUP_WITNESS
-    };
+    static const char *const texts[] = {HW_EXPLORE_WITNESS_MAP(ANSWER_TEXT)};
 
     return texts[witness];
 }

@@ -308,11 +308,10 @@ static enum hw_status adopt_topics(const struct hw_adopt *adopt, struct hw_error
 /* Whether it is the partition that an option names. */
 static bool adopt_is_named(const struct hw_adopt_entry *entry, const char *partition)
 {
-    size_t size = strlen(entry->topic);
-    char number[16];
+    char name[HW_TOPIC_NAME_MAX + 16];
 
-    (void)snprintf(number, sizeof number, "-%" PRId32, entry->partition);
-    return strncmp(partition, entry->topic, size) == 0 && strcmp(partition + size, number) == 0;
+    (void)snprintf(name, sizeof name, "%s-%" PRId32, entry->topic, entry->partition);
+    return strcmp(partition, name) == 0;
 }
 
 /* Who is named, has such a directory. */
