@@ -245,11 +245,8 @@ enum hw_status hw_batch_builder_begin(struct hw_batch_builder *builder, struct h
 enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
                                     const struct hw_record *record, struct hw_error *error);
 
-/* Its two halves, with this offset and timestamp instead of the record's own: all that can fail,
- * and the rest. */
-enum hw_status hw_batch_builder_reserve(struct hw_batch_builder *builder,
-                                        const struct hw_record *record, hw_time_ms_t timestamp,
-                                        struct hw_error *error);
+/* The same with this offset and timestamp instead of the record's own, for a caller that has checked
+ * timestamp and size and reserved hw_record_size_bytes_max() in the buffer. */
 void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_record *record,
                           hw_offset_t offset, hw_time_ms_t timestamp);
 

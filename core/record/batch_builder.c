@@ -165,30 +165,24 @@ void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_reco
     builder->record_count++;
 }
 
-enum hw_status hw_batch_builder_reserve(struct hw_batch_builder *builder,
-                                        const struct hw_record *record, hw_time_ms_t timestamp,
-                                        struct hw_error *error)
+enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
+                                    const struct hw_record *record, struct hw_error *error)
 {
-    int64_t size_max = (int64_t)hw_record_size_bytes_max(record);
+    size_t size_max = hw_record_size_bytes_max(record);
+    enum hw_status status;
 
-    if (timestamp < HW_TIMESTAMP_NONE) {
+    if (record->timestamp < HW_TIMESTAMP_NONE) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
-                               "timestamp %" PRId64 " is below 0 and is not -1 (none)", timestamp);
+                               "timestamp %" PRId64 " is below 0 and is not -1 (none)",
+                               record->timestamp);
     }
-    if ((int64_t)hw_batch_builder_size_bytes(builder) + size_max > BATCH_SIZE_MAX) {
+    if (hw_batch_builder_size_bytes(builder) + size_max > BATCH_SIZE_MAX) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
                                "a record of %zu bytes in a batch of %zu, limit %" PRId32,
                                hw_record_content_size(record), hw_batch_builder_size_bytes(builder),
                                (int32_t)BATCH_SIZE_MAX);
     }
-    return hw_buffer_reserve(builder->buffer, (size_t)size_max, error);
-}
-
-enum hw_status hw_batch_builder_add(struct hw_batch_builder *builder,
-                                    const struct hw_record *record, struct hw_error *error)
-{
-    enum hw_status status = hw_batch_builder_reserve(builder, record, record->timestamp, error);
-
+    status = hw_buffer_reserve(builder->buffer, size_max, error);
     if (status == HW_OK) {
         hw_batch_builder_put(builder, record, record->offset, record->timestamp);
     }

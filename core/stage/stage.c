@@ -183,16 +183,15 @@ static int64_t batch_of_one_size(const struct hw_record *record)
 /* R1.12, R1.16 and R1.17, R1.20, in that order. */
 static enum hw_status check_row(const struct hw_cluster *cluster,
                                 const struct hw_produce_target *target,
-                                const struct hw_record *record, hw_time_ms_t timestamp,
-                                struct hw_error *error)
+                                const struct hw_stage_put *put, struct hw_error *error)
 {
     const struct hw_log_config *config = &target->topic->log_config;
-    int64_t size = HW_BATCH_HEADER_SIZE + (int64_t)hw_record_size_bytes_max(record);
+    int64_t size = HW_BATCH_HEADER_SIZE + put->size_max;
     enum hw_status status;
 
     /* The exact size is asked only of a record that may be too large. */
     if (size > config->max_message_bytes || size > config->segment_bytes) {
-        size = batch_of_one_size(record);
+        size = batch_of_one_size(put->record);
     }
     if (size > config->max_message_bytes) {
         return hw_error_refuse(error, HW_KAFKA_MESSAGE_TOO_LARGE,
@@ -200,8 +199,8 @@ static enum hw_status check_row(const struct hw_cluster *cluster,
                                " bytes, max.message.bytes of %s is %" PRId32,
                                size, target->topic->name, config->max_message_bytes);
     }
-    status = hw_stage_check_record(config, target->partition->name, cluster->now_ms, timestamp,
-                                   record->key_size >= 0, error);
+    status = hw_stage_check_record(config, target->partition->name, cluster->now_ms, put->timestamp,
+                                   put->record->key_size >= 0, error);
     if (status == HW_OK && size > config->segment_bytes) {
         return hw_error_refuse(error, HW_KAFKA_RECORD_LIST_TOO_LARGE,
                                "the record makes a batch of %" PRId64
@@ -263,14 +262,15 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
 
 /* Count a row that was put behind those of its partition, and tell its offset. */
 static void stage_count_row(struct hw_stage_partition *partition, const struct hw_produce *produce,
-                            hw_time_ms_t timestamp, int32_t acks, struct hw_produced *produced)
+                            const struct hw_stage_put *put, struct hw_produced *produced)
 {
     struct hw_stage_tally *tally = &partition->tally;
+    hw_time_ms_t timestamp = put->timestamp;
     bool has_key = produce->record.key_size >= 0;
 
     *produced = (struct hw_produced){.partition = partition->index,
                                      .offset = partition->base + tally->row_count,
-                                     .answered = acks != 0};
+                                     .answered = put->acks != 0};
     tally->row_count++;
     tally->keyless_count += !has_key;
     tally->transactional_count += produce->is_transactional;
@@ -283,31 +283,30 @@ static void stage_count_row(struct hw_stage_partition *partition, const struct h
 
 /* Put a row that was checked behind those of its partition. */
 static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
-                              const struct hw_produce_target *target, hw_time_ms_t timestamp,
+                              const struct hw_produce_target *target, struct hw_stage_put *put,
                               struct hw_produced *produced, struct hw_error *error)
 {
     const struct hw_cluster *cluster = stage->cluster;
     int64_t limit = hw_stage_batch_size_limit(target->topic);
     int64_t batch_size = cluster->settings.batch_size;
-    struct hw_stage_put put = {.acks = target->acks,
-                               .timestamp = timestamp,
-                               .batch_size_max = batch_size < limit ? batch_size : limit,
-                               .memory_max = cluster->settings.buffer_memory};
     struct hw_stage_partition *partition;
     enum hw_status status = find_or_push_partition(stage, target, &partition, error);
 
     if (status != HW_OK) {
         return status;
     }
-    put.partition = (size_t)(partition - stage->partitions);
-    status = hw_stage_chunks_put(&stage->chunks, &put, &partition->chunk, &produce->record, error);
+    put->partition = (size_t)(partition - stage->partitions);
+    put->acks = target->acks;
+    put->batch_size_max = batch_size < limit ? batch_size : limit;
+    put->memory_max = cluster->settings.buffer_memory;
+    status = hw_stage_chunks_put(&stage->chunks, put, &partition->chunk, error);
     if (status != HW_OK) {
         if (partition->tally.row_count == 0) {
             hw_stage_drop_partitions(stage, stage->partition_count - 1);
         }
         return status;
     }
-    stage_count_row(partition, produce, timestamp, target->acks, produced);
+    stage_count_row(partition, produce, put, produced);
     return HW_OK;
 }
 
@@ -316,7 +315,9 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
 {
     struct hw_cluster *cluster = stage->cluster;
     struct hw_produce_target target;
-    hw_time_ms_t timestamp = HW_TIMESTAMP_NONE;
+    struct hw_stage_put put = {.record = &produce->record,
+                               .size_max = (int64_t)hw_record_size_bytes_max(&produce->record),
+                               .timestamp = hw_cluster_timestamp(cluster, &produce->record)};
     const struct hw_writer *writer;
     enum hw_status status = hw_cluster_resolve_produce(cluster, produce, &target, error);
     int64_t ack_id;
@@ -330,11 +331,10 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
         return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
     }
     if (status == HW_OK) {
-        timestamp = hw_cluster_timestamp(cluster, &produce->record);
-        status = check_row(cluster, &target, &produce->record, timestamp, error);
+        status = check_row(cluster, &target, &put, error);
     }
     if (status == HW_OK) {
-        status = add_row(stage, produce, &target, timestamp, produced, error);
+        status = add_row(stage, produce, &target, &put, produced, error);
     }
     if (status == HW_REFUSED) {
         hw_cluster_note_refused(cluster, &target, error, &ack_id);

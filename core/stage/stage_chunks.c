@@ -182,14 +182,13 @@ static void finish_batch(struct hw_batch_builder *builder)
 
 /* The row in the batch that is being built. */
 static enum hw_status add_to_batch(struct hw_stage_chunks *chunks, struct hw_stage_chunk *chunk,
-                                   const struct hw_stage_put *put, const struct hw_record *record,
-                                   struct hw_error *error)
+                                   const struct hw_stage_put *put, struct hw_error *error)
 {
     struct hw_batch_builder *builder = &chunk->builder;
-    enum hw_status status = hw_batch_builder_reserve(builder, record, put->timestamp, error);
+    enum hw_status status = hw_buffer_reserve(&chunk->bytes, (size_t)put->size_max, error);
 
     if (status == HW_OK) {
-        hw_batch_builder_put(builder, record, builder->record_count, put->timestamp);
+        hw_batch_builder_put(builder, put->record, builder->record_count, put->timestamp);
     }
     chunks->memory += (int64_t)(chunk->bytes.size - chunk->size);
     chunk->size = chunk->bytes.size;
@@ -199,8 +198,7 @@ static enum hw_status add_to_batch(struct hw_stage_chunks *chunks, struct hw_sta
 /* The row in a new batch of the chunk. The batch before it is finished; that it is finished once
  * more, should the new one be cut away again, does no harm. */
 static enum hw_status add_batch(struct hw_stage_chunks *chunks, struct hw_stage_chunk *chunk,
-                                const struct hw_stage_put *put, const struct hw_record *record,
-                                struct hw_error *error)
+                                const struct hw_stage_put *put, struct hw_error *error)
 {
     struct hw_batch_builder before = chunk->builder;
     size_t size_before = chunk->size;
@@ -211,7 +209,7 @@ static enum hw_status add_batch(struct hw_stage_chunks *chunks, struct hw_stage_
     }
     status = hw_batch_builder_begin(&chunk->builder, &chunk->bytes, 0, error);
     if (status == HW_OK) {
-        status = add_to_batch(chunks, chunk, put, record, error);
+        status = add_to_batch(chunks, chunk, put, error);
     }
     if (status != HW_OK) {
         chunks->memory -= (int64_t)(chunk->size - size_before);
@@ -230,8 +228,7 @@ static size_t piece_size_max(const struct hw_stage_put *put)
 
 /* The row in a new chunk. */
 static enum hw_status add_chunk(struct hw_stage_chunks *chunks, const struct hw_stage_put *put,
-                                size_t *last, const struct hw_record *record,
-                                struct hw_error *error)
+                                size_t *last, struct hw_error *error)
 {
     bool is_long = *last > 0 && chunks->list[*last - 1].size >= CHUNK_BYTES;
     struct hw_stage_chunk *chunk;
@@ -258,7 +255,7 @@ static enum hw_status add_chunk(struct hw_stage_chunks *chunks, const struct hw_
         status = hw_buffer_reserve(&chunk->bytes, piece_size_max(put), error);
     }
     if (status == HW_OK) {
-        status = add_batch(chunks, chunk, put, record, error);
+        status = add_batch(chunks, chunk, put, error);
     }
     if (status != HW_OK) {
         hw_stage_chunks_drop(chunks, chunks->count - 1);
@@ -269,11 +266,9 @@ static enum hw_status add_chunk(struct hw_stage_chunks *chunks, const struct hw_
 }
 
 enum hw_status hw_stage_chunks_put(struct hw_stage_chunks *chunks, const struct hw_stage_put *put,
-                                   size_t *last, const struct hw_record *record,
-                                   struct hw_error *error)
+                                   size_t *last, struct hw_error *error)
 {
-    int64_t size = (int64_t)hw_record_size_bytes_max(record);
-    int64_t missing = chunks->memory + size - put->memory_max;
+    int64_t missing = chunks->memory + put->size_max - put->memory_max;
     struct hw_stage_chunk *chunk;
 
     if (chunks->memory > 0 && missing > 0) {
@@ -286,14 +281,15 @@ enum hw_status hw_stage_chunks_put(struct hw_stage_chunks *chunks, const struct 
     }
     chunk = *last == 0 ? NULL : &chunks->list[*last - 1];
     if (chunk == NULL || !is_in_memory(chunk) || chunk->acks != put->acks) {
-        return add_chunk(chunks, put, last, record, error);
+        return add_chunk(chunks, put, last, error);
     }
     chunk->builder.buffer = &chunk->bytes; /* The list may have moved. */
-    if ((int64_t)hw_batch_builder_size_bytes(&chunk->builder) + size <= put->batch_size_max) {
-        return add_to_batch(chunks, chunk, put, record, error);
+    if ((int64_t)hw_batch_builder_size_bytes(&chunk->builder) + put->size_max <=
+        put->batch_size_max) {
+        return add_to_batch(chunks, chunk, put, error);
     }
-    return chunk->size < CHUNK_BYTES ? add_batch(chunks, chunk, put, record, error)
-                                     : add_chunk(chunks, put, last, record, error);
+    return chunk->size < CHUNK_BYTES ? add_batch(chunks, chunk, put, error)
+                                     : add_chunk(chunks, put, last, error);
 }
 
 /* -------------------------------------------------------------------------- cutting and reading */

@@ -61,8 +61,10 @@ struct hw_stage_chunks {
     int64_t file_size;
 };
 
-/* Who the row is for, and how large its batch may become. */
+/* A row that was checked, who it is for, and how large its batch may become: at most 2^31-1. */
 struct hw_stage_put {
+    const struct hw_record *record;
+    int64_t size_max; /* hw_record_size_bytes_max(). */
     size_t partition;
     int32_t acks;
     hw_time_ms_t timestamp; /* Instead of the record's own. */
@@ -86,11 +88,10 @@ void hw_stage_chunks_release(struct hw_stage_chunks *chunks);
  * row could pass put->batch_size_max, where the acks change, and where more than put->memory_max
  * bytes, but for one row, would be in memory: then the oldest chunks are spilled first. Source:
  * ProducerBatch.tryAppend, MemoryRecordsBuilder.hasRoomFor; RecordAccumulator.batchReady for
- * memory. Errors: HW_NO_MEMORY, HW_IO; those of hw_batch_builder_add(): no row is changed.
+ * memory. Errors: HW_NO_MEMORY, HW_IO: no row is changed.
  */
 enum hw_status hw_stage_chunks_put(struct hw_stage_chunks *chunks, const struct hw_stage_put *put,
-                                   size_t *last, const struct hw_record *record,
-                                   struct hw_error *error);
+                                   size_t *last, struct hw_error *error);
 
 /* Where chunk `last` (number + 1; 0: none) ends now. */
 struct hw_stage_chunk_end hw_stage_chunks_end(const struct hw_stage_chunks *chunks, size_t last);
