@@ -134,26 +134,9 @@ const char *ext_isolation_word(enum hw_read_mode mode)
     return isolation_words[mode];
 }
 
-/* Key or value of a record. `headers` are behind both of them, so that there is a byte after the
- * last one; NULL: perhaps there is none. */
-static void result_bytes(sqlite3_context *context, const uint8_t *bytes, int32_t size,
-                         const uint8_t *headers)
+void ext_result_isolation(sqlite3_context *context, enum hw_read_mode mode)
 {
-    const char *start = bytes == NULL ? "" : (const char *)bytes;
-
-    /* Transient: SQLite keeps the pointer of a static result in min() and max() while the reader
-     * that owns the bytes moves on. */
-    if (size < 0) {
-        sqlite3_result_null(context);
-    } else if (!hw_utf8_is_text(bytes, (size_t)size)) {
-        sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
-    } else if (headers != NULL && start[size] == '\0') {
-        /* As it is behind the value of a record without headers. SQLite then copies the NUL along,
-         * and need not move the text to put one there. */
-        sqlite3_result_text(context, start, -1, SQLITE_TRANSIENT);
-    } else {
-        sqlite3_result_text64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
-    }
+    sqlite3_result_text(context, isolation_words[mode], -1, SQLITE_STATIC);
 }
 
 void ext_value_add_mended(sqlite3_str *text, const uint8_t *bytes, size_t size)
@@ -188,29 +171,43 @@ static void result_mended(sqlite3_context *context, const uint8_t *bytes, size_t
     }
 }
 
-static void result_typed(sqlite3_context *context, const uint8_t *bytes, int32_t size,
-                         const uint8_t *headers, enum ext_bytes_type type)
+/* Key or value of a record, whose headers are behind both of them, so that there is a byte after the
+ * last one; without headers perhaps there is none. */
+static void result_typed(sqlite3_context *context, const struct hw_record *record,
+                         enum ext_bytes_type type, const uint8_t *bytes, int32_t size)
 {
-    if (type == EXT_BYTES_BLOB && size >= 0) {
-        sqlite3_result_blob64(context, bytes == NULL ? (const uint8_t *)"" : bytes,
-                              (sqlite3_uint64)size, SQLITE_TRANSIENT);
-    } else if (type == EXT_BYTES_TEXT && size > 0 && !hw_utf8_is_text(bytes, (size_t)size)) {
-        result_mended(context, bytes, (size_t)size);
+    const uint8_t *start = bytes == NULL ? (const uint8_t *)"" : bytes;
+
+    /* Transient: SQLite keeps the pointer of a static result in min() and max() while the reader
+     * that owns the bytes moves on. */
+    if (size < 0) {
+        sqlite3_result_null(context);
+    } else if (type == EXT_BYTES_BLOB || !hw_utf8_is_text(start, (size_t)size)) {
+        if (type == EXT_BYTES_TEXT) {
+            result_mended(context, start, (size_t)size);
+        } else {
+            sqlite3_result_blob64(context, start, (sqlite3_uint64)size, SQLITE_TRANSIENT);
+        }
+    } else if (record->headers != NULL && start[size] == '\0') {
+        /* As it is behind the value of a record without headers. SQLite then copies the NUL along,
+         * and need not move the text to put one there. */
+        sqlite3_result_text(context, (const char *)start, -1, SQLITE_TRANSIENT);
     } else {
-        result_bytes(context, bytes, size, headers);
+        sqlite3_result_text64(context, (const char *)start, (sqlite3_uint64)size, SQLITE_TRANSIENT,
+                              SQLITE_UTF8);
     }
 }
 
 void ext_result_key(sqlite3_context *context, const struct hw_record *record,
                     enum ext_bytes_type type)
 {
-    result_typed(context, record->key, record->key_size, record->headers, type);
+    result_typed(context, record, type, record->key, record->key_size);
 }
 
 void ext_result_value(sqlite3_context *context, const struct hw_record *record,
                       enum ext_bytes_type type)
 {
-    result_typed(context, record->value, record->value_size, record->headers, type);
+    result_typed(context, record, type, record->value, record->value_size);
 }
 
 void ext_result_text(sqlite3_context *context, const char *text, size_t size)

@@ -43,6 +43,7 @@ bool ext_bytes_type_read(const char *word, enum ext_bytes_type *type);
 /* From and to Kafka's words read_uncommitted and read_committed; HW_READ_LOG has none. */
 bool ext_isolation_read(const char *word, enum hw_read_mode *mode);
 const char *ext_isolation_word(enum hw_read_mode mode);
+void ext_result_isolation(sqlite3_context *context, enum hw_read_mode mode);
 
 /* The result of a column: key or value of a record. Copied. */
 void ext_result_key(sqlite3_context *context, const struct hw_record *record,

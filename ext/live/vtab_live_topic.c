@@ -348,7 +348,7 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     case TOPIC_CLIENT_EPOCH:
         break;
     case TOPIC_ISOLATION:
-        sqlite3_result_text(context, ext_isolation_word(cursor->plan.mode), -1, SQLITE_STATIC);
+        ext_result_isolation(context, cursor->plan.mode);
         break;
     }
     return SQLITE_OK;

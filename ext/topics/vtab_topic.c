@@ -454,36 +454,40 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     return record_cursor_start(cursor, &source);
 }
 
+static const struct topic_table *topic_of(const sqlite3_vtab_cursor *base)
+{
+    return (const struct topic_table *)base->pVtab;
+}
+
 static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct record_cursor *cursor = (const struct record_cursor *)base;
-    const struct topic_table *table = (const struct topic_table *)base->pVtab;
-    const struct hw_row *row = &cursor->row;
+    const struct hw_record *record = cursor->record;
 
     switch ((enum topic_column)column) {
     case TOPIC_PARTITION:
-        sqlite3_result_int(context, row->partition);
+        sqlite3_result_int(context, cursor->row.partition);
         break;
     case TOPIC_OFFSET:
-        sqlite3_result_int64(context, cursor->record->offset);
+        sqlite3_result_int64(context, record->offset);
         break;
     case TOPIC_TIMESTAMP:
-        sqlite3_result_int64(context, cursor->record->timestamp);
+        sqlite3_result_int64(context, record->timestamp);
         break;
     case TOPIC_KEY:
-        ext_result_key(context, cursor->record, table->key_type);
+        ext_result_key(context, record, topic_of(base)->key_type);
         break;
     case TOPIC_VALUE:
-        ext_result_value(context, cursor->record, table->value_type);
+        ext_result_value(context, record, topic_of(base)->value_type);
         break;
     case TOPIC_HEADERS:
-        ext_result_headers(context, cursor->record);
+        ext_result_headers(context, record);
         break;
     case TOPIC_LEADER_EPOCH:
-        ext_result_integer_unless(context, row->leader_epoch, HW_EPOCH_NONE);
+        ext_result_integer_unless(context, cursor->row.leader_epoch, HW_EPOCH_NONE);
         break;
     case TOPIC_PRODUCER_ID:
-        ext_result_integer_unless(context, row->producer_id, HW_PRODUCER_ID_NONE);
+        ext_result_integer_unless(context, cursor->row.producer_id, HW_PRODUCER_ID_NONE);
         break;
     case TOPIC_REPLICA:
         if (cursor->scan.has_replica) {
@@ -491,7 +495,7 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         }
         break;
     case TOPIC_ISOLATION:
-        sqlite3_result_text(context, ext_isolation_word(cursor->scan.mode), -1, SQLITE_STATIC);
+        ext_result_isolation(context, cursor->scan.mode);
         break;
     case TOPIC_CLIENT_EPOCH:
         if (cursor->scan.has_client_epoch) {
