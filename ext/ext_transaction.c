@@ -11,12 +11,8 @@ SQLITE_EXTENSION_INIT3
 static enum hw_status stage_open(struct ext_session *session, struct hw_error *error)
 {
     struct ext_cluster *cluster = NULL;
-    enum hw_status status;
+    enum hw_status status = ext_session_cluster(session, &cluster, error);
 
-    if (session->stage_state == EXT_STAGE_OPEN) {
-        return HW_OK;
-    }
-    status = ext_session_cluster(session, &cluster, error);
     if (status == HW_OK && session->stage == NULL) {
         status = hw_stage_create(ext_cluster_lock(cluster), &session->stage, error);
         if (status == HW_OK && !session->is_attached) {
@@ -50,13 +46,13 @@ enum hw_status ext_transaction_stage(struct ext_session *session, struct hw_stag
 {
     enum hw_status status = ext_session_check_writable(session, error);
 
-    if (status == HW_OK) {
+    if (status == HW_OK && session->stage_state != EXT_STAGE_OPEN) {
         status = stage_open(session, error);
+        stage_reopen(session);
     }
     if (status != HW_OK) {
         return status;
     }
-    stage_reopen(session);
     (void)ext_cluster_lock_now(session->cluster);
     *stage = session->stage;
     return HW_OK;

@@ -116,8 +116,7 @@ int live_write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite
     if (status == HW_OK) {
         return SQLITE_OK;
     }
-    code = ext_error_to_vtab(vtab, &error);
-    return topic_row_has_offset(argv) && code != SQLITE_NOMEM ? SQLITE_CONSTRAINT : code;
+    return topic_row_code(argv, ext_error_to_vtab(vtab, &error));
 }
 
 /* ---------------------------------------------------------------------------------- transaction */

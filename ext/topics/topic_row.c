@@ -55,10 +55,15 @@ int topic_row_refuse_change(sqlite3_vtab *vtab, int argc, sqlite3_value **argv)
     return SQLITE_OK;
 }
 
-bool topic_row_has_offset(sqlite3_value **argv)
+static inline bool has_offset(sqlite3_value **argv)
 {
     return sqlite3_value_type(argv[ARGUMENT_NEW_ROWID]) != SQLITE_NULL ||
            is_given(argv + ARGUMENTS_COLUMNS, TOPIC_OFFSET);
+}
+
+int topic_row_code(sqlite3_value **argv, int code)
+{
+    return has_offset(argv) && code != SQLITE_NOMEM ? SQLITE_CONSTRAINT : code;
 }
 
 static enum hw_status read_partition(sqlite3_value *const *values, int64_t *partition,
@@ -84,11 +89,9 @@ static enum hw_status read_timestamp(sqlite3_value *const *values, hw_time_ms_t 
     char described[EXT_VALUE_TEXT_SIZE];
 
     *timestamp = HW_TIMESTAMP_CLOCK;
-    if (!is_given(values, TOPIC_TIMESTAMP)) {
-        return HW_OK;
-    }
-    if (!ext_value_integer(values[TOPIC_TIMESTAMP], timestamp) ||
-        *timestamp == HW_TIMESTAMP_CLOCK) {
+    if ((!ext_value_integer(values[TOPIC_TIMESTAMP], timestamp) ||
+         *timestamp == HW_TIMESTAMP_CLOCK) &&
+        is_given(values, TOPIC_TIMESTAMP)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,
                                "\"timestamp\" must be an integer, milliseconds, or NULL, not %s",
                                ext_value_describe(values[TOPIC_TIMESTAMP], described));
@@ -96,8 +99,7 @@ static enum hw_status read_timestamp(sqlite3_value *const *values, hw_time_ms_t 
     return HW_OK;
 }
 
-/* Hidden columns are for reading. */
-static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error *error)
+static enum hw_status refuse_hidden(sqlite3_value *const *values, struct hw_error *error)
 {
     static const struct {
         const char *name;
@@ -107,14 +109,21 @@ static enum hw_status check_hidden(sqlite3_value *const *values, struct hw_error
                   {"replica", "the leader takes every record"},
                   {"isolation", "it says what a SELECT returns"},
                   {"current_leader_epoch", "it is a reader's, produce() takes leader_epoch"}};
+    int given = 0;
 
-    for (int i = 0; i < (int)(sizeof hidden / sizeof hidden[0]); i++) {
-        if (is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + i))) {
-            return ext_error_invalid(error, "%s cannot be given in an INSERT: %s", hidden[i].name,
-                                     hidden[i].reason);
-        }
+    while (!is_given(values, (enum topic_column)(TOPIC_LEADER_EPOCH + given))) {
+        given++;
     }
-    return HW_OK;
+    return ext_error_invalid(error, "%s cannot be given in an INSERT: %s", hidden[given].name,
+                             hidden[given].reason);
+}
+
+/* Hidden columns are for reading. Each row asks, so without a loop. */
+static bool has_hidden(sqlite3_value *const *values)
+{
+    return is_given(values, TOPIC_LEADER_EPOCH) || is_given(values, TOPIC_PRODUCER_ID) ||
+           is_given(values, TOPIC_REPLICA) || is_given(values, TOPIC_ISOLATION) ||
+           is_given(values, TOPIC_CLIENT_EPOCH);
 }
 
 static enum hw_status read_headers(sqlite3 *db, sqlite3_value *const *values,
@@ -141,7 +150,7 @@ enum hw_status topic_row_read(sqlite3 *db, sqlite3_value **argv, struct hw_buffe
     sqlite3_value *const *values = argv + ARGUMENTS_COLUMNS;
     enum hw_status status;
 
-    if (topic_row_has_offset(argv)) {
+    if (has_offset(argv)) {
         return ext_error_invalid(error,
                                  "the leader gives a record its offset: leave \"offset\" and "
                                  "rowid out, or NULL");
@@ -149,8 +158,10 @@ enum hw_status topic_row_read(sqlite3 *db, sqlite3_value **argv, struct hw_buffe
     /* Every field of it, here and below, so that the caller need not clear it. */
     record->offset = HW_OFFSET_NONE;
     record->headers = NULL;
-    if ((status = check_hidden(values, error)) != HW_OK ||
-        (status = read_partition(values, partition, error)) != HW_OK ||
+    if (has_hidden(values)) {
+        return refuse_hidden(values, error);
+    }
+    if ((status = read_partition(values, partition, error)) != HW_OK ||
         (status = read_timestamp(values, &record->timestamp, error)) != HW_OK ||
         (status = ext_value_bytes(values[TOPIC_KEY], "the key", &record->key, &record->key_size,
                                   error)) != HW_OK ||

@@ -27,9 +27,9 @@ extern const struct record_shape topic_row_shape;
  * grows: the message is in `vtab`, and a code for SQLite is returned. */
 int topic_row_refuse_change(sqlite3_vtab *vtab, int argc, sqlite3_value **argv);
 
-/* Whether an INSERT gives a rowid or an offset, which it must not. SQLITE_CONSTRAINT then lets OR
- * IGNORE skip the row. */
-bool topic_row_has_offset(sqlite3_value **argv);
+/* The code for an INSERT that fails with `code`: SQLITE_CONSTRAINT where it gives a rowid or an
+ * offset, which it must not, so that OR IGNORE skips the row. */
+int topic_row_code(sqlite3_value **argv, int code);
 
 /*
  * Read the arguments of an INSERT. *partition is -1 where none is

@@ -13,19 +13,15 @@
 
 SQLITE_EXTENSION_INIT3
 
-static enum hw_status read_row(const struct topic_table *table, sqlite3_value **argv,
-                               struct hw_produce *produce, struct hw_error *error)
+/* The row, in table->produce. */
+static enum hw_status read_row(struct topic_table *table, sqlite3_value **argv,
+                               struct hw_error *error)
 {
     struct ext_session *session = table->record.vtab.session;
-    enum hw_status status;
+    struct hw_produce *produce = &table->produce;
+    enum hw_status status = topic_row_read(session->db, argv, &session->headers,
+                                           &produce->partition, &produce->record, error);
 
-    *produce = (struct hw_produce){.topic = table->topic,
-                                   .acks = HW_ACKS_DEFAULT,
-                                   .leader_epoch = HW_EPOCH_NONE,
-                                   .is_transactional = table->is_transactional,
-                                   .broker = HW_BROKER_ID_NONE};
-    status = topic_row_read(session->db, argv, &session->headers, &produce->partition,
-                            &produce->record, error);
     if (status != HW_OK || table->partition < 0) {
         return status;
     }
@@ -38,12 +34,12 @@ static enum hw_status read_row(const struct topic_table *table, sqlite3_value **
 }
 
 /* Stage the row. */
-static enum hw_status add_row(const struct topic_table *table, const struct hw_produce *produce,
-                              struct hw_produced *produced, struct hw_error *error)
+static enum hw_status add_row(const struct topic_table *table, struct hw_produced *produced,
+                              struct hw_error *error)
 {
     struct ext_session *session = table->record.vtab.session;
     int32_t partitions;
-    enum hw_status status = ext_transaction_add(session, produce, produced, error);
+    enum hw_status status = ext_transaction_add(session, &table->produce, produced, error);
 
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION) {
         bool found =
@@ -77,23 +73,19 @@ static void name_row(const struct topic_table *table, struct hw_error *error)
 
 static int insert_row(struct topic_table *table, sqlite3_value **argv, sqlite3_int64 *rowid)
 {
-    struct hw_produce produce;
     struct hw_produced produced;
     struct hw_error error;
-    enum hw_status status = read_row(table, argv, &produce, &error);
-    int code;
+    enum hw_status status = read_row(table, argv, &error);
 
     if (status == HW_OK) {
-        status = add_row(table, &produce, &produced, &error);
+        status = add_row(table, &produced, &error);
     }
     if (status == HW_OK) {
         *rowid = record_rowid(produced.partition, produced.offset);
         return SQLITE_OK;
     }
     name_row(table, &error);
-    code = ext_error_to_vtab(&table->record.vtab.base, &error);
-    /* SQLITE_CONSTRAINT lets OR IGNORE skip the row. */
-    return topic_row_has_offset(argv) && code != SQLITE_NOMEM ? SQLITE_CONSTRAINT : code;
+    return topic_row_code(argv, ext_error_to_vtab(&table->record.vtab.base, &error));
 }
 
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid)

@@ -79,6 +79,11 @@ static int topic_make(sqlite3 *db, void *client, const char *const *argv,
     table->topic =
         sqlite3_mprintf("%s", arguments->topic != NULL ? arguments->topic : argv[ARGUMENT_TABLE]);
     table->partition = arguments->partition;
+    table->produce = (struct hw_produce){.topic = table->topic,
+                                         .acks = HW_ACKS_DEFAULT,
+                                         .leader_epoch = HW_EPOCH_NONE,
+                                         .is_transactional = table->is_transactional,
+                                         .broker = HW_BROKER_ID_NONE};
     table->key_type = arguments->key_type;
     table->value_type = arguments->value_type;
     table->owns_topic = arguments->topic == NULL;

@@ -12,7 +12,8 @@ struct topic_table {
     struct record_table record; /* Must be first. */
     char *name;                 /* Of the table. */
     char *topic;
-    int64_t partition; /* -1: all. */
+    int64_t partition;         /* -1: all. */
+    struct hw_produce produce; /* INSERT fills in partition and record. */
     enum ext_bytes_type key_type;
     enum ext_bytes_type value_type;
     int64_t row_number; /* Of the last INSERT within its statement; 0: the next one is the first. */
