@@ -8,6 +8,11 @@
 
 SQLITE_EXTENSION_INIT3
 
+static struct ext_session *session_of(sqlite3_vtab *vtab)
+{
+    return ((struct ext_vtab *)vtab)->session;
+}
+
 static enum hw_status stage_open(struct ext_session *session, struct hw_error *error)
 {
     struct ext_cluster *cluster = NULL;
@@ -82,8 +87,9 @@ enum hw_status ext_transaction_add(struct ext_session *session, const struct hw_
     return status;
 }
 
-int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab)
+int ext_transaction_begin(sqlite3_vtab *vtab)
 {
+    struct ext_session *session = session_of(vtab);
     struct hw_error error;
     enum hw_status status;
 
@@ -93,8 +99,9 @@ int ext_transaction_begin(struct ext_session *session, sqlite3_vtab *vtab)
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
 
-int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab)
+int ext_transaction_sync(sqlite3_vtab *vtab)
 {
+    struct ext_session *session = session_of(vtab);
     struct hw_error error;
     enum hw_status status;
 
@@ -111,8 +118,9 @@ int ext_transaction_sync(struct ext_session *session, sqlite3_vtab *vtab)
     return SQLITE_OK;
 }
 
-int ext_transaction_sync_token(struct ext_session *session, sqlite3_vtab *vtab, const char *table)
+int ext_transaction_sync_token(sqlite3_vtab *vtab, const char *table)
 {
+    struct ext_session *session = session_of(vtab);
     struct hw_database_token token;
     struct hw_error error;
     enum hw_status status = HW_OK;
@@ -141,21 +149,22 @@ static int stage_end(struct ext_session *session, void (*end)(struct hw_stage *s
     return SQLITE_OK;
 }
 
-int ext_transaction_commit(struct ext_session *session)
+int ext_transaction_commit(sqlite3_vtab *vtab)
 {
-    return stage_end(session, hw_stage_commit);
+    return stage_end(session_of(vtab), hw_stage_commit);
 }
 
-int ext_transaction_rollback(struct ext_session *session)
+int ext_transaction_rollback(sqlite3_vtab *vtab)
 {
-    return stage_end(session, hw_stage_rollback);
+    return stage_end(session_of(vtab), hw_stage_rollback);
 }
 
 /* A level that is marked already stays as it is: it is another table that has just been written to
  * for the first time, and SQLite tells it of the savepoint that is open, maybe for long. Marks of
  * savepoints that are gone are not there: their release comes through the table that set them. */
-int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, int level)
+int ext_transaction_savepoint(sqlite3_vtab *vtab, int level)
 {
+    struct ext_session *session = session_of(vtab);
     enum hw_status status = HW_OK;
     struct hw_error error;
 
@@ -172,8 +181,10 @@ int ext_transaction_savepoint(struct ext_session *session, sqlite3_vtab *vtab, i
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
 
-int ext_transaction_release(struct ext_session *session, int level)
+int ext_transaction_release(sqlite3_vtab *vtab, int level)
 {
+    struct ext_session *session = session_of(vtab);
+
     if (session->stage_state != EXT_STAGE_IDLE && session->marks > level) {
         (void)ext_cluster_lock(session->cluster);
         hw_stage_release(session->stage, level);
@@ -184,8 +195,10 @@ int ext_transaction_release(struct ext_session *session, int level)
 }
 
 /* This must not fail: SQLite has gone back in its own tables already. */
-int ext_transaction_rollback_to(struct ext_session *session, int level)
+int ext_transaction_rollback_to(sqlite3_vtab *vtab, int level)
 {
+    struct ext_session *session = session_of(vtab);
+
     /* Level -1 is a SAVEPOINT that began the transaction. */
     if (session->stage_state == EXT_STAGE_IDLE || session->marks <= level) {
         return SQLITE_OK;
@@ -210,11 +223,6 @@ int ext_transaction_rollback_to(struct ext_session *session, int level)
 #define NAME "hw_transaction"
 
 static const struct ext_column columns[] = {{"state", "TEXT", "never read: there are no rows"}};
-
-static struct ext_session *session_of(sqlite3_vtab *vtab)
-{
-    return ((struct ext_vtab *)vtab)->session;
-}
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
@@ -271,63 +279,29 @@ static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqli
     return ext_error_to_vtab(vtab, &error);
 }
 
-static int table_begin(sqlite3_vtab *vtab)
-{
-    return ext_transaction_begin(session_of(vtab), vtab);
-}
-
-static int table_sync(sqlite3_vtab *vtab)
-{
-    return ext_transaction_sync(session_of(vtab), vtab);
-}
-
-static int table_commit(sqlite3_vtab *vtab)
-{
-    return ext_transaction_commit(session_of(vtab));
-}
-
-static int table_rollback(sqlite3_vtab *vtab)
-{
-    return ext_transaction_rollback(session_of(vtab));
-}
-
-static int table_savepoint(sqlite3_vtab *vtab, int level)
-{
-    return ext_transaction_savepoint(session_of(vtab), vtab, level);
-}
-
-static int table_release(sqlite3_vtab *vtab, int level)
-{
-    return ext_transaction_release(session_of(vtab), level);
-}
-
-static int table_rollback_to(sqlite3_vtab *vtab, int level)
-{
-    return ext_transaction_rollback_to(session_of(vtab), level);
-}
-
-static const struct ext_driver transaction_driver = {.methods = {.iVersion = 2,
-                                                                 .xConnect = ext_vtab_connect,
-                                                                 .xBestIndex = table_best_index,
-                                                                 .xDisconnect = ext_vtab_disconnect,
-                                                                 .xOpen = ext_vtab_open,
-                                                                 .xClose = table_close,
-                                                                 .xFilter = table_filter,
-                                                                 .xNext = table_next,
-                                                                 .xEof = table_eof,
-                                                                 .xColumn = table_column,
-                                                                 .xRowid = table_rowid,
-                                                                 .xUpdate = table_update,
-                                                                 .xBegin = table_begin,
-                                                                 .xSync = table_sync,
-                                                                 .xCommit = table_commit,
-                                                                 .xRollback = table_rollback,
-                                                                 .xSavepoint = table_savepoint,
-                                                                 .xRelease = table_release,
-                                                                 .xRollbackTo = table_rollback_to},
-                                                     .table_size = sizeof(struct ext_vtab),
-                                                     .cursor_size = sizeof(sqlite3_vtab_cursor),
-                                                     .is_directonly = true};
+static const struct ext_driver transaction_driver = {
+    .methods = {.iVersion = 2,
+                .xConnect = ext_vtab_connect,
+                .xBestIndex = table_best_index,
+                .xDisconnect = ext_vtab_disconnect,
+                .xOpen = ext_vtab_open,
+                .xClose = table_close,
+                .xFilter = table_filter,
+                .xNext = table_next,
+                .xEof = table_eof,
+                .xColumn = table_column,
+                .xRowid = table_rowid,
+                .xUpdate = table_update,
+                .xBegin = ext_transaction_begin,
+                .xSync = ext_transaction_sync,
+                .xCommit = ext_transaction_commit,
+                .xRollback = ext_transaction_rollback,
+                .xSavepoint = ext_transaction_savepoint,
+                .xRelease = ext_transaction_release,
+                .xRollbackTo = ext_transaction_rollback_to},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(sqlite3_vtab_cursor),
+    .is_directonly = true};
 
 const struct ext_schema ext_transaction_schema = {
     .name = NAME,

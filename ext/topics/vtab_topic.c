@@ -528,45 +528,35 @@ static int topic_begin(sqlite3_vtab *vtab)
         return topic_foreign_error((struct topic_table *)vtab);
     }
     ((struct topic_table *)vtab)->row_number = 0;
-    return ext_transaction_begin(session_of(vtab), vtab);
+    return ext_transaction_begin(vtab);
 }
 
 static int topic_sync(sqlite3_vtab *vtab)
 {
     const struct topic_table *table = (const struct topic_table *)vtab;
-    int code = ext_transaction_sync(session_of(vtab), vtab);
+    int code = ext_transaction_sync(vtab);
 
     return code == SQLITE_OK && table->is_transactional
-               ? ext_transaction_sync_token(session_of(vtab), vtab, table->name)
+               ? ext_transaction_sync_token(vtab, table->name)
                : code;
-}
-
-static int topic_commit(sqlite3_vtab *vtab)
-{
-    return ext_transaction_commit(session_of(vtab));
 }
 
 static int topic_rollback(sqlite3_vtab *vtab)
 {
     ((struct topic_table *)vtab)->row_number = 0;
-    return ext_transaction_rollback(session_of(vtab));
+    return ext_transaction_rollback(vtab);
 }
 
 static int topic_savepoint(sqlite3_vtab *vtab, int level)
 {
     ((struct topic_table *)vtab)->row_number = 0;
-    return ext_transaction_savepoint(session_of(vtab), vtab, level);
-}
-
-static int topic_release(sqlite3_vtab *vtab, int level)
-{
-    return ext_transaction_release(session_of(vtab), level);
+    return ext_transaction_savepoint(vtab, level);
 }
 
 static int topic_rollback_to(sqlite3_vtab *vtab, int level)
 {
     ((struct topic_table *)vtab)->row_number = 0;
-    return ext_transaction_rollback_to(session_of(vtab), level);
+    return ext_transaction_rollback_to(vtab, level);
 }
 
 /* Nobody but the extension writes to these tables where SQLITE_DBCONFIG_DEFENSIVE is on. */
@@ -591,11 +581,11 @@ static const struct ext_driver topic_driver = {.methods = {.iVersion = 3,
                                                            .xUpdate = topic_update,
                                                            .xBegin = topic_begin,
                                                            .xSync = topic_sync,
-                                                           .xCommit = topic_commit,
+                                                           .xCommit = ext_transaction_commit,
                                                            .xRollback = topic_rollback,
                                                            .xRename = topic_rename,
                                                            .xSavepoint = topic_savepoint,
-                                                           .xRelease = topic_release,
+                                                           .xRelease = ext_transaction_release,
                                                            .xRollbackTo = topic_rollback_to,
                                                            .xShadowName = topic_shadow_name},
                                                .table_size = sizeof(struct topic_table)};
