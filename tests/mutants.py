@@ -85,8 +85,8 @@ class Bench:
         self.tests, self.late = {}, {}
         for source in sorted(glob.glob("tests/test_*.c")):
             name = pathlib.Path(source).stem
-            if not os.path.exists(f"{build}/{name}"):
-                continue
+            if not os.path.exists(f"{build}/{name}") or "__wrap_" in pathlib.Path(source).read_text():
+                continue  # One that breaks rules itself can do so in a program that holds the core only.
             program = f"{build}/shared_{name}"
             subprocess.run([compiler, "-o", program, f"{build}/tests/{name}.o", *support, f"{build}/libcore.so",
                             "-lcmocka", *CODECS], check=True)
