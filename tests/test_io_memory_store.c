@@ -52,30 +52,6 @@ static void the_root_stays(void **state)
     expect_names(t->store, "/", "d");
 }
 
-static void the_size_counts_every_byte_that_is_kept(void **state)
-{
-    struct test_memory *t = *state;
-    struct hw_file *file = NULL;
-    struct hw_error error;
-
-    write_text(t->store, "a", "12345");
-    write_text(t->store, "b", "123");
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 8);
-    write_text(t->store, "b", "1");
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 6);
-    assert_ok(hw_store_open(t->store, "a", HW_OPEN_EXISTING, &file, &error));
-    assert_ok(hw_file_write_at(file, 3, "45678", 5, &error));
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 9);
-    assert_ok(hw_store_rename(t->store, "b", "a", &error));
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 9);
-    assert_ok(hw_file_truncate(file, 4, &error));
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 5);
-    hw_file_close(file);
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 1);
-    assert_ok(hw_store_remove(t->store, "a", &error));
-    assert_int_equal(hw_memory_store_size_bytes(t->store), 0);
-}
-
 static void appending_seldom_allocates(void **state)
 {
     struct test_memory *t = *state;
@@ -179,7 +155,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_root_exists_and_is_the_current_directory),
         CASE(the_root_stays),
-        CASE(the_size_counts_every_byte_that_is_kept),
         CASE(appending_seldom_allocates),
         CASE(an_emptied_file_gives_its_memory_back),
         CASE(a_file_too_large_for_memory_is_refused),

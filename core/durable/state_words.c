@@ -135,7 +135,8 @@ bool hw_state_parse_name(const char *word, const char *const *names, size_t coun
     return false;
 }
 
-bool hw_state_is_plain(char c)
+/* Whether a character of a text stands for itself. */
+static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c != '\0' && strchr("-._/", c) != NULL);
@@ -151,7 +152,7 @@ bool hw_state_unescape(char *word)
     char *out = word;
 
     for (char *at = word; *at != '\0'; at++) {
-        if (hw_state_is_plain(*at)) {
+        if (is_plain(*at)) {
             *out++ = *at;
             continue;
         }
@@ -223,7 +224,7 @@ enum hw_status hw_state_append_escaped(struct hw_buffer *out, const char *text,
     enum hw_status status = HW_OK;
 
     for (const char *at = text; status == HW_OK && *at != '\0'; at++) {
-        status = hw_state_is_plain(*at)
+        status = is_plain(*at)
                      ? hw_buffer_append(out, at, 1, error)
                      : hw_buffer_append_format(out, error, "%%%02X", (unsigned)(unsigned char)*at);
     }

@@ -52,9 +52,6 @@ bool hw_state_parse_hex(const char *word, size_t size, uint64_t *number);
 /* One of `count` names; its number is its index. */
 bool hw_state_parse_name(const char *word, const char *const *names, size_t count, size_t *number);
 
-/* Whether a character of a text stands for itself. */
-bool hw_state_is_plain(char c);
-
 /* Undo the escaping of a text in place. */
 bool hw_state_unescape(char *word);
 

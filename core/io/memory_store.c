@@ -73,7 +73,6 @@ static enum hw_status content_resize(struct memory_file *file, int64_t size, int
         }
     }
     content->size = (size_t)size;
-    file->store->tree.size_bytes += size - (int64_t)size_old;
     return HW_OK;
 }
 
@@ -181,7 +180,6 @@ static enum hw_status memory_open(struct hw_store *base, const char *path, enum 
     file->node->handles++;
     store->handles++;
     if (mode == HW_OPEN_TRUNCATE) {
-        store->tree.size_bytes -= (int64_t)file->node->content.size;
         hw_buffer_release(&file->node->content);
     }
     *opened = &file->base;
@@ -385,9 +383,4 @@ enum hw_status hw_memory_store_create(const struct hw_allocator *allocator, stru
     }
     *store = &created->base;
     return HW_OK;
-}
-
-int64_t hw_memory_store_size_bytes(const struct hw_store *store)
-{
-    return ((const struct memory_store *)store)->tree.size_bytes;
 }

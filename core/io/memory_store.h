@@ -16,7 +16,4 @@
 enum hw_status hw_memory_store_create(const struct hw_allocator *allocator, struct hw_store **store,
                                       struct hw_error *error);
 
-/* Bytes in all files together. */
-int64_t hw_memory_store_size_bytes(const struct hw_store *store);
-
 #endif /* HW_IO_MEMORY_STORE_H */

@@ -109,7 +109,6 @@ static void node_detach(struct hw_memory_tree *tree, struct hw_memory_node *node
 static void node_destroy(struct hw_memory_tree *tree, struct hw_memory_node *node)
 {
     HW_ASSERT(node->handles == 0);
-    tree->size_bytes -= (int64_t)node->content.size;
     hw_buffer_release(&node->content);
     hw_text_free(tree->allocator, node->name);
     hw_free(tree->allocator, node, sizeof *node);
@@ -150,7 +149,6 @@ void hw_memory_tree_release(struct hw_memory_tree *tree)
             node = chain;
         }
     }
-    HW_ASSERT(tree->size_bytes == 0);
     hw_free(tree->allocator, tree->buckets, tree->bucket_count * sizeof *tree->buckets);
 }
 

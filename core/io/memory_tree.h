@@ -33,7 +33,6 @@ struct hw_memory_tree {
     struct hw_memory_node **buckets;
     size_t bucket_count; /* A power of two. */
     size_t node_count;   /* In the table: all but the root and the removed ones. */
-    int64_t size_bytes;  /* Content of all nodes, removed ones that are open included. */
 };
 
 /* Where a path leads: a directory that exists, and a name in it which may be free. */

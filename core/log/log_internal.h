@@ -68,13 +68,6 @@ void hw_log_unroll(struct hw_log *log);
 enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_list *names,
                                      struct hw_error *error);
 
-/* There is a snapshot at `offset`, above the others. Errors: HW_NO_MEMORY. */
-enum hw_status hw_log_add_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
-
-/* Write what is known of producers below `offset`, the log end or behind it, unless that is known.
- * Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error);
-
 /* The offset of the newest snapshot, or 0; write one above it. Errors: HW_NO_MEMORY, HW_IO. */
 hw_offset_t hw_log_newest_snapshot(const struct hw_log *log);
 enum hw_status hw_log_write_snapshot(struct hw_log *log, hw_offset_t offset,

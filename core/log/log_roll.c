@@ -11,7 +11,8 @@ static void drop_early_snapshot(struct hw_log *log)
     (void)hw_log_drop_snapshots_above(log, hw_log_end(log), &ignored);
 }
 
-enum hw_status hw_log_take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
+/* Write what is known of producers below `offset`, the log end or behind it, unless that is known. */
+static enum hw_status take_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
 {
     struct hw_buffer content;
     enum hw_status status;
@@ -47,7 +48,7 @@ enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_ti
         status = hw_log_make_durable(log, error);
     }
     if (status == HW_OK) {
-        status = hw_log_take_snapshot(log, base_offset, error);
+        status = take_snapshot(log, base_offset, error);
     }
     if (status == HW_OK) {
         status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
@@ -90,7 +91,7 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
     enum hw_status status = hw_log_flush(log, error);
 
     if (status == HW_OK) {
-        status = hw_log_take_snapshot(log, hw_log_end(log), error);
+        status = take_snapshot(log, hw_log_end(log), error);
     }
     if (status == HW_OK) {
         status = hw_log_drop_stray_snapshots(log, error);

@@ -59,16 +59,6 @@ static enum hw_status remove_snapshot(struct hw_log *log, size_t i, const char *
     return HW_OK;
 }
 
-enum hw_status hw_log_add_snapshot(struct hw_log *log, hw_offset_t offset, struct hw_error *error)
-{
-    enum hw_status status = reserve(log, error);
-
-    if (status == HW_OK) {
-        log->snapshots[log->snapshot_count++] = offset;
-    }
-    return status;
-}
-
 enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_list *names,
                                      struct hw_error *error)
 {
@@ -81,10 +71,11 @@ enum hw_status hw_log_find_snapshots(struct hw_log *log, const struct hw_name_li
         if (!hw_segment_name_parse(names->names[i], ".snapshot", &offset)) {
             continue;
         }
-        status = hw_log_add_snapshot(log, offset, error); /* Names are in order. */
+        status = reserve(log, error);
         if (status != HW_OK) {
             return status;
         }
+        log->snapshots[log->snapshot_count++] = offset; /* Names are in order. */
     }
     return HW_OK;
 }

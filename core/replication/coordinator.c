@@ -558,6 +558,7 @@ static enum hw_status coordinator_end_new(struct hw_transaction_entry *entry,
     if (!(is_now && !hw_transaction_entry_is_ending(entry)) && !(is_retry && may_be_retry)) {
         return coordinator_refuse_fenced(entry, producer, error);
     }
+    /* An abort, of an empty transaction too (X5.4). */
     *decides = entry->status == HW_TRANSACTION_ONGOING || (is_now && !commits);
     if (*decides || (is_retry && entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
                                                            : HW_TRANSACTION_COMPLETE_ABORT))) {

@@ -4,7 +4,6 @@
 static const struct hw_transaction_rules by_generation[] = {
     {.raises_epoch_at_end = false}, /* KIP-98: all of them are of KIP-890. */
     {.raises_epoch_at_end = true,
-     .aborts_empty_transactions = true,
      .pending_comes_first = true,
      .leader_adds_partitions = true,
      .fence_is_the_end = true,

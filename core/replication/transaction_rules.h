@@ -10,13 +10,12 @@
 #include <stdbool.h>
 
 struct hw_transaction_rules {
-    bool raises_epoch_at_end;       /* Each end raises the epoch, so that late batches are stale. */
-    bool aborts_empty_transactions; /* X5.4 */
-    bool pending_comes_first;       /* Of the checks of EndTxn: X5.2 against X5.3. */
-    bool leader_adds_partitions;    /* A produce adds its partition; else the client did, and the
+    bool raises_epoch_at_end;    /* Each end raises the epoch, so that late batches are stale. */
+    bool pending_comes_first;    /* Of the checks of EndTxn: X5.2 against X5.3. */
+    bool leader_adds_partitions; /* A produce adds its partition; else the client did, and the
                                      * leader asks whether. */
-    bool fence_is_the_end;          /* The abort of a fence raises the epoch by itself: X6.3. */
-    bool sequences_restart;         /* At 0 after each end: X11.4. */
+    bool fence_is_the_end;       /* The abort of a fence raises the epoch by itself: X6.3. */
+    bool sequences_restart;      /* At 0 after each end: X11.4. */
 };
 
 /* Of version 0, 1 or 2. */

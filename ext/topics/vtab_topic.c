@@ -104,7 +104,8 @@ static const char foreign_words[] =
     "a topic's table works in main and temp only: open the attached "
     "database itself to use it";
 
-int topic_foreign_error(struct topic_table *table)
+/* The error of a table in an attached database. Returns the code for SQLite. */
+static int topic_foreign_error(struct topic_table *table)
 {
     struct hw_error error;
 

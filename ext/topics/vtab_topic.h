@@ -29,7 +29,4 @@ extern const struct ext_schema vtab_topic_schema;
  * begins one, begins anew. */
 int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);
 
-/* The error of a table in an attached database. Returns the code for SQLite. */
-int topic_foreign_error(struct topic_table *table);
-
 #endif /* EXT_VTAB_TOPIC_H */
