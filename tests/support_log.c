@@ -174,6 +174,16 @@ void test_produce_sized(struct test_log *t, hw_time_ms_t timestamp, size_t size_
     test_expect_ok(t, status, file, line);
 }
 
+void test_log_fill(struct test_log *t, int count)
+{
+    t->config.segment_bytes = 1000;
+    t->config.index_interval_bytes = 150;
+    open_log(t);
+    for (int i = 0; i < count; i++) {
+        produce_sized(t, 10 * i, 100);
+    }
+}
+
 void test_produce(struct test_log *t, hw_epoch_t epoch, int count, hw_time_ms_t timestamp,
                   const char *file, int line)
 {

@@ -74,6 +74,10 @@ void build_sized_batch(struct hw_buffer *buffer, hw_offset_t offset, hw_time_ms_
 void test_produce_sized(struct test_log *t, hw_time_ms_t timestamp, size_t size_bytes,
                         const char *file, int line);
 
+/* Open the log with ten batches a segment, and append `count` of one record and 100 bytes, whose
+ * timestamps are 10 apart. */
+void test_log_fill(struct test_log *t, int count);
+
 /* Append the bytes as leader or as follower; returns what the log did. */
 enum hw_status lead_bytes(struct test_log *t, struct hw_buffer *buffer);
 enum hw_status follow_bytes(struct test_log *t, const struct hw_buffer *buffer);

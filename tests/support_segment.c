@@ -4,6 +4,7 @@
 #include "core/base/bytes.h"
 #include "core/io/memory_store.h"
 #include "core/record/codec.h"
+#include "tests/support_faulty_store.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -188,6 +189,43 @@ int test_disk_teardown(void **state)
     hw_store_destroy(disk->store);
     hw_buffer_release(&disk->log);
     return disk->heap.bytes_in_use == 0 ? 0 : -1;
+}
+
+void test_disk_fail_allocations(struct test_disk *disk, test_disk_story *story, int least)
+{
+    struct test_heap heap;
+    int fail_at = 0;
+
+    do {
+        enum hw_status status;
+
+        test_heap_init(&heap, fail_at++);
+        status = story(disk, disk->store, &heap.allocator);
+        assert_int_equal(heap.bytes_in_use, 0);
+        assert_int_equal(status, test_heap_has_failed(&heap) ? HW_NO_MEMORY : HW_OK);
+    } while (test_heap_has_failed(&heap));
+    assert_true(fail_at > least);
+}
+
+void test_disk_fail_calls(struct test_disk *disk, test_disk_story *story, int least)
+{
+    struct hw_faults faults = {.fail_at = -1};
+    struct hw_store *faulty;
+    enum hw_status status;
+
+    assert_int_equal(
+        hw_faulty_store_create(&hw_allocator_libc, disk->store, &faults, &faulty, &disk->error),
+        HW_OK);
+    do {
+        faults.fail_at++;
+        faults.calls = 0;
+        status = story(disk, faulty, &disk->heap.allocator);
+        assert_int_equal(disk->heap.bytes_in_use, 0);
+        assert_true(status == HW_OK || status == HW_IO);
+    } while (faults.calls > faults.fail_at);
+    assert_int_equal(status, HW_OK);
+    assert_true(faults.fail_at > least);
+    hw_store_destroy(faulty);
 }
 
 void test_disk_save(struct test_disk *disk, const char *path)

@@ -56,6 +56,16 @@ struct test_disk {
 int test_disk_setup(void **state);
 int test_disk_teardown(void **state);
 
+/* What is tested, run with another store and allocator than the disk's. */
+typedef enum hw_status test_disk_story(struct test_disk *disk, struct hw_store *store,
+                                       const struct hw_allocator *allocator);
+
+/* Fail each allocation of the story once, or each call of the store, with HW_NO_MEMORY or HW_IO,
+ * until it runs through. There are more than `least`, and nothing is left of any run. A call of the
+ * store may fail without the story failing. */
+void test_disk_fail_allocations(struct test_disk *disk, test_disk_story *story, int least);
+void test_disk_fail_calls(struct test_disk *disk, test_disk_story *story, int least);
+
 /* Write what was put together to a file, making its directories, and begin anew. */
 void test_disk_save(struct test_disk *disk, const char *path);
 

@@ -218,18 +218,19 @@ static void life_reopen(struct life *life, struct hw_store *inner)
     (void)hw_cluster_close(life->cluster, &unused);
 }
 
-static void every_call_of_the_store_can_fail(void **state)
+/* A life for each call that changes the store, which fails there as `faults` say. Returns how many
+ * calls failed. */
+static int64_t fail_every_change(struct hw_faults faults)
 {
     bool is_quick = getenv("HW_TEST_QUICK") != NULL;
-    int64_t fail_at = 0;
     int64_t calls;
 
-    (void)state;
+    faults.only_changes = true;
     do {
         struct life life = {0};
         struct hw_store *inner;
-        struct hw_faults faults = {.fail_at = fail_at, .only_changes = true, .torn_bytes = 9};
 
+        faults.calls = 0;
         test_heap_init(&life.heap, -1);
         assert_int_equal(hw_memory_store_create(&life.heap.allocator, &inner, &life.error), HW_OK);
         assert_int_equal(
@@ -242,39 +243,22 @@ static void every_call_of_the_store_can_fail(void **state)
         life_reopen(&life, inner);
         hw_store_destroy(inner);
         assert_int_equal(life.heap.bytes_in_use, 0);
-        fail_at += is_quick ? 7 : 1;
-    } while (calls > fail_at);
-    assert_true(fail_at > 100);
+        faults.fail_at += is_quick ? 7 : 1;
+    } while (calls > faults.fail_at);
+    return faults.fail_at;
+}
+
+static void every_call_of_the_store_can_fail(void **state)
+{
+    (void)state;
+    assert_true(fail_every_change((struct hw_faults){.torn_bytes = 9}) > 100);
 }
 
 /* As kill -9 does: the store does nothing any more from the n-th call on. */
 static void the_process_can_end_at_every_call_of_the_store(void **state)
 {
-    bool is_quick = getenv("HW_TEST_QUICK") != NULL;
-    int64_t fail_at = 0;
-    int64_t calls;
-
     (void)state;
-    do {
-        struct life life = {0};
-        struct hw_store *inner;
-        struct hw_faults faults = {
-            .fail_at = fail_at, .fail_on = true, .only_changes = true, .torn_bytes = 30};
-
-        test_heap_init(&life.heap, -1);
-        assert_int_equal(hw_memory_store_create(&life.heap.allocator, &inner, &life.error), HW_OK);
-        assert_int_equal(
-            hw_faulty_store_create(&life.heap.allocator, inner, &faults, &life.store, &life.error),
-            HW_OK);
-        if (life_open(&life) == HW_OK) {
-            (void)life_run(&life);
-        }
-        calls = faults.calls;
-        life_reopen(&life, inner);
-        hw_store_destroy(inner);
-        assert_int_equal(life.heap.bytes_in_use, 0);
-        fail_at += is_quick ? 7 : 1;
-    } while (calls > fail_at);
+    assert_true(fail_every_change((struct hw_faults){.fail_on = true, .torn_bytes = 30}) > 100);
 }
 
 int main(void)

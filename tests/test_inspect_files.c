@@ -16,7 +16,6 @@
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
 #include "core/inspect/kafka_files.h"
-#include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
 
@@ -525,48 +524,14 @@ static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
 
 static void every_allocation_can_fail(void **state)
 {
-    struct test_disk *t = *state;
-    int fail_at;
-
-    put_story(t);
-    for (fail_at = 0;; fail_at++) {
-        struct test_heap heap;
-        enum hw_status status;
-
-        test_heap_init(&heap, fail_at);
-        status = run_story(t, t->store, &heap.allocator);
-        assert_int_equal(heap.bytes_in_use, 0);
-        assert_int_equal(status, test_heap_has_failed(&heap) ? HW_NO_MEMORY : HW_OK);
-        if (!test_heap_has_failed(&heap)) {
-            break;
-        }
-    }
-    assert_true(fail_at > 50);
+    put_story(*state);
+    test_disk_fail_allocations(*state, run_story, 50);
 }
 
 static void every_call_of_the_store_can_fail(void **state)
 {
-    struct test_disk *t = *state;
-    struct hw_faults faults = {.fail_at = -1};
-    struct hw_store *faulty;
-
-    put_story(t);
-    assert_int_equal(
-        hw_faulty_store_create(&hw_allocator_libc, t->store, &faults, &faulty, &t->error), HW_OK);
-    for (faults.fail_at = 0;; faults.fail_at++) {
-        enum hw_status status;
-
-        faults.calls = 0;
-        status = run_story(t, faulty, &t->heap.allocator);
-        assert_int_equal(t->heap.bytes_in_use, 0);
-        assert_true(status == HW_OK || status == HW_IO);
-        if (faults.calls <= faults.fail_at) {
-            assert_int_equal(status, HW_OK);
-            break;
-        }
-    }
-    assert_true(faults.fail_at > 50);
-    hw_store_destroy(faulty);
+    put_story(*state);
+    test_disk_fail_calls(*state, run_story, 50);
 }
 
 int main(void)

@@ -22,7 +22,6 @@
 #include "core/inspect/partition_summary.h"
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
-#include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
 
@@ -575,9 +574,10 @@ static enum hw_status index_story(struct hw_store *store, const struct hw_alloca
 }
 
 /* Everything that these files offer. */
-static enum hw_status run_story(struct hw_store *store, const struct hw_allocator *allocator,
-                                struct hw_error *error)
+static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
+                                const struct hw_allocator *allocator)
 {
+    struct hw_error *error = &t->error;
     struct hw_checkpoint_scan checkpoint;
     struct hw_partition_summary partition;
     struct hw_kafka_directory directory = {.allocator = allocator};
@@ -626,49 +626,15 @@ static void put_story(struct test_disk *t)
 
 static void every_allocation_can_fail(void **state)
 {
-    struct test_disk *t = *state;
-    int fail_at;
-
-    put_story(t);
-    for (fail_at = 0;; fail_at++) {
-        struct test_heap heap;
-        enum hw_status status;
-
-        test_heap_init(&heap, fail_at);
-        status = run_story(t->store, &heap.allocator, &t->error);
-        assert_int_equal(heap.bytes_in_use, 0);
-        assert_int_equal(status, test_heap_has_failed(&heap) ? HW_NO_MEMORY : HW_OK);
-        if (!test_heap_has_failed(&heap)) {
-            break;
-        }
-    }
-    assert_true(fail_at > 100);
+    put_story(*state);
+    test_disk_fail_allocations(*state, run_story, 100);
 }
 
 static void every_call_of_the_store_can_fail(void **state)
 {
-    struct test_disk *t = *state;
-    struct hw_faults faults = {.fail_at = -1};
-    struct hw_store *faulty;
-
-    put_story(t);
-    assert_int_equal(
-        hw_faulty_store_create(&hw_allocator_libc, t->store, &faults, &faulty, &t->error), HW_OK);
-    for (faults.fail_at = 0;; faults.fail_at++) {
-        enum hw_status status;
-
-        faults.calls = 0;
-        status = run_story(faulty, &t->heap.allocator, &t->error);
-        assert_int_equal(t->heap.bytes_in_use, 0);
-        /* An index that cannot be opened is done without; a directory is first tried as a file. */
-        assert_true(status == HW_OK || status == HW_IO);
-        if (faults.calls <= faults.fail_at) {
-            assert_int_equal(status, HW_OK);
-            break;
-        }
-    }
-    assert_true(faults.fail_at > 100);
-    hw_store_destroy(faulty);
+    put_story(*state);
+    /* An index that cannot be opened is done without; a directory is first tried as a file. */
+    test_disk_fail_calls(*state, run_story, 100);
 }
 
 int main(void)

@@ -18,24 +18,13 @@
 #define FIRST_LOG   "00000000000000000000.log"
 #define FIRST_INDEX "00000000000000000000.index"
 
-/* `count` one-record batches of 100 bytes, ten a segment, timestamps 10 apart. */
-static void fill(struct test_log *t, int count)
-{
-    t->config.segment_bytes = 1000;
-    t->config.index_interval_bytes = 150;
-    open_log(t);
-    for (int i = 0; i < count; i++) {
-        produce_sized(t, 10 * i, 100);
-    }
-}
-
 /* Case: C-01: the same for the indexes. */
 static void junk_in_an_index_is_replaced(void **state)
 {
     struct test_log *t = *state;
     char name[40];
 
-    fill(t, 77);
+    test_log_fill(t, 77);
     (void)snprintf(name, sizeof name, "%020d.index", 70);
     close_log(t);
     t->load.recovery_point = 50;
@@ -170,7 +159,7 @@ static void damaged_indexes_are_never_trusted_and_never_fatal(void **state)
                 assert_int_equal(test_log_teardown(state), 0);
                 assert_int_equal(test_log_setup(state), 0);
             }
-            fill(t, 200);
+            test_log_fill(t, 200);
             expect_ok(t, hw_log_clean_stop(t->log, &t->error));
             close_log(t);
             t->load.recovery_point = mode == 0 ? 0 : 195;
@@ -293,7 +282,7 @@ static void an_empty_segment_in_the_middle_is_removed(void **state)
 {
     struct test_log *t = *state;
 
-    fill(t, 50);
+    test_log_fill(t, 50);
     close_log(t);
     t->load.recovery_point = 0;
     file_write(t, "00000000000000000013.log", "", 0);
@@ -343,7 +332,7 @@ static void deleted_files_are_removed_and_an_unfinished_cleaning_is_undone(void 
 {
     struct test_log *t = *state;
 
-    fill(t, 50);
+    test_log_fill(t, 50);
     close_log(t);
     copy_file(t, FIRST_LOG, "00000000000000000000.log.deleted");
     copy_file(t, FIRST_LOG, "00000000000000000000.timeindex.deleted");
@@ -366,7 +355,7 @@ static void a_finished_cleaning_is_swapped_in(void **state)
     struct test_log *t = *state;
     struct hw_buffer cleaned;
 
-    fill(t, 50);
+    test_log_fill(t, 50);
     expect_ok(t, hw_log_clean_stop(t->log, &t->error));
     close_log(t);
     t->load.clean = true;
@@ -394,7 +383,7 @@ static void a_swap_that_was_half_done_is_finished(void **state)
 {
     struct test_log *t = *state;
 
-    fill(t, 30);
+    test_log_fill(t, 30);
     close_log(t);
     copy_file(t, "00000000000000000010.index", "00000000000000000010.index.swap");
     file_remove(t, "00000000000000000010.index");

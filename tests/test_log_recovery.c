@@ -21,17 +21,6 @@
 #define FIRST_LOG   "00000000000000000000.log"
 #define FIRST_INDEX "00000000000000000000.index"
 
-/* `count` one-record batches of 100 bytes, ten a segment, timestamps 10 apart. */
-static void fill(struct test_log *t, int count)
-{
-    t->config.segment_bytes = 1000;
-    t->config.index_interval_bytes = 150;
-    open_log(t);
-    for (int i = 0; i < count; i++) {
-        produce_sized(t, 10 * i, 100);
-    }
-}
-
 static void active_name(struct test_log *t, const char *suffix, char name[40])
 {
     struct hw_segment_view view = hw_log_segment_view(t->log, hw_log_segment_count(t->log) - 1);
@@ -69,7 +58,7 @@ static void junk_behind_the_last_batch_is_cut(void **state)
     struct hw_buffer batch;
     uint8_t junk[1024];
 
-    fill(t, 77);
+    test_log_fill(t, 77);
     hw_random_init(&random, 7);
     for (size_t i = 0; i < sizeof junk; i++) {
         junk[i] = (uint8_t)hw_random_next(&random);
@@ -137,7 +126,7 @@ static void the_recovery_point_moves_by_a_flush_only(void **state)
 {
     struct test_log *t = *state;
 
-    fill(t, 100);
+    test_log_fill(t, 100);
     close_log(t);
     t->load.recovery_point = 10;
     open_log(t);
@@ -240,7 +229,7 @@ static void segments_behind_a_cut_are_removed(void **state)
 {
     struct test_log *t = *state;
 
-    fill(t, 50);
+    test_log_fill(t, 50);
     close_log(t);
     t->load.recovery_point = 0;
     {
