@@ -80,7 +80,8 @@ struct hw_topic {
     int32_t replication_factor;
     int32_t partition_count;
     struct hw_partition *partitions;
-    struct hw_writer **writers; /* For each partition who has written to it, or NULL. */
+    struct hw_writer **writers; /* For each partition who has written to it, or NULL, */
+    uint32_t *places;           /* and the number + 1 that it has with the writer; 0: none yet. */
     struct hw_seen_log *seen;   /* For each partition the log that leads it, as last looked at. */
     struct hw_config_values configs;
     struct hw_settings settings;

@@ -23,6 +23,7 @@ void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
     }
     hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
     hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
+    hw_free(cluster->allocator, topic->places, count * sizeof *topic->places);
     hw_free(cluster->allocator, topic->seen, count * sizeof *topic->seen);
     hw_config_values_release(&topic->configs);
     hw_free(cluster->allocator, topic, sizeof *topic);
@@ -45,11 +46,13 @@ static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *n
     (void)snprintf(made->name, sizeof made->name, "%s", name);
     made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
     made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
+    made->places = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->places);
     made->seen = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->seen);
     for (size_t p = 0; made->seen != NULL && p < count; p++) {
         hw_seen_log_init(&made->seen[p], cluster->allocator, cluster->acks.next_id);
     }
-    if (made->partitions == NULL || made->writers == NULL || made->seen == NULL) {
+    if (made->partitions == NULL || made->writers == NULL || made->places == NULL ||
+        made->seen == NULL) {
         hw_topic_destroy(cluster, made);
         return NULL;
     }

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STAGE_TABLE_SIZE_MIN = 16 };
-
 enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
                                struct hw_error *error)
 {
@@ -33,100 +31,7 @@ void hw_stage_of_own_database(struct hw_stage *stage)
     stage->is_of_own_database = true;
 }
 
-/* ------------------------------------------------------------------------- the partitions' list */
-
-/* Where the table has the partition, or where it belongs. The table has a free place. */
-static size_t table_find(const struct hw_stage *stage, const struct hw_topic *topic, int32_t index)
-{
-    /* Only speed depends on the address: entries are never listed in the table's order. */
-    uint64_t hash = ((uint64_t)(uintptr_t)topic + (uint64_t)(uint32_t)index) * 0x9e3779b97f4a7c15U;
-    size_t at = (size_t)(hash >> 32) & (stage->table_size - 1);
-
-    while (stage->table[at] != 0) {
-        const struct hw_stage_partition *partition = &stage->partitions[stage->table[at] - 1];
-
-        if (partition->topic == topic && partition->index == index) {
-            break;
-        }
-        at = (at + 1) & (stage->table_size - 1);
-    }
-    return at;
-}
-
-static void table_fill(struct hw_stage *stage)
-{
-    if (stage->table_size > 0) {
-        memset(stage->table, 0, stage->table_size * sizeof *stage->table);
-    }
-    for (size_t i = 0; i < stage->partition_count; i++) {
-        size_t at = table_find(stage, stage->partitions[i].topic, stage->partitions[i].index);
-
-        stage->table[at] = (uint32_t)(i + 1);
-    }
-}
-
-/* Where the stage's list has the partition, or NULL. */
-static struct hw_stage_partition *stage_find_partition(const struct hw_stage *stage,
-                                                       const struct hw_topic *topic, int32_t index)
-{
-    struct hw_stage_partition *newest;
-    size_t found;
-
-    if (stage->partition_count == 0) {
-        return NULL;
-    }
-    newest = &stage->partitions[stage->partition_count - 1];
-    if (newest->topic == topic && newest->index == index) {
-        return newest; /* Often there is only one. */
-    }
-    found = stage->table[table_find(stage, topic, index)];
-    return found == 0 ? NULL : &stage->partitions[found - 1];
-}
-
-/* Room for one more partition. */
-static enum hw_status stage_reserve_partition(struct hw_stage *stage, struct hw_error *error)
-{
-    const struct hw_allocator *allocator = stage->cluster->callers;
-    size_t needed = stage->partition_count + 1;
-    size_t size = stage->table_size == 0 ? STAGE_TABLE_SIZE_MIN : stage->table_size * 2;
-    uint32_t *table;
-    enum hw_status status =
-        hw_array_reserve(allocator, (void **)&stage->partitions, &stage->partition_capacity, needed,
-                         sizeof *stage->partitions, error);
-
-    if (status != HW_OK || needed * 2 <= stage->table_size) {
-        return status;
-    }
-    table = hw_alloc(allocator, size * sizeof *table);
-    if (table == NULL) {
-        return hw_error_no_memory(error, "partitions of a transaction");
-    }
-    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
-    stage->table = table;
-    stage->table_size = size;
-    table_fill(stage);
-    return HW_OK;
-}
-
-/* Put a partition without rows at the end, for which there is room, and lock it. */
-static struct hw_stage_partition *stage_push_partition(struct hw_stage *stage,
-                                                       const struct hw_produce_target *target)
-{
-    struct hw_stage_partition *partition = &stage->partitions[stage->partition_count];
-
-    *partition =
-        (struct hw_stage_partition){.topic = target->topic,
-                                    .index = target->partition->number,
-                                    .base = hw_log_end(target->leader->log),
-                                    .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
-    stage->table[table_find(stage, target->topic, target->partition->number)] =
-        (uint32_t)(stage->partition_count + 1);
-    stage->partition_count++;
-    target->topic->writers[target->partition->number] = &stage->writer;
-    return partition;
-}
-
-static bool stage_has_created(const struct hw_stage *stage, const struct hw_topic *topic)
+bool hw_stage_has_created(const struct hw_stage *stage, const struct hw_topic *topic)
 {
     for (size_t i = 0; i < stage->created_count; i++) {
         if (stage->created[i] == topic) {
@@ -138,17 +43,14 @@ static bool stage_has_created(const struct hw_stage *stage, const struct hw_topi
 
 void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
 {
-    if (stage->partition_count == count) {
-        return;
-    }
     while (stage->partition_count > count) {
         struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
 
-        if (!stage_has_created(stage, partition->topic)) {
+        partition->topic->places[partition->index] = 0;
+        if (!hw_stage_has_created(stage, partition->topic)) {
             partition->topic->writers[partition->index] = NULL;
         }
     }
-    table_fill(stage);
 }
 
 void hw_stage_reset(struct hw_stage *stage)
@@ -247,17 +149,29 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
                                              struct hw_stage_partition **partition,
                                              struct hw_error *error)
 {
+    struct hw_topic *topic = target->topic;
+    int32_t index = target->partition->number;
     enum hw_status status;
 
-    *partition = stage_find_partition(stage, target->topic, target->partition->number);
-    if (*partition != NULL) {
+    if (topic->places[index] != 0) {
+        *partition = &stage->partitions[topic->places[index] - 1];
         return hw_stage_check_leader(*partition, target->leader, error);
     }
-    status = stage_reserve_partition(stage, error);
-    if (status == HW_OK) {
-        *partition = stage_push_partition(stage, target);
+    status = hw_array_reserve(stage->cluster->callers, (void **)&stage->partitions,
+                              &stage->partition_capacity, stage->partition_count + 1,
+                              sizeof *stage->partitions, error);
+    if (status != HW_OK) {
+        return status;
     }
-    return status;
+    *partition = &stage->partitions[stage->partition_count++];
+    **partition =
+        (struct hw_stage_partition){.topic = topic,
+                                    .index = index,
+                                    .base = hw_log_end(target->leader->log),
+                                    .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
+    topic->places[index] = (uint32_t)stage->partition_count;
+    topic->writers[index] = &stage->writer;
+    return HW_OK;
 }
 
 /* Count a row that was put behind those of its partition, and tell its offset. */

@@ -241,22 +241,12 @@ static void decide(struct hw_stage *stage, struct hw_topic *topic, enum hw_topic
     topic->decision = decision;
 }
 
-static bool is_created(const struct hw_stage *stage, const struct hw_topic *topic)
-{
-    for (size_t i = 0; i < stage->created_count; i++) {
-        if (stage->created[i] == topic) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Topics that the transaction deletes go once it is committed: an opening between the two has to
  * ask the database. */
 static void decide_deleted(struct hw_stage *stage, enum hw_topic_decision decision)
 {
     for (size_t i = 0; stage->is_of_own_database && i < stage->deleted_count; i++) {
-        if (!is_created(stage, stage->deleted[i])) {
+        if (!hw_stage_has_created(stage, stage->deleted[i])) {
             decide(stage, stage->deleted[i], decision);
         }
     }
@@ -461,7 +451,6 @@ void hw_stage_destroy(struct hw_stage *stage)
     allocator = stage->cluster->callers;
     hw_stage_chunks_release(&stage->chunks);
     hw_free(allocator, stage->partitions, stage->partition_capacity * sizeof *stage->partitions);
-    hw_free(allocator, stage->table, stage->table_size * sizeof *stage->table);
     hw_free(allocator, stage->created, stage->created_capacity * sizeof *stage->created);
     hw_free(allocator, stage->deleted, stage->deleted_capacity * sizeof *stage->deleted);
     hw_free(allocator, stage->savepoints, stage->savepoint_capacity * sizeof *stage->savepoints);

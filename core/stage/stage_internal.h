@@ -72,10 +72,6 @@ struct hw_stage {
     struct hw_stage_partition *partitions; /* In order of their first row. */
     size_t partition_count;
     size_t partition_capacity;
-    /* Hash table from topic and number to index + 1 in the list, 0 being free; a power of two, and
-     * at most half full. */
-    uint32_t *table;
-    size_t table_size;
 
     struct hw_topic **created; /* Made at once, gone again after a rollback. */
     size_t created_count;
@@ -102,6 +98,9 @@ struct hw_stage {
     bool has_signed;             /* Batches may say that they are of a producer. */
     struct hw_written waits_for; /* A partition that another stage has; none: it does not wait. */
 };
+
+/* Whether the stage has created the topic, and so has its partitions whatever it has written. */
+bool hw_stage_has_created(const struct hw_stage *stage, const struct hw_topic *topic);
 
 /* The rows' offsets were told already, so they must be the log's next ones. Errors: HW_REFUSED with
  * FENCED_LEADER_EPOCH. */
