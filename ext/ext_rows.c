@@ -182,3 +182,55 @@ uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, 
     }
     return hash;
 }
+
+/* --------------------------------------------------------------------------------- a cursor's methods */
+
+void ext_rows_cursor_begin(struct ext_rows_cursor *cursor, int column_count,
+                           const struct ext_rows_filter *filter)
+{
+    ext_rows_release(&cursor->rows);
+    ext_rows_init(&cursor->rows, column_count, filter);
+    cursor->at = 0;
+    cursor->repeat = 0;
+}
+
+int ext_rows_cursor_close(sqlite3_vtab_cursor *cursor)
+{
+    ext_rows_release(&((struct ext_rows_cursor *)cursor)->rows);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+int ext_rows_cursor_next(sqlite3_vtab_cursor *base)
+{
+    struct ext_rows_cursor *cursor = (struct ext_rows_cursor *)base;
+
+    if (++cursor->repeat >= ext_rows_repeats(&cursor->rows, cursor->at)) {
+        cursor->at++;
+        cursor->repeat = 0;
+    }
+    return SQLITE_OK;
+}
+
+int ext_rows_cursor_eof(sqlite3_vtab_cursor *base)
+{
+    const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
+
+    return cursor->at >= ext_rows_count(&cursor->rows);
+}
+
+int ext_rows_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
+
+    ext_rows_result_of(&cursor->rows, cursor->at, cursor->repeat, column, context);
+    return SQLITE_OK;
+}
+
+int ext_rows_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
+
+    *rowid = (sqlite3_int64)ext_rows_hash(&cursor->rows, cursor->at, cursor->repeat, UINT64_MAX);
+    return SQLITE_OK;
+}

@@ -80,4 +80,24 @@ void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite
  */
 uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, uint64_t columns);
 
+/* A scan of rows that were all made when it began, and what a driver of such needs of a cursor's
+ * methods: each next one is the next row, however many a row stands for. */
+struct ext_rows_cursor {
+    sqlite3_vtab_cursor base; /* Must be first. */
+    struct ext_rows rows;
+    size_t at;
+    int64_t repeat; /* Of the row at that place. */
+};
+
+/* Begin at the first row, of which there is none yet. */
+void ext_rows_cursor_begin(struct ext_rows_cursor *cursor, int column_count,
+                           const struct ext_rows_filter *filter);
+int ext_rows_cursor_close(sqlite3_vtab_cursor *cursor);
+int ext_rows_cursor_next(sqlite3_vtab_cursor *cursor);
+int ext_rows_cursor_eof(sqlite3_vtab_cursor *cursor);
+int ext_rows_cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
+
+/* A hash of the row's cells. */
+int ext_rows_cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+
 #endif /* EXT_ROWS_H */

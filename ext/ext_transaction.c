@@ -3,6 +3,7 @@
 #include "ext/ext_transaction.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_rows.h"
 #include "ext/ext_vtab.h"
 #include "ext/ext_wait.h"
 
@@ -232,41 +233,13 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int table_close(sqlite3_vtab_cursor *cursor)
-{
-    sqlite3_free(cursor);
-    return SQLITE_OK;
-}
-
 static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,
                         sqlite3_value **argv)
 {
-    (void)cursor, (void)plan, (void)text, (void)argc, (void)argv;
-    return SQLITE_OK;
-}
+    static const struct ext_rows_filter everything = {.topic = NULL};
 
-static int table_next(sqlite3_vtab_cursor *cursor)
-{
-    (void)cursor;
-    return SQLITE_OK;
-}
-
-static int table_eof(sqlite3_vtab_cursor *cursor)
-{
-    (void)cursor;
-    return 1;
-}
-
-static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
-{
-    (void)cursor, (void)context, (void)column;
-    return SQLITE_OK;
-}
-
-static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
-{
-    (void)cursor;
-    *rowid = 0;
+    (void)plan, (void)text, (void)argc, (void)argv;
+    ext_rows_cursor_begin((struct ext_rows_cursor *)cursor, 1, &everything);
     return SQLITE_OK;
 }
 
@@ -285,12 +258,12 @@ static const struct ext_driver transaction_driver = {
                 .xBestIndex = table_best_index,
                 .xDisconnect = ext_vtab_disconnect,
                 .xOpen = ext_vtab_open,
-                .xClose = table_close,
+                .xClose = ext_rows_cursor_close,
                 .xFilter = table_filter,
-                .xNext = table_next,
-                .xEof = table_eof,
-                .xColumn = table_column,
-                .xRowid = table_rowid,
+                .xNext = ext_rows_cursor_next,
+                .xEof = ext_rows_cursor_eof,
+                .xColumn = ext_rows_cursor_column,
+                .xRowid = ext_rows_cursor_rowid,
                 .xUpdate = table_update,
                 .xBegin = ext_transaction_begin,
                 .xSync = ext_transaction_sync,
@@ -300,7 +273,7 @@ static const struct ext_driver transaction_driver = {
                 .xRelease = ext_transaction_release,
                 .xRollbackTo = ext_transaction_rollback_to},
     .table_size = sizeof(struct ext_vtab),
-    .cursor_size = sizeof(sqlite3_vtab_cursor),
+    .cursor_size = sizeof(struct ext_rows_cursor),
     .is_directonly = true};
 
 const struct ext_schema ext_transaction_schema = {

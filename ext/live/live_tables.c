@@ -115,10 +115,8 @@ const struct ext_schema *live_table_at(size_t number)
 /* ----------------------------------------------------------------------------------- the driver */
 
 struct table_cursor {
-    sqlite3_vtab_cursor base; /* Must be first. */
-    struct ext_rows rows;
+    struct ext_rows_cursor scan; /* Must be first. */
     char *connection;
-    size_t at;
 };
 
 /* Which equalities are passed on, in this order; their bits in the plan. */
@@ -162,12 +160,8 @@ static int cell_count(const struct live_table *definition)
 
 static int table_close(sqlite3_vtab_cursor *base)
 {
-    struct table_cursor *cursor = (struct table_cursor *)base;
-
-    ext_rows_release(&cursor->rows);
-    sqlite3_free(cursor->connection);
-    sqlite3_free(cursor);
-    return SQLITE_OK;
+    sqlite3_free(((struct table_cursor *)base)->connection);
+    return ext_rows_cursor_close(base);
 }
 
 /* Gather the rows with a handle of the cluster. */
@@ -238,33 +232,19 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     enum hw_status status;
 
     (void)text, (void)argc;
-    ext_rows_release(&cursor->rows);
-    ext_rows_init(&look.rows, cell_count(table), &filter);
-    cursor->at = 0;
+    ext_rows_cursor_begin(&cursor->scan, cell_count(table), &filter);
+    look.rows = cursor->scan.rows;
     status =
         table->has_connection ? fill_from_cluster(table, connection, &look) : table->fill(&look);
     if (status == HW_OK && look.rows.status != HW_OK) {
         status = look.rows.status;
         error = look.rows.error;
     }
-    cursor->rows = look.rows;
-    cursor->rows.filter.topic = NULL; /* It belongs to the argument. */
+    cursor->scan.rows = look.rows;
+    cursor->scan.rows.filter.topic = NULL; /* It belongs to the argument. */
     sqlite3_free(cursor->connection);
     cursor->connection = connection == NULL ? NULL : sqlite3_mprintf("%s", connection);
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
-}
-
-static int table_next(sqlite3_vtab_cursor *base)
-{
-    ((struct table_cursor *)base)->at++;
-    return SQLITE_OK;
-}
-
-static int table_eof(sqlite3_vtab_cursor *base)
-{
-    const struct table_cursor *cursor = (const struct table_cursor *)base;
-
-    return cursor->at >= ext_rows_count(&cursor->rows);
 }
 
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -274,18 +254,9 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
     if (column >= cell_count(definition)) {
         sqlite3_result_text(context, cursor->connection, -1, SQLITE_TRANSIENT);
-    } else {
-        ext_rows_result(&cursor->rows, cursor->at, column, context);
+        return SQLITE_OK;
     }
-    return SQLITE_OK;
-}
-
-static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-    const struct table_cursor *cursor = (const struct table_cursor *)base;
-
-    *rowid = (sqlite3_int64)ext_rows_hash(&cursor->rows, cursor->at, 0, UINT64_MAX);
-    return SQLITE_OK;
+    return ext_rows_cursor_column(base, context, column);
 }
 
 static const struct ext_driver driver = {.methods = {.iVersion = 0,
@@ -295,10 +266,10 @@ static const struct ext_driver driver = {.methods = {.iVersion = 0,
                                                      .xOpen = ext_vtab_open,
                                                      .xClose = table_close,
                                                      .xFilter = table_filter,
-                                                     .xNext = table_next,
-                                                     .xEof = table_eof,
+                                                     .xNext = ext_rows_cursor_next,
+                                                     .xEof = ext_rows_cursor_eof,
                                                      .xColumn = table_column,
-                                                     .xRowid = table_rowid},
+                                                     .xRowid = ext_rows_cursor_rowid},
                                          .table_size = sizeof(struct ext_vtab),
                                          .cursor_size = sizeof(struct table_cursor),
                                          .is_directonly = true};

@@ -13,13 +13,6 @@
 
 SQLITE_EXTENSION_INIT3
 
-struct table_cursor {
-    sqlite3_vtab_cursor base; /* Must be first. */
-    struct ext_rows rows;
-    size_t at;
-    int64_t repeat; /* Of the row at that place. */
-};
-
 static const struct ext_table *table_definition(const sqlite3_vtab *vtab)
 {
     return (const struct ext_table *)((const struct ext_vtab *)vtab)->schema;
@@ -63,13 +56,6 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return code;
 }
 
-static int table_close(sqlite3_vtab_cursor *cursor)
-{
-    ext_rows_release(&((struct table_cursor *)cursor)->rows);
-    sqlite3_free(cursor);
-    return SQLITE_OK;
-}
-
 static enum hw_status table_fill(const sqlite3_vtab *vtab, struct ext_rows *rows)
 {
     const struct ext_table *definition = table_definition(vtab);
@@ -92,7 +78,7 @@ static enum hw_status table_fill(const sqlite3_vtab *vtab, struct ext_rows *rows
 static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                         sqlite3_value **argv)
 {
-    struct table_cursor *cursor = (struct table_cursor *)base;
+    struct ext_rows_cursor *cursor = (struct ext_rows_cursor *)base;
     struct ext_rows_filter filter = {.topic = NULL};
     int at = 0;
 
@@ -110,11 +96,8 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     if ((plan & PLAN_BROKER) != 0) {
         filter.has_broker = ext_value_integer(argv[at++], &filter.broker);
     }
-    ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, ((const struct ext_vtab *)base->pVtab)->schema->column_count,
-                  &filter);
-    cursor->at = 0;
-    cursor->repeat = 0;
+    ext_rows_cursor_begin(cursor, ((const struct ext_vtab *)base->pVtab)->schema->column_count,
+                          &filter);
     if (table_fill(base->pVtab, &cursor->rows) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &cursor->rows.error);
     }
@@ -122,35 +105,9 @@ static int table_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     return SQLITE_OK;
 }
 
-static int table_next(sqlite3_vtab_cursor *base)
-{
-    struct table_cursor *cursor = (struct table_cursor *)base;
-
-    if (++cursor->repeat >= ext_rows_repeats(&cursor->rows, cursor->at)) {
-        cursor->at++;
-        cursor->repeat = 0;
-    }
-    return SQLITE_OK;
-}
-
-static int table_eof(sqlite3_vtab_cursor *base)
-{
-    const struct table_cursor *cursor = (const struct table_cursor *)base;
-
-    return cursor->at >= ext_rows_count(&cursor->rows);
-}
-
-static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
-{
-    const struct table_cursor *cursor = (const struct table_cursor *)base;
-
-    ext_rows_result_of(&cursor->rows, cursor->at, cursor->repeat, column, context);
-    return SQLITE_OK;
-}
-
 static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct table_cursor *cursor = (const struct table_cursor *)base;
+    const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
 
     *rowid = (sqlite3_int64)ext_rows_hash(&cursor->rows, cursor->at, cursor->repeat,
                                           table_definition(base->pVtab)->key_columns);
@@ -162,11 +119,11 @@ const struct ext_driver vtab_table_driver = {.methods = {.iVersion = 0,
                                                          .xBestIndex = table_best_index,
                                                          .xDisconnect = ext_vtab_disconnect,
                                                          .xOpen = ext_vtab_open,
-                                                         .xClose = table_close,
+                                                         .xClose = ext_rows_cursor_close,
                                                          .xFilter = table_filter,
-                                                         .xNext = table_next,
-                                                         .xEof = table_eof,
-                                                         .xColumn = table_column,
+                                                         .xNext = ext_rows_cursor_next,
+                                                         .xEof = ext_rows_cursor_eof,
+                                                         .xColumn = ext_rows_cursor_column,
                                                          .xRowid = table_rowid},
                                              .table_size = sizeof(struct ext_vtab),
-                                             .cursor_size = sizeof(struct table_cursor)};
+                                             .cursor_size = sizeof(struct ext_rows_cursor)};
