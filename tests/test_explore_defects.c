@@ -251,7 +251,10 @@ static void explore(struct test_cluster *t, int32_t brokers, const struct bounds
     options.budgets[HW_EXPLORE_BUDGET_DUPLICATES] = bounds->transactions;
     options.budgets[HW_EXPLORE_BUDGET_CRASHES] = 0;
     options.budgets[HW_EXPLORE_BUDGET_CHECKPOINTS] = 0;
-    t->status = hw_explore(t->cluster, &options, found, &t->error);
+    t->status = hw_explore_begin(t->cluster, &options, found, &t->error);
+    if (t->status == HW_OK) {
+        t->status = hw_explore_run(found, &t->error);
+    }
     if (t->status != HW_OK) {
         fail_msg("%s", t->error.message);
     }

@@ -302,6 +302,41 @@ static void whoever_waits_goes_on_when_the_other_connection_is_closed(void **sta
     expect_sql(f->db, "SELECT count(*) FROM hw_topics", "0");
 }
 
+enum { UNDER_WAY = 100, LOOKS_MAX = 600 };
+
+/* Start another connection's statement when the exploration is under way, and end both once that
+ * one is done, or has waited for seconds. */
+static int look_up(void *argument)
+{
+    struct worker *worker = argument;
+
+    if (++worker->number < UNDER_WAY) {
+        return 0;
+    }
+    if (worker->number == UNDER_WAY) {
+        start(worker, run_statement);
+    }
+    (void)sqlite3_sleep(10);
+    return atomic_load(&worker->has_ended) || worker->number > LOOKS_MAX;
+}
+
+static void an_exploration_of_a_new_cluster_lets_others_go_on(void **state)
+{
+    struct fixture *f = *state;
+    struct worker worker = {.sql = "INSERT INTO p0(value) VALUES ('a')"};
+
+    make_topic(f);
+    worker.db = open_with_partitions(f);
+    sqlite3_progress_handler(f->db, 1, look_up, &worker);
+    expect_error(f->db, "SELECT * FROM hw_explore('{\"new\":3,\"seconds\":600}')", SQLITE_INTERRUPT,
+                 "interrupted");
+    sqlite3_progress_handler(f->db, 0, NULL, NULL);
+    join(&worker);
+    assert_in_range(worker.number, UNDER_WAY, LOOKS_MAX);
+    assert_string_equal(worker.message, "");
+    test_sql_close(worker.db);
+}
+
 static void *write_shared(void *argument)
 {
     struct worker *worker = argument;
@@ -357,6 +392,8 @@ int main(void)
                                         test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(whoever_waits_goes_on_when_the_other_connection_is_closed,
                                         set_up, test_sql_file_tear_down),
+        cmocka_unit_test_setup_teardown(an_exploration_of_a_new_cluster_lets_others_go_on, set_up,
+                                        test_sql_file_tear_down),
         cmocka_unit_test_setup_teardown(threads_may_share_a_connection, set_up,
                                         test_sql_file_tear_down),
     };

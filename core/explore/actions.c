@@ -192,3 +192,30 @@ enum hw_status explore_perform(const struct explore *explore, struct explore_act
     }
     return status;
 }
+
+/* One call may take long, with what is looked at after it (every order of brokers that are alike). So
+ * the clock is looked at before each, and who interrupts is asked in every millisecond. */
+enum hw_status explore_may_go_on(struct explore *explore, struct hw_error *error)
+{
+    enum { EVERY = 64 };
+    hw_time_ms_t now_ms = explore_now_ms(explore);
+
+    explore->result->milliseconds = now_ms - explore->begun_ms;
+    if (explore->result->milliseconds > explore->options->seconds * 1000) {
+        explore->result->stopped_by = "seconds";
+        return hw_error_set(error, HW_INTERRUPTED, "the exploration took too long");
+    }
+    if (explore->tried++ % EVERY != 0 && now_ms == explore->asked_ms) {
+        return HW_OK;
+    }
+    explore->asked_ms = now_ms;
+    return hw_interrupt_check(&explore->cluster->interrupt, error);
+}
+
+enum hw_status explore_try(struct explore *explore, struct explore_action action, bool *is_done,
+                           struct hw_error *error)
+{
+    enum hw_status status = explore_may_go_on(explore, error);
+
+    return status == HW_OK ? explore_perform(explore, action, is_done, error) : status;
+}

@@ -31,6 +31,7 @@ const char *hw_explore_witness_text(enum hw_explore_witness witness)
 
 void hw_exploration_release(struct hw_exploration *exploration)
 {
+    explore_ground_release(exploration->ground);
     for (size_t i = 0; i < exploration->count; i++) {
         hw_text_free(exploration->allocator, exploration->calls[i]);
     }

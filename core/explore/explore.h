@@ -145,6 +145,7 @@ enum hw_explore_verdict { HW_EXPLORE_EXHAUSTED, HW_EXPLORE_VIOLATED, HW_EXPLORE_
 
 struct hw_exploration {
     const struct hw_allocator *allocator;
+    struct explore_ground *ground; /* Until it has run; then NULL. */
     enum hw_explore_verdict verdict;
     const char *stopped_by; /* depth, states, seconds, memory; static. */
     enum hw_promise broken; /* Where it is VIOLATED: the first of them. */
@@ -164,13 +165,22 @@ struct hw_exploration {
 void hw_exploration_release(struct hw_exploration *exploration);
 
 /*
- * Explore, and put the cluster back as it was. On HW_OK the caller owns *exploration. Errors:
- * HW_REFUSED with INVALID_CONFIG; HW_MISUSE: the cluster is not in memory, has more than eight brokers, no such partition, a
- * protocol without messages, a run that would mean nothing since a witness that the options allow
- * never came; HW_BUSY where a transaction has written; HW_CORRUPT: a fault of the explorer itself,
- * two states that differ were taken for one; HW_NO_MEMORY; HW_INTERRUPTED.
+ * Get ready to explore. Where it is a new cluster that is explored (options->new_brokers), this one
+ * is not looked at any more afterwards, and may change, or close. On HW_OK the caller owns
+ * *exploration; the options must outlive the run. Errors: HW_REFUSED with INVALID_CONFIG; HW_MISUSE:
+ * the cluster is not in memory; HW_BUSY where a transaction has written; HW_NO_MEMORY.
  */
-enum hw_status hw_explore(struct hw_cluster *cluster, const struct hw_explore_options *options,
-                          struct hw_exploration *exploration, struct hw_error *error);
+enum hw_status hw_explore_begin(struct hw_cluster *cluster,
+                                const struct hw_explore_options *options,
+                                struct hw_exploration *exploration, struct hw_error *error);
+
+/*
+ * Explore, and put the cluster back as it was; once. Errors, after which there is no exploration any
+ * more: HW_MISUSE: the cluster has more than eight brokers, no such partition, a protocol without
+ * messages, a run that would mean nothing since a witness that the options allow never came;
+ * HW_CORRUPT: a fault of the explorer itself, two states that differ were taken for one;
+ * HW_NO_MEMORY; HW_INTERRUPTED.
+ */
+enum hw_status hw_explore_run(struct hw_exploration *exploration, struct hw_error *error);
 
 #endif /* HW_EXPLORE_EXPLORE_H */

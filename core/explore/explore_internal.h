@@ -56,7 +56,14 @@ struct explore {
     struct explore_side *side;
     uint32_t actions;
     int64_t producer_id; /* HW_PRODUCER_ID_NONE: there is no producer. */
+    hw_time_ms_t begun_ms;
+    hw_time_ms_t asked_ms; /* When it was asked last whether to go on, and */
+    uint32_t tried;        /* how many calls were tried. */
 };
+
+/* explore.c: give back what is explored, of a new cluster all of it. NULL is allowed. */
+struct explore_ground;
+void explore_ground_release(struct explore_ground *ground);
 
 /* possible.c: the broker at a place; its id, HW_BROKER_ID_NONE for EXPLORE_NOBODY; its replica, NULL
  * where it has none, or does not run. */
@@ -110,6 +117,14 @@ struct hw_produce explore_produce_of(const struct explore *explore, struct explo
 enum hw_status explore_perform(const struct explore *explore, struct explore_action action,
                                bool *is_done, struct hw_error *error);
 
+/* Whether there is time to go on. Errors: HW_INTERRUPTED; with result->stopped_by set that was the
+ * option `seconds`. */
+enum hw_status explore_may_go_on(struct explore *explore, struct hw_error *error);
+
+/* Do it if there is time, for whoever makes many calls. Errors: those of both. */
+enum hw_status explore_try(struct explore *explore, struct explore_action action, bool *is_done,
+                           struct hw_error *error);
+
 /* say.c: add the SQL of the action to the result, as it is to be typed in before it is done. Errors:
  * HW_NO_MEMORY. */
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
@@ -124,7 +139,7 @@ enum hw_status explore_look_at_files(const struct explore *explore, size_t place
                                      struct hw_error *error);
 
 /* setup.c: let everything that is not part of the exploration rest, and say the calls that do so to
- * the result. Errors: those of hw_explore(). */
+ * the result. Errors: those of hw_explore_run(). */
 enum hw_status explore_prepare(struct explore *explore, struct hw_error *error);
 
 /* Give a new cluster the settings of `from`, and a topic that all its brokers hold. Errors: those of
@@ -139,7 +154,7 @@ hw_time_ms_t explore_now_ms(const struct explore *explore);
 enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* search.c, walk.c: run within the bounds, from the cluster as it is. Errors: those of hw_explore(). */
+/* search.c, walk.c: run within the bounds, from the cluster as it is. Errors: those of hw_explore_run(). */
 enum hw_status explore_search(struct explore *explore, struct hw_error *error);
 enum hw_status explore_walk(struct explore *explore, struct hw_error *error);
 

@@ -38,7 +38,7 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
         if (i > 0) {
             hw_arena_restore(search->arena, &search->path[depth].image);
         }
-        status = explore_perform(explore, action, &is_done, error);
+        status = explore_try(explore, action, &is_done, error);
         if (status != HW_OK || !is_done) {
             continue;
         }
@@ -62,7 +62,6 @@ static void search_measure(const struct search *search)
     result->states = (int64_t)search->count;
     result->memory_bytes = (int64_t)(search->capacity * sizeof *search->nodes +
                                      search->slot_count * sizeof *search->slots);
-    result->milliseconds = explore_now_ms(search->explore) - search->begun_ms;
 }
 
 static bool search_is_over(const struct search *search, size_t depth)
@@ -71,12 +70,10 @@ static bool search_is_over(const struct search *search, size_t depth)
     struct hw_exploration *result = search->explore->result;
 
     search_measure(search);
-    result->stopped_by = result->stopped_by != NULL                       ? result->stopped_by
-                         : result->states > options->states               ? "states"
-                         : result->memory_bytes > options->memory_bytes   ? "memory"
-                         : result->milliseconds > options->seconds * 1000 ? "seconds"
-                         : (int64_t)depth >= options->depth               ? "depth"
-                                                                          : NULL;
+    result->stopped_by = result->states > options->states               ? "states"
+                         : result->memory_bytes > options->memory_bytes ? "memory"
+                         : (int64_t)depth >= options->depth             ? "depth"
+                                                                        : NULL;
     return result->stopped_by != NULL;
 }
 
@@ -112,8 +109,7 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
 {
     struct search search = {.explore = explore,
                             .allocator = explore->cluster->callers,
-                            .arena = &explore->cluster->snapshots->arena,
-                            .begun_ms = explore_now_ms(explore)};
+                            .arena = &explore->cluster->snapshots->arena};
     struct explore_action nothing = {.kind = 0};
     bool found = false;
     size_t depth = 0;
@@ -128,8 +124,7 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
             depth++;
             level_end = search.count;
         }
-        if ((node % 256 == 0 || (int64_t)depth >= explore->options->depth) &&
-            search_is_over(&search, depth)) {
+        if (search_is_over(&search, depth)) {
             break;
         }
         status = search_go(&search, (uint32_t)node, error);
@@ -139,14 +134,16 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
     }
     search_measure(&search);
     explore->result->depth = (int64_t)depth;
-    if (!found && explore->result->stopped_by != NULL) {
-        explore->result->verdict = HW_EXPLORE_STOPPED;
-    } else if (status == HW_OK && !found) {
+    if (status == HW_OK && !found && explore->result->stopped_by == NULL) {
         status = search_check_witnesses(explore, error);
         if (status == HW_OK && explore->options->verifies) {
             status = search_verify(&search, error);
         }
     }
     search_release(&search);
+    if (explore->result->stopped_by != NULL) {
+        explore->result->verdict = HW_EXPLORE_STOPPED;
+        return HW_OK;
+    }
     return status;
 }

@@ -34,7 +34,6 @@ struct search {
     struct search_step *path; /* By depth; path[0] is the beginning. */
     size_t path_count;
     size_t path_capacity;
-    hw_time_ms_t begun_ms;
     struct explore_actions actions;
 };
 

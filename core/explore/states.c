@@ -113,7 +113,7 @@ static enum hw_status search_go_from(struct search *search, uint32_t node, size_
     }
     status = search_go_from(search, search->nodes[node].parent, depth - 1, error);
     if (status == HW_OK) {
-        status = explore_perform(search->explore, search->nodes[node].action, &is_done, error);
+        status = explore_try(search->explore, search->nodes[node].action, &is_done, error);
     }
     return status == HW_OK ? search_keep(search, node, error) : status;
 }
@@ -121,11 +121,9 @@ static enum hw_status search_go_from(struct search *search, uint32_t node, size_
 enum hw_status search_go(struct search *search, uint32_t node, struct hw_error *error)
 {
     size_t depth = 0;
-    enum hw_status status =
-        node % 16 == 0 ? hw_interrupt_check(&search->explore->cluster->interrupt, error) : HW_OK;
 
     for (uint32_t at = node; at != 0; at = search->nodes[at].parent) {
         depth++;
     }
-    return status == HW_OK ? search_go_from(search, node, depth, error) : status;
+    return search_go_from(search, node, depth, error);
 }

@@ -36,7 +36,7 @@ static enum hw_status verify_successors(struct search *search, const struct hw_a
         bool is_done;
 
         hw_arena_restore(search->arena, image);
-        status = explore_perform(search->explore, actions.items[i], &is_done, error);
+        status = explore_try(search->explore, actions.items[i], &is_done, error);
         if (status == HW_OK && is_done && search->explore->cluster->promises.broken != 0) {
             *digest += search->explore->cluster->promises.broken;
         } else if (status == HW_OK && is_done) {
@@ -63,7 +63,7 @@ static enum hw_status verify_node(struct search *search, const uint64_t *digests
         const struct search_slot *slot;
 
         hw_arena_restore(search->arena, &search->path[depth].image);
-        status = explore_perform(search->explore, search->actions.items[i], &is_done, error);
+        status = explore_try(search->explore, search->actions.items[i], &is_done, error);
         if (status != HW_OK || !is_done) {
             continue;
         }

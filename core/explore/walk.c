@@ -43,7 +43,7 @@ static enum hw_status walk_again(struct walk *walk, size_t left_out, bool *break
         }
         explore_list_actions(walk->explore, &walk->actions);
         if (walk_is_listed(walk, walk->run[i])) {
-            status = explore_perform(walk->explore, walk->run[i], &is_done, error);
+            status = explore_try(walk->explore, walk->run[i], &is_done, error);
         }
         if (!is_done) {
             return status;
@@ -121,7 +121,7 @@ static enum hw_status walk_step(struct walk *walk, bool *is_over, struct hw_erro
     status = hw_array_reserve(result->allocator, (void **)&walk->run, &walk->capacity,
                               walk->length + 1, sizeof *walk->run, error);
     if (status == HW_OK) {
-        status = explore_perform(walk->explore, action, &is_done, error);
+        status = explore_try(walk->explore, action, &is_done, error);
     }
     if (status == HW_OK && is_done) {
         walk->run[walk->length++] = action;
@@ -135,7 +135,7 @@ static enum hw_status walk_step(struct walk *walk, bool *is_over, struct hw_erro
 static enum hw_status walk_run(struct walk *walk, bool *breaks, struct hw_error *error)
 {
     struct hw_exploration *result = walk->explore->result;
-    enum hw_status status = HW_OK;
+    enum hw_status status = explore_may_go_on(walk->explore, error);
     bool is_over = false;
 
     walk->length = 0;
@@ -156,7 +156,6 @@ enum hw_status explore_walk(struct explore *explore, struct hw_error *error)
     const struct hw_explore_options *options = explore->options;
     struct hw_exploration *result = explore->result;
     struct walk walk = {.explore = explore, .arena = &explore->cluster->snapshots->arena};
-    hw_time_ms_t begun_ms = explore_now_ms(explore);
     bool breaks = false;
     enum hw_status status = hw_arena_save(walk.arena, &walk.beginning, error);
 
@@ -164,20 +163,19 @@ enum hw_status explore_walk(struct explore *explore, struct hw_error *error)
     result->verdict = HW_EXPLORE_STOPPED;
     while (status == HW_OK && !breaks && result->stopped_by == NULL) {
         status = walk_run(&walk, &breaks, error);
-        result->milliseconds = explore_now_ms(explore) - begun_ms;
-        result->stopped_by = result->states >= options->states                ? "states"
-                             : result->milliseconds > options->seconds * 1000 ? "seconds"
-                                                                              : NULL;
-        if (status == HW_OK) {
-            status = hw_interrupt_check(&explore->cluster->interrupt, error);
+        if (status == HW_OK && !breaks && result->states >= options->states) {
+            result->stopped_by = "states";
         }
     }
     if (status == HW_OK && breaks) {
-        result->stopped_by = NULL;
         status = walk_shorten(&walk, error);
-        if (status == HW_OK) {
-            status = walk_tell(&walk, error);
-        }
+    }
+    if (result->stopped_by != NULL) {
+        status = HW_OK; /* What was found is told as short as it is. */
+    }
+    if (status == HW_OK && breaks) {
+        result->stopped_by = NULL;
+        status = walk_tell(&walk, error);
     }
     hw_arena_image_release(walk.arena, &walk.beginning);
     hw_free(result->allocator, walk.run, walk.capacity * sizeof *walk.run);

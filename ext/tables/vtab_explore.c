@@ -5,7 +5,8 @@
  *
  *     SELECT * FROM hw_explore('{"new":3,"records":2}');
  *
- * The exploration runs when the scan begins, and holds the cluster's mutex meanwhile.
+ * The exploration runs when the scan begins. Of a new cluster, it holds the connection's cluster only
+ * while its settings are copied; one in memory, which is explored itself, is this connection's alone.
  */
 #include "ext/tables/vtab_explore.h"
 
@@ -130,13 +131,14 @@ static enum hw_status explore_run(struct explore_cursor *cursor, const char *tex
     struct ext_probe probe = {.db = session->db};
     struct ext_cluster *entry = NULL;
     struct hw_cluster *cluster;
+    bool is_here = options->options.new_brokers == 0;
     enum hw_status status = HW_OK;
 
     if (session->is_restricted) {
         return ext_error_invalid(error, "hw_explore(): the extension is loaded for reading only");
     }
     status = ext_session_cluster(session, &entry, error);
-    if (status == HW_OK && options->options.new_brokers == 0 && ext_cluster_has_cursors(entry)) {
+    if (status == HW_OK && is_here && ext_cluster_has_cursors(entry)) {
         return hw_error_set(error, HW_BUSY, "hw_explore(): a statement is open: end it first");
     }
     if (status != HW_OK) {
@@ -145,8 +147,19 @@ static enum hw_status explore_run(struct explore_cursor *cursor, const char *tex
     cluster = ext_cluster_lock(entry);
     hw_cluster_set_interrupt(
         cluster, &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &probe});
-    status = hw_explore(cluster, &options->options, &cursor->exploration, error);
-    hw_cluster_set_interrupt(cluster, NULL);
+    status = hw_explore_begin(cluster, &options->options, &cursor->exploration, error);
+    if (!is_here) {
+        hw_cluster_set_interrupt(cluster, NULL);
+        ext_cluster_unlock(entry);
+    }
+    if (status == HW_OK) {
+        status = hw_explore_run(&cursor->exploration, error);
+    }
+    if (is_here) {
+        hw_cluster_set_interrupt(cluster, NULL);
+    } else {
+        (void)ext_cluster_lock(entry);
+    }
     if (status == HW_OK) {
         cursor->end = cursor->exploration.count + 1;
         status = explore_note(cluster, &cursor->exploration, text, error);
