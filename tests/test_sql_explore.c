@@ -293,6 +293,110 @@ static void bounds_and_wrong_options_are_said(void **state)
     test_sql_close(db);
 }
 
+/* What would be left out without a word is said. */
+static void options_that_do_nothing_are_refused(void **state)
+{
+    static const char *const refused[][2] = {
+        {"{\"new\":2,\"actions\":[]}",
+         "hw_explore(): actions must be a list of names, one or more"},
+        {"{\"new\":2,\"actions\":\"fetch\"}", "hw_explore(): actions must be a list of names"},
+        {"{\"new\":2,\"actions\":[null]}", "hw_explore(): no action named null"},
+        {"{\"new\":2,\"promises\":[]}", "hw_explore(): promises must be a list of names"},
+        {"{\"new\":2,\"promises\":[\"all\",\"x\"]}", "hw_explore(): no promise named x"},
+        {"{\"new\":2,\"topic\":\"t\"}", "hw_explore(): topic and partition are of this cluster"},
+        {"{\"partition\":0,\"new\":2}", "hw_explore(): topic and partition are of this cluster"},
+        {"{\"topic\":\"\"}", "hw_explore(): topic must be a topic's name"},
+        {"{\"topic\":7}", "hw_explore(): topic must be a topic's name"},
+        {"{\"partition\":-1}", "hw_explore(): partition must be a whole number, 0 to"},
+        {"{\"configs\":{\"min.insync.replicas\":2}}", "hw_explore(): configs are those of a new"},
+        {"{\"new\":2,\"configs\":[]}", "hw_explore(): configs must be an object"},
+        {"{\"new\":2,\"configs\":{\"replication\":\"manual\"}}",
+         "an exploration sets replication itself"},
+        {"{\"new\":2,\"elections\":\"apat\"}",
+         "hw_explore(): elections must be a whole number, or"},
+        {"{\"new\":2,\"seed\":1}", "hw_explore(): seed goes with"},
+        {"{\"new\":2,\"mode\":\"walk\",\"verify\":true}", "hw_explore(): a walk keeps no states"},
+    };
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2)", "");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char sql[200];
+        char beginning[200];
+
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM hw_explore('%s')", refused[i][0]);
+        (void)snprintf(beginning, sizeof beginning, "INVALID_REQUEST: %s", refused[i][1]);
+        expect_error(db, sql, SQLITE_ERROR, beginning);
+    }
+    expect_error(db, "SELECT * FROM hw_explore('{\"topic\":\"u\"}')", SQLITE_ERROR,
+                 "UNKNOWN_TOPIC_OR_PARTITION: ");
+    expect_error(db, "SELECT * FROM hw_explore('{\"partition\":1}')", SQLITE_ERROR,
+                 "UNKNOWN_TOPIC_OR_PARTITION: ");
+    expect_sql(db, "SELECT count(*) FROM hw_explorations", "0");
+    test_sql_close(db);
+}
+
+#define ONE "{\"new\":2,\"depth\":1}"
+#define TWO "{\"new\":2,\"depth\":2}"
+
+static void of_options_is_an_argument(void **state)
+{
+    static const char *const comparisons[] = {"LIKE '{%'", "< 'x'", "<> 'x'", "IS NOT NULL",
+                                              "BETWEEN 'a' AND 'b'"};
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+        char sql[300];
+
+        (void)snprintf(sql, sizeof sql, "SELECT * FROM hw_explore WHERE of_options %s",
+                       comparisons[i]);
+        expect_error(db, sql, SQLITE_ERROR,
+                     "INVALID_REQUEST: hw_explore(): of_options is the argument");
+    }
+    expect_sql(db,
+               "SELECT count(*) FROM hw_explore('" ONE "') WHERE of_options LIKE '%depth\":1}';"
+               "SELECT count(*) FROM hw_explore('" ONE "') WHERE of_options LIKE '%depth\":2}';"
+               "SELECT of_options FROM hw_explore WHERE step IS NULL AND"
+               " of_options IN (SELECT value FROM json_each(json_array('" ONE "', '" TWO "')));"
+               "SELECT e.of_options FROM json_each(json_array('" ONE "', '" TWO "')) AS j"
+               " LEFT JOIN hw_explore AS e ON e.of_options = j.value AND step IS NULL",
+               "7\n0\n" ONE "\n" TWO "\n" ONE "\n" TWO);
+    test_sql_close(db);
+}
+
+/* SQLite joins the scans of an OR by rowids. */
+static void rows_of_two_arguments_are_two(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db,
+               "SELECT count(*), count(DISTINCT rowid) FROM hw_explore"
+               " WHERE of_options IN ('" ONE "', '" TWO "');"
+               "SELECT of_options FROM hw_explore WHERE step IS NULL AND"
+               " (of_options = '" ONE "' AND result <> 'x' OR of_options = '" TWO
+               "' AND result <> 'y')",
+               "14|14\n" ONE "\n" TWO);
+    test_sql_close(db);
+}
+
+static void the_last_explorations_are_kept(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(
+        db,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)"
+        "SELECT count(result) FROM n, hw_explore('{\"new\":1,\"states\":' || i || '}');"
+        "SELECT count(*), min(id), max(id), sum(options = '{\"new\":1,\"states\":' || id || '}')"
+        " FROM hw_explorations",
+        "40\n32|9|40|32");
+    test_sql_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +410,10 @@ int main(void)
         cmocka_unit_test(from_here_the_cluster_stays_as_it_is),
         cmocka_unit_test(a_walk_finds_it_too_and_shortens_it),
         cmocka_unit_test(bounds_and_wrong_options_are_said),
+        cmocka_unit_test(options_that_do_nothing_are_refused),
+        cmocka_unit_test(of_options_is_an_argument),
+        cmocka_unit_test(rows_of_two_arguments_are_two),
+        cmocka_unit_test(the_last_explorations_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

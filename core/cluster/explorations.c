@@ -3,6 +3,15 @@
 
 #include "core/cluster/cluster_internal.h"
 
+#include <string.h>
+
+static void exploration_release(const struct hw_allocator *allocator,
+                                const struct hw_exploration_row *row)
+{
+    hw_text_free(allocator, row->options);
+    hw_text_free(allocator, row->actions);
+}
+
 enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
                                            const struct hw_exploration_row *row,
                                            const char *options, const char *actions,
@@ -17,15 +26,20 @@ enum hw_status hw_cluster_note_exploration(struct hw_cluster *cluster,
     if (status != HW_OK) {
         return status;
     }
-    copy.id = (int64_t)rows->count + 1;
+    copy.id = rows->noted + 1;
     copy.options = hw_text_copy(cluster->allocator, options);
     copy.actions = hw_text_copy(cluster->allocator, actions);
     if (copy.options == NULL || copy.actions == NULL) {
-        hw_text_free(cluster->allocator, copy.options);
-        hw_text_free(cluster->allocator, copy.actions);
+        exploration_release(cluster->allocator, &copy);
         return hw_error_no_memory(error, "an exploration");
     }
+    if (rows->count == HW_EXPLORATIONS_KEPT) {
+        exploration_release(cluster->allocator, &rows->rows[0]);
+        rows->count--;
+        memmove(&rows->rows[0], &rows->rows[1], rows->count * sizeof rows->rows[0]);
+    }
     rows->rows[rows->count++] = copy;
+    rows->noted++;
     return HW_OK;
 }
 
@@ -33,8 +47,7 @@ void hw_exploration_rows_release(struct hw_exploration_rows *rows,
                                  const struct hw_allocator *allocator)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        hw_text_free(allocator, rows->rows[i].options);
-        hw_text_free(allocator, rows->rows[i].actions);
+        exploration_release(allocator, &rows->rows[i]);
     }
     hw_free(allocator, rows->rows, rows->capacity * sizeof *rows->rows);
     *rows = (struct hw_exploration_rows){.count = 0};

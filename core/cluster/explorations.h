@@ -22,10 +22,14 @@ struct hw_exploration_row {
     char *actions; /* JSON: how often each happened, and what was witnessed. */
 };
 
+/* So many are kept, since each snapshot has them too; the oldest one goes for the next. */
+enum { HW_EXPLORATIONS_KEPT = 32 };
+
 struct hw_exploration_rows {
-    struct hw_exploration_row *rows;
+    struct hw_exploration_row *rows; /* By id. */
     size_t count;
     size_t capacity;
+    int64_t noted; /* So many ever. */
 };
 
 /* Note one, with copies of these texts. Errors: HW_NO_MEMORY. */

@@ -145,15 +145,15 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
 
 /* --------------------------------------------------------------------------- a new cluster */
 
-/* Settings of the exploration itself are not copied. */
-static bool setup_is_copied(const char *name)
+/* Which settings the exploration sets itself. */
+static bool setup_is_own(const char *name)
 {
     bool is_own = strncmp(name, "check.promises", 14) == 0 || strcmp(name, "clock") == 0;
 
     for (size_t i = 0; i < SETUP_OWN; i++) {
         is_own = is_own || strcmp(name, setup_own[i][0]) == 0;
     }
-    return !is_own;
+    return is_own;
 }
 
 static enum hw_status setup_copy_configs(const struct explore *explore,
@@ -166,8 +166,7 @@ static enum hw_status setup_copy_configs(const struct explore *explore,
         const char *value = hw_config_value(&from->configs, NULL, i);
         const char *usual = hw_config_value(&explore->cluster->configs, NULL, i);
 
-        if (value != NULL && setup_is_copied(name) &&
-            (usual == NULL || strcmp(value, usual) != 0)) {
+        if (value != NULL && !setup_is_own(name) && (usual == NULL || strcmp(value, usual) != 0)) {
             status = setup_configure(explore, name, value, error);
         }
     }
@@ -199,8 +198,13 @@ enum hw_status explore_begin_new(const struct explore *explore, const struct hw_
         status = setup_copy_configs(explore, from, error);
     }
     for (size_t i = 0; i < explore->options->config_count && status == HW_OK; i++) {
-        status = setup_configure(explore, explore->options->configs[i].name,
-                                 explore->options->configs[i].value, error);
+        const struct hw_explore_config *config = &explore->options->configs[i];
+
+        status = setup_is_own(config->name)
+                     ? hw_error_set(error, HW_MISUSE,
+                                    "an exploration sets %s itself: leave it out of configs",
+                                    config->name)
+                     : setup_configure(explore, config->name, config->value, error);
     }
     return status == HW_OK ? setup_create_topic(explore, error) : status;
 }

@@ -84,13 +84,21 @@ static enum hw_status visit_config(void *context, const struct ext_json_member *
     return HW_OK;
 }
 
-static enum hw_status options_list(struct explore_options *read,
+/* Names, which the visitor notes as bits: none would be all. */
+static enum hw_status options_list(struct explore_options *read, uint32_t *bits,
                                    const struct ext_json_member *member, ext_json_visit *visit,
                                    struct hw_error *error)
 {
-    return strcmp(member->type, "array") == 0
-               ? ext_json_walk_elements(read->db, member, visit, read, error)
-               : ext_error_invalid(error, "hw_explore(): %s must be a list of names", member->name);
+    enum hw_status status = HW_OK;
+
+    *bits = 0;
+    if (strcmp(member->type, "array") == 0) {
+        status = ext_json_walk_elements(read->db, member, visit, read, error);
+    }
+    return status == HW_OK && *bits == 0
+               ? ext_error_invalid(error, "hw_explore(): %s must be a list of names, one or more",
+                                   member->name)
+               : status;
 }
 
 static enum hw_status options_acks(struct explore_options *read,
@@ -116,11 +124,18 @@ static enum hw_status options_word(struct explore_options *read,
                    ? HW_OK
                    : ext_error_invalid(error, "hw_explore(): mode must be \"search\" or \"walk\"");
     }
-    if (strcmp(member->name, "elections") == 0 && strcmp(text, "apart") == 0) {
-        options->elections_apart = true;
-        return HW_OK;
+    if (strcmp(member->name, "elections") == 0) {
+        options->elections_apart = strcmp(text, "apart") == 0;
+        return options->elections_apart
+                   ? HW_OK
+                   : ext_error_invalid(
+                         error, "hw_explore(): elections must be a whole number, or \"apart\"");
     }
-    if (strcmp(member->name, "topic") == 0 && strlen(text) <= HW_TOPIC_NAME_MAX) {
+    if (strcmp(member->name, "topic") == 0) {
+        if (strcmp(member->type, "text") != 0 || text[0] == '\0' ||
+            strlen(text) > HW_TOPIC_NAME_MAX) {
+            return ext_error_invalid(error, "hw_explore(): topic must be a topic's name");
+        }
         memcpy(read->topic, text, strlen(text) + 1);
         return HW_OK;
     }
@@ -173,6 +188,7 @@ static enum hw_status options_bound(struct explore_options *read,
         enum hw_status status = options_number(member, INT64_MIN, INT64_MAX, &number, error);
 
         options->seed = (uint64_t)number;
+        read->has_seed = true;
         return status;
     }
     *is_known = false;
@@ -215,13 +231,16 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
         return status;
     }
     if (strcmp(member->name, "actions") == 0) {
-        return options_list(read, member, visit_action, error);
+        return options_list(read, &read->options.actions, member, visit_action, error);
     }
-    if (strcmp(member->name, "configs") == 0 && strcmp(member->type, "object") == 0) {
-        return ext_json_walk_elements(read->db, member, visit_config, read, error);
+    if (strcmp(member->name, "configs") == 0) {
+        return strcmp(member->type, "object") == 0
+                   ? ext_json_walk_elements(read->db, member, visit_config, read, error)
+                   : ext_error_invalid(error, "hw_explore(): configs must be an object, "
+                                              "{\"min.insync.replicas\":2}");
     }
     if (strcmp(member->name, "promises") == 0) {
-        return options_list(read, member, visit_promise, error);
+        return options_list(read, &read->options.promises, member, visit_promise, error);
     }
     if (strcmp(member->name, "acks") == 0) {
         return options_acks(read, member, error);
@@ -233,15 +252,42 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
     return options_word(read, member, error);
 }
 
+/* What goes together, once all is known. */
+static enum hw_status options_check(const struct explore_options *read, struct hw_error *error)
+{
+    const struct hw_explore_options *options = &read->options;
+
+    if (options->new_brokers > 0 && (read->topic[0] != '\0' || options->partition >= 0)) {
+        return ext_error_invalid(error, "hw_explore(): topic and partition are of this cluster: a "
+                                        "new one has the topic t, with one partition");
+    }
+    if (options->new_brokers == 0 && options->config_count > 0) {
+        return ext_error_invalid(error,
+                                 "hw_explore(): configs are those of a new cluster: this one "
+                                 "has its own, which configure() sets");
+    }
+    if (options->is_walk ? options->verifies : read->has_seed) {
+        return ext_error_invalid(error, options->is_walk
+                                            ? "hw_explore(): a walk keeps no states to verify"
+                                            : "hw_explore(): seed goes with \"mode\":\"walk\"");
+    }
+    return HW_OK;
+}
+
 enum hw_status explore_options_read(struct explore_options *read, sqlite3 *db,
                                     sqlite3_value *options, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
     *read = (struct explore_options){.options = hw_explore_options_usual(), .db = db};
+    read->options.partition = -1;
     if (options != NULL && sqlite3_value_type(options) != SQLITE_NULL) {
         status = ext_json_walk(db, options, "options", visit_option, read, error);
     }
+    if (status == HW_OK) {
+        status = options_check(read, error);
+    }
     read->options.topic = read->topic[0] == '\0' ? NULL : read->topic;
+    read->options.partition = read->options.partition < 0 ? 0 : read->options.partition;
     return status;
 }

@@ -14,6 +14,7 @@ struct explore_options {
     struct hw_explore_config configs[EXPLORE_CONFIGS_MAX];
     char texts[EXPLORE_CONFIGS_MAX][2][EXPLORE_CONFIG_SIZE];
     char topic[HW_TOPIC_NAME_MAX + 1]; /* Empty: not given. */
+    bool has_seed;
     sqlite3 *db;
 };
 

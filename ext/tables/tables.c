@@ -407,7 +407,7 @@ const struct ext_table ext_tables[] = {
            "SELECT broker, file, problem, action FROM hw_recoveries;"),
      FIRST(9), fill_recoveries, true},
 
-    {TABLE("hw_explorations", explorations, "one row a hw_explore() of this cluster",
+    {TABLE("hw_explorations", explorations, "one row for each of the last 32 explorations",
            "SELECT verdict, broken, states, depth FROM hw_explorations;"),
      FIRST(1), fill_explorations, true},
 

@@ -11,10 +11,13 @@
 #include "ext/tables/vtab_explore.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_hash.h"
 #include "ext/ext_probe.h"
 #include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/tables/explore_options.h"
+
+#include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -37,24 +40,40 @@ struct explore_cursor {
     sqlite3_value *options;
 };
 
+/* What of_options is compared with otherwise is no argument: the usual exploration would run, for an
+ * hour, and of_options be NULL. */
+static bool explore_is_no_argument(const struct sqlite3_index_constraint *constraint)
+{
+    return constraint->iColumn == COLUMN_OPTIONS &&
+           constraint->op != SQLITE_INDEX_CONSTRAINT_ISNULL &&
+           constraint->op != SQLITE_INDEX_CONSTRAINT_LIMIT &&
+           constraint->op != SQLITE_INDEX_CONSTRAINT_OFFSET;
+}
+
 static int explore_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    (void)vtab;
-    info->estimatedCost = 1e9;
+    bool is_compared = false;
+    struct hw_error error;
+
+    info->estimatedCost = 1e12; /* Rather than this, one scan for each part of an OR. */
     for (int i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn != COLUMN_OPTIONS ||
-            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) {
-            continue;
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (constraint->iColumn == COLUMN_OPTIONS && constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) {
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->aConstraintUsage[i].omit = 1;
+            info->idxNum = 1;
+            info->estimatedCost = 1e9;
+            return constraint->usable ? SQLITE_OK : SQLITE_CONSTRAINT;
         }
-        if (!info->aConstraint[i].usable) {
-            return SQLITE_CONSTRAINT;
-        }
-        info->aConstraintUsage[i].argvIndex = 1;
-        info->aConstraintUsage[i].omit = 1;
-        info->idxNum = 1;
-        break;
+        is_compared = is_compared || explore_is_no_argument(constraint);
     }
-    return SQLITE_OK;
+    if (!is_compared) {
+        return SQLITE_OK;
+    }
+    (void)ext_error_invalid(&error, "hw_explore(): of_options is the argument: give it in the "
+                                    "parentheses, or by =");
+    return ext_error_to_vtab(vtab, &error);
 }
 
 static void explore_reset(struct explore_cursor *cursor)
@@ -266,7 +285,11 @@ static int explore_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 
 static int explore_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    *rowid = (sqlite3_int64)((const struct explore_cursor *)base)->at;
+    const struct explore_cursor *cursor = (const struct explore_cursor *)base;
+    const char *options = (const char *)sqlite3_value_text(cursor->options);
+    uint64_t hash = options == NULL ? 0 : ext_hash_text(0, options, strlen(options));
+
+    *rowid = (sqlite3_int64)ext_hash(hash, cursor->at);
     return SQLITE_OK;
 }
 
