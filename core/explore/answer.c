@@ -29,17 +29,6 @@ const char *hw_explore_witness_text(enum hw_explore_witness witness)
     return texts[witness];
 }
 
-void hw_exploration_release(struct hw_exploration *exploration)
-{
-    explore_ground_release(exploration->ground);
-    for (size_t i = 0; i < exploration->count; i++) {
-        hw_text_free(exploration->allocator, exploration->calls[i]);
-    }
-    hw_free(exploration->allocator, exploration->calls,
-            exploration->capacity * sizeof *exploration->calls);
-    *exploration = (struct hw_exploration){.allocator = exploration->allocator};
-}
-
 enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
                                 const char *format, ...)
 {

@@ -35,7 +35,7 @@ static enum hw_status explore_make(struct explore_ground *ground, const struct h
     return status;
 }
 
-void explore_ground_release(struct explore_ground *ground)
+static void explore_ground_release(struct explore_ground *ground)
 {
     if (ground == NULL) {
         return;
@@ -46,6 +46,17 @@ void explore_ground_release(struct explore_ground *ground)
     }
     hw_snapshots_release(&ground->snapshots);
     hw_free(ground->explore.result->allocator, ground, sizeof *ground);
+}
+
+void hw_exploration_release(struct hw_exploration *exploration)
+{
+    explore_ground_release(exploration->ground);
+    for (size_t i = 0; i < exploration->count; i++) {
+        hw_text_free(exploration->allocator, exploration->calls[i]);
+    }
+    hw_free(exploration->allocator, exploration->calls,
+            exploration->capacity * sizeof *exploration->calls);
+    *exploration = (struct hw_exploration){.allocator = exploration->allocator};
 }
 
 enum hw_status hw_explore_begin(struct hw_cluster *cluster,

@@ -61,10 +61,6 @@ struct explore {
     uint32_t tried;        /* how many calls were tried. */
 };
 
-/* explore.c: give back what is explored, of a new cluster all of it. NULL is allowed. */
-struct explore_ground;
-void explore_ground_release(struct explore_ground *ground);
-
 /* possible.c: the broker at a place; its id, HW_BROKER_ID_NONE for EXPLORE_NOBODY; its replica, NULL
  * where it has none, or does not run. */
 const struct hw_broker *explore_broker(const struct explore *explore, size_t place);
