@@ -100,12 +100,27 @@ static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_all
     return status;
 }
 
-/* Copy a cluster on disk into the entry's memory; it is locked meanwhile. */
+/* Directories are absolute paths, so that of a cluster in memory is never found. A reader takes also
+ * one that is written. */
+static struct ext_cluster *find_open(const char *directory, bool is_reader)
+{
+    struct ext_cluster *entry = clusters;
+
+    while (entry != NULL &&
+           (strcmp(entry->directory, directory) != 0 || (entry->is_reader && !is_reader))) {
+        entry = entry->next;
+    }
+    return entry;
+}
+
+/* Copy a cluster on disk into the entry's memory; it is locked meanwhile. What this process has open
+ * has the lock file already, and is copied between two steps: as if it were killed there. */
 static enum hw_status entry_copy(const struct ext_cluster *entry,
                                  const struct ext_cluster_options *options, struct hw_error *error)
 {
     struct hw_store *disk = NULL;
     struct hw_file *lock = NULL;
+    struct ext_cluster *opened = NULL;
     char path[HW_PATH_MAX];
     char inner[HW_PATH_MAX];
     bool exists = false;
@@ -127,12 +142,17 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
     if (status == HW_OK) {
         status = hw_path_join(inner, path, ".lock", error);
     }
-    if (status == HW_OK) {
+    if (status == HW_OK && (opened = find_open(path, false)) != NULL) {
+        (void)ext_cluster_lock(opened);
+    } else if (status == HW_OK) {
         status = hw_store_lock(disk, inner, &lock, error);
     }
     if (status == HW_OK) {
         status = hw_store_copy_directory(disk, path, entry->store, entry->directory, NULL,
                                          options->copy_bytes_max, &ext_allocator, error);
+    }
+    if (opened != NULL) {
+        ext_cluster_unlock(opened);
     }
     hw_file_close(lock);
     hw_store_destroy(disk);
@@ -230,19 +250,6 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     clusters = made;
     *entry = made;
     return HW_OK;
-}
-
-/* Directories are absolute paths, so that of a cluster in memory is never found. A reader takes also
- * one that is written. */
-static struct ext_cluster *find_open(const char *directory, bool is_reader)
-{
-    struct ext_cluster *entry = clusters;
-
-    while (entry != NULL &&
-           (strcmp(entry->directory, directory) != 0 || (entry->is_reader && !is_reader))) {
-        entry = entry->next;
-    }
-    return entry;
 }
 
 enum hw_status ext_registry_open(const struct ext_cluster_options *options,

@@ -6,6 +6,7 @@
  */
 #include "core/cluster/cluster_internal.h"
 #include "core/io/memory_store.h"
+#include "core/io/posix_store.h"
 #include "core/look/reader.h"
 #include "core/stage/stage.h"
 #include "tests/support_faulty_store.h"
@@ -261,11 +262,59 @@ static void the_process_can_end_at_every_call_of_the_store(void **state)
     assert_true(fail_every_change((struct hw_faults){.fail_on = true, .torn_bytes = 30}) > 100);
 }
 
+/* Made from the directories of two brokers, which lie on `disk`. */
+static enum hw_status life_adopt(struct life *life, struct hw_store *disk)
+{
+    char directories[2][40] = {"tests/data/kafka/diverged/a", "tests/data/kafka/diverged/b"};
+    struct hw_adopted_broker brokers[] = {{1, directories[0]}, {2, directories[1]}};
+    struct hw_adoption adoption = {
+        .disk = disk, .bytes_max = 1 << 20, .brokers = brokers, .count = 2};
+    struct hw_cluster_options options = {.allocator = &life->heap.allocator,
+                                         .store = life->store,
+                                         .directory = ":memory:",
+                                         .adoption = &adoption};
+
+    return hw_cluster_open(&options, &life->cluster, &life->error);
+}
+
+/* Whatever cannot be read of the brokers' directories, there is no cluster then. */
+static void every_call_to_the_originals_can_fail(void **state)
+{
+    struct hw_faults faults = {.fail_at = -1};
+    enum hw_status status;
+    int64_t rounds = 0;
+
+    (void)state;
+    do {
+        struct life life = {0};
+        struct hw_store *files;
+        struct hw_store *disk;
+        const struct hw_allocator *allocator = &life.heap.allocator;
+
+        test_heap_init(&life.heap, -1);
+        faults = (struct hw_faults){.fail_at = rounds++};
+        assert_int_equal(hw_memory_store_create(allocator, &life.store, &life.error), HW_OK);
+        assert_int_equal(hw_posix_store_create(allocator, 8, &files, &life.error), HW_OK);
+        assert_int_equal(hw_faulty_store_create(allocator, files, &faults, &disk, &life.error),
+                         HW_OK);
+        status = life_adopt(&life, disk);
+        assert_int_equal(status, faults.calls > faults.fail_at ? HW_IO : HW_OK);
+        assert_int_equal(life.cluster == NULL ? 0 : life.cluster->topic_count, status == HW_OK);
+        (void)hw_cluster_close(life.cluster, &life.error);
+        hw_store_destroy(disk);
+        hw_store_destroy(files);
+        hw_store_destroy(life.store);
+        assert_int_equal(life.heap.bytes_in_use, 0);
+    } while (status != HW_OK);
+    assert_true(rounds > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_can_fail),
         cmocka_unit_test(every_call_of_the_store_can_fail),
+        cmocka_unit_test(every_call_to_the_originals_can_fail),
         cmocka_unit_test(the_process_can_end_at_every_call_of_the_store),
     };
 

@@ -205,6 +205,8 @@ static void what_does_not_fit_is_refused_in_one_line(void **state)
         {OPEN(KILLED ",\"leader\":3"), "no option named leader;"},
         {OPEN(KILLED ",\"protocol\":\"minikafka\""), "not under minikafka"},
         {OPEN("\"leaders\":{\"tx-0\":1}"), "leaders go with directories"},
+        {OPEN("\"memory\":50000"), "memory bounds what is copied: it goes with copy_of, or"},
+        {OPEN("\"memory\":-1,\"copy_of\":\"x\""), "memory must be a number of bytes"},
         {"SELECT open_cluster('/nowhere/c', '{" KILLED "}')", "make one in ':memory:'"}};
     sqlite3 *db = test_sql_open(":memory:");
 

@@ -22,6 +22,7 @@ struct open_options {
     size_t leader_capacity;
     char protocol[64];
     char copy_of[HW_PATH_MAX];
+    bool has_memory;
 };
 
 /* An id as a member's name: digits, no more than an int32 has. */
@@ -190,6 +191,7 @@ static enum hw_status visit_open_option(void *context, const struct ext_json_mem
             return ext_error_invalid(error, "open_cluster(): memory must be a number of bytes");
         }
         options->cluster.copy_bytes_max = number;
+        options->has_memory = true;
         return HW_OK;
     }
     return ext_error_invalid(error,
@@ -217,6 +219,10 @@ static void open_check_options(struct ext_call *call, const struct open_options 
     } else if (cluster->adoption == NULL && options->adoption.has_leaders) {
         ext_call_refuse(call, "open_cluster(): leaders go with directories in brokers, "
                               "{\"1\":\"/logs/1\"}");
+    } else if (cluster->adoption == NULL && cluster->copy_of == NULL && options->has_memory) {
+        ext_call_refuse(call,
+                        "open_cluster(): memory bounds what is copied: it goes with copy_of, or "
+                        "with directories in brokers");
     }
 }
 
