@@ -18,9 +18,9 @@ static const char list_tables[] =
     "AND v.sql LIKE 'CREATE VIRTUAL TABLE%' AND t.sql LIKE '%coordinator_epoch%' ORDER BY t.name";
 
 /* Without a rowid, so that last_insert_rowid() stays what the INSERT made it. */
-static const char create_table[] =
-    "CREATE TABLE main.\"%w_%s\"(producer_id INTEGER PRIMARY KEY, epoch INTEGER, "
-    "coordinator_epoch INTEGER, cluster_id INTEGER) WITHOUT ROWID";
+#define TOKEN_CREATE                                                                               \
+    "CREATE TABLE main.\"%w_%s\"(producer_id INTEGER PRIMARY KEY, epoch INTEGER, "                 \
+    "coordinator_epoch INTEGER, cluster_id INTEGER) WITHOUT ROWID"
 
 static const char move_rows[] =
     "INSERT INTO main.\"%w\" SELECT * FROM main.\"%w_%s\" WHERE true "
@@ -51,7 +51,7 @@ static enum hw_status token_run(sqlite3 *db, char *sql, struct hw_error *error)
 
 enum hw_status ext_token_create(sqlite3 *db, const char *table, struct hw_error *error)
 {
-    return token_run(db, sqlite3_mprintf(create_table, table, ext_token_suffix), error);
+    return token_run(db, sqlite3_mprintf(TOKEN_CREATE, table, ext_token_suffix), error);
 }
 
 /* ------------------------------------------------------------------------------------- reading */
@@ -212,6 +212,25 @@ void ext_token_forget(struct ext_token_writer *writer)
     *writer = (struct ext_token_writer){.statement = NULL};
 }
 
+/* The same of a write, where somebody may have dropped the table, or made another one in its place. */
+static enum hw_status token_write_error(struct hw_error *error, sqlite3 *db, int code,
+                                        const char *table)
+{
+    char *help;
+    enum hw_status status;
+
+    if (code != SQLITE_ERROR) {
+        return token_error(error, db, code);
+    }
+    help = sqlite3_mprintf("%s; COMMIT writes what it decides to the table of tokens: DROP TABLE "
+                           "IF EXISTS main.\"%w_%s\"; " TOKEN_CREATE,
+                           sqlite3_errmsg(db), table, ext_token_suffix, table, ext_token_suffix);
+    status = help == NULL ? hw_error_no_memory(error, "a message")
+                          : ext_error_invalid(error, "%s", help);
+    sqlite3_free(help);
+    return status;
+}
+
 /* A trigger of the shadow table would run inside COMMIT, and could undo what it says. */
 static const char find_trigger[] =
     "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE "
@@ -263,7 +282,7 @@ static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db
             : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer->statement, NULL);
     sqlite3_free(sql);
     if (code != SQLITE_OK) {
-        status = token_error(error, db, code);
+        status = token_write_error(error, db, code, table);
         ext_token_forget(writer);
     }
     return status;
@@ -287,7 +306,7 @@ enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, con
     (void)sqlite3_bind_int64(writer->statement, 4, token->database_id);
     code = sqlite3_step(writer->statement);
     if (code != SQLITE_DONE) {
-        status = token_error(error, db, code);
+        status = token_write_error(error, db, code, table);
     }
     (void)sqlite3_reset(writer->statement);
     if (status == HW_OK &&

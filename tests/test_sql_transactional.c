@@ -180,14 +180,27 @@ static void a_shadow_table_with_a_trigger_fails_the_commit(void **state)
 static void a_missing_shadow_table_fails_the_commit(void **state)
 {
     struct fixture *f = *state;
+    char *said;
 
     expect_sql(f->db, "DROP TABLE t_token", "");
-    expect_error(f->db, "INSERT INTO t(value) VALUES ('a')", SQLITE_ERROR,
-                 "INVALID_REQUEST: the table of tokens: no such table: main.t_token");
+    expect_error(
+        f->db, "INSERT INTO t(value) VALUES ('a')", SQLITE_ERROR,
+        "INVALID_REQUEST: no such table: main.t_token; COMMIT writes what it decides to "
+        "the table of tokens: DROP TABLE IF EXISTS main.\"t_token\"; CREATE TABLE main.\"t");
     expect_sql(f->db,
                "SELECT count(*) FROM hw_log('t', 0, 1); INSERT INTO u(value) VALUES ('b');"
-               "SELECT value FROM u",
+               "SELECT value FROM u; CREATE TABLE t_token(x)",
                "0\nb");
+    expect_error(f->db, "INSERT INTO t(value) VALUES ('a')", SQLITE_ERROR,
+                 "INVALID_REQUEST: table main.t_token has 1 columns but 4 values were supplied; ");
+    /* What it says helps. */
+    said = strdup(strstr(test_sql(f->db, "INSERT INTO t(value) VALUES ('a')"), "DROP TABLE"));
+    assert_non_null(said);
+    expect_sql(f->db, said, "");
+    free(said);
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
+    reopen(f);
+    expect_sql(f->db, "SELECT value FROM t; SELECT count(*) FROM t_token", "a\n1");
 }
 
 /* Run a command in the fixture's directory. */
