@@ -332,6 +332,8 @@ static void arguments_are_two_paths(void **state)
            "0\n0\n2\n2");
     expect_error(f->db, with_directory(f, "SELECT * FROM kafka_diff('$D/a')"), SQLITE_ERROR,
                  "INVALID_REQUEST: kafka_diff() takes two paths");
+    expect_error(f->db, "SELECT * FROM kafka_diff", SQLITE_ERROR,
+                 "INVALID_REQUEST: kafka_diff() takes two paths");
     expect_error(f->db, with_directory(f, "SELECT * FROM kafka_diff('$D/a', '$D/b', 1)"),
                  SQLITE_ERROR, "INVALID_REQUEST: too many arguments");
     expect_error(f->db,

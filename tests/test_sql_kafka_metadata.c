@@ -449,7 +449,7 @@ static void another_topic_is_none_of_them(void **state)
                              "$D/orders-0 is of another topic"));
     expect(f, "SELECT * FROM kafka_topics()",
            "error: INVALID_REQUEST: kafka_topics() takes a path: a log directory, a partition's "
-           "directory or one of its files, as in kafka_topics('/data/kafka-logs/orders-0')");
+           "directory or one of its files, as in kafka_topics('/data/kafka-logs')");
     expect(
         f, "SELECT * FROM kafka_topics('$D', 1, 1, 1)",
         "error: INVALID_REQUEST: too many arguments: it is kafka_topics(path [, before_offset [, "

@@ -180,7 +180,8 @@ static enum hw_status kafka_directory_check_file(const struct hw_allocator *allo
     return HW_OK;
 }
 
-/* Add the partitions of a log directory by its names. */
+/* Add the partitions of a log directory by its names, passing over what is no directory. One that
+ * cannot be looked at counts: who opens it says why. Source: LogManager.loadLogs. */
 static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directory *directory,
                                                          struct hw_store *store, const char *path,
                                                          const struct hw_name_list *names,
@@ -192,17 +193,21 @@ static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directo
 
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         enum hw_kafka_partition_state state;
+        struct hw_path_look look;
+        struct hw_error ignored;
         char full[HW_PATH_MAX];
         size_t topic_size;
         int32_t partition;
 
-        if (hw_kafka_partition_name_parse(names->names[i], &topic_size, &partition, &state) &&
-            (!only_live || state == HW_KAFKA_LIVE)) {
-            status = hw_path_format(full, error, "%.*s%s%s", (int)size, path,
-                                    path[size - 1] == '/' ? "" : "/", names->names[i]);
-            if (status == HW_OK) {
-                status = kafka_directory_add(directory, full, strlen(full), NULL, NULL, error);
-            }
+        if (!hw_kafka_partition_name_parse(names->names[i], &topic_size, &partition, &state) ||
+            (only_live && state != HW_KAFKA_LIVE)) {
+            continue;
+        }
+        status = hw_path_format(full, error, "%.*s%s%s", (int)size, path,
+                                path[size - 1] == '/' ? "" : "/", names->names[i]);
+        if (status == HW_OK &&
+            (hw_store_look(store, full, &look, &ignored) != HW_OK || look.is_directory)) {
+            status = kafka_directory_add(directory, full, strlen(full), NULL, NULL, error);
         }
     }
     return status;
@@ -425,18 +430,6 @@ enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
 
 /* ------------------------------------------------------------------------------------- listing */
 
-bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store)
-{
-    struct hw_file *file;
-    struct hw_error ignored;
-
-    if (hw_store_open(store, partition->path, HW_OPEN_READ, &file, &ignored) != HW_OK) {
-        return false; /* A directory cannot be opened as a file. */
-    }
-    hw_file_close(file);
-    return true;
-}
-
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error)
@@ -445,8 +438,5 @@ enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partitio
 
     *names = (struct hw_name_list){.allocator = allocator};
     status = hw_store_list(store, partition->path, names, error);
-    return status == HW_NOT_FOUND ||
-                   (status == HW_IO && hw_kafka_partition_is_file(partition, store))
-               ? HW_OK
-               : status;
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }

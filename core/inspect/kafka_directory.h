@@ -82,13 +82,10 @@ void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count);
 
 /*
  * List what is in a partition's directory. *names is set to an empty list first; release it in any
- * case. A directory that is gone, or is a file, is empty. Errors: HW_NO_MEMORY, HW_IO.
+ * case. A directory that is gone is empty. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error);
-
-/* Whether what has a partition directory's name is a file. */
-bool hw_kafka_partition_is_file(const struct hw_kafka_partition *partition, struct hw_store *store);
 
 #endif /* HW_INSPECT_KAFKA_DIRECTORY_H */

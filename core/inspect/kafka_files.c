@@ -27,9 +27,15 @@ enum hw_status hw_kafka_files_open(struct hw_kafka_files *files,
         return hw_store_list(store, path, &files->names, error);
     }
     status = hw_kafka_partition_list(partition, allocator, store, &files->names, error);
-    return status == HW_OK ? hw_partition_start_open(&files->start, allocator, store, partition,
-                                                     &files->names, error)
-                           : status;
+    if (status == HW_OK) {
+        status = hw_partition_start_open(&files->start, allocator, store, partition, &files->names,
+                                         error);
+    }
+    if (status == HW_IO) {
+        files->unread = *error;
+        hw_name_list_release(&files->names);
+    }
+    return status == HW_IO ? HW_OK : status;
 }
 
 void hw_kafka_files_close(struct hw_kafka_files *files)
@@ -167,15 +173,23 @@ static enum hw_status files_take_directory(struct hw_kafka_files *files, struct 
                                               [HW_KAFKA_FUTURE] = HW_FILE_FUTURE};
 
     struct hw_path_look look;
-    enum hw_status status = hw_store_look(files->store, files->path, &look, error);
+    enum hw_status status = hw_path_format(file->path, error, "%s", files->path);
 
     files->is_begun = true;
-    if (status != HW_OK || !look.is_directory) {
-        return status;
-    }
     file->kind = kinds[files->partition->state];
-    hw_partition_start_tell_directory(&files->start, &file->fate);
-    return hw_path_format(file->path, error, "%s", files->path);
+    if (status == HW_OK && files->unread.message[0] != '\0') {
+        *error = files->unread;
+        return HW_IO;
+    }
+    if (status == HW_OK) {
+        status = hw_store_look(files->store, files->path, &look, error);
+    }
+    if (status == HW_OK && !look.is_directory) {
+        file->path[0] = '\0';
+    } else if (status == HW_OK) {
+        hw_partition_start_tell_directory(&files->start, &file->fate);
+    }
+    return status;
 }
 
 /* A start tries whether it may read each file of a partition. Source:
@@ -198,18 +212,20 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
     struct hw_path_look look;
     size_t topic_size;
     int32_t partition;
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_join(path, files->path, name, error);
+    bool has_own_row = files->partition == NULL &&
+                       hw_kafka_partition_name_parse(name, &topic_size, &partition, &state);
+    enum hw_status status = hw_path_join(file->path, files->path, name, error);
 
     if (status == HW_OK) {
-        status = hw_store_look(files->store, path, &look, error);
+        status = hw_store_look(files->store, file->path, &look, error);
     }
-    if (status != HW_OK || (!look.exists && !look.is_link) ||
-        (look.is_directory && files->partition == NULL &&
-         hw_kafka_partition_name_parse(name, &topic_size, &partition, &state))) {
+    if (status != HW_OK ? has_own_row
+                        : (look.is_directory && has_own_row) || (!look.exists && !look.is_link)) {
+        file->path[0] = '\0';
+    }
+    if (status != HW_OK || file->path[0] == '\0') {
         return status;
     }
-    memcpy(file->path, path, sizeof path);
     if (look.is_directory || !look.exists) {
         file->kind = look.is_directory ? HW_FILE_DIRECTORY : HW_FILE_UNKNOWN;
     } else {
@@ -217,7 +233,7 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
         (void)hw_file_number(name, &file->offset);
         file->size_bytes = look.size_bytes;
         file->allocated_bytes = look.allocated_bytes;
-        status = files->partition != NULL ? files_try(files, path, error) : HW_OK;
+        status = files->partition != NULL ? files_try(files, file->path, error) : HW_OK;
     }
     if (status == HW_OK) {
         status = files->partition != NULL

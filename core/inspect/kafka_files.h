@@ -32,12 +32,13 @@ struct hw_kafka_files {
     bool wants_used;
     struct hw_name_list names;
     struct hw_partition_start start;
-    bool is_begun; /* The row of the directory has come. */
+    struct hw_error unread; /* Why a partition's directory cannot be read; its row says so. */
+    bool is_begun;          /* The row of the directory has come. */
     size_t at;
 };
 
 /* List the directory `path`, that of `partition` unless it is NULL; all must outlive it. Close it in
- * any case. Errors: HW_NO_MEMORY, HW_IO. */
+ * any case. Errors: HW_NO_MEMORY; HW_IO, for a log directory. */
 enum hw_status hw_kafka_files_open(struct hw_kafka_files *files,
                                    const struct hw_allocator *allocator, struct hw_store *store,
                                    const struct hw_kafka_partition *partition, const char *path,

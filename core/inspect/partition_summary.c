@@ -28,7 +28,7 @@ static enum hw_status read_topic_id(struct hw_partition_summary *summary,
         status = hw_partition_metadata_read(store, path, allocator, &summary->topic_id, error);
     }
     summary->has_topic_id = status == HW_OK;
-    if (status == HW_CORRUPT || (status == HW_IO && summary->segments > 0)) {
+    if (status == HW_CORRUPT || status == HW_IO) {
         note_error(summary, error);
         return HW_OK;
     }
@@ -49,6 +49,10 @@ static enum hw_status read_segments(struct hw_partition_summary *summary,
         status = hw_segment_paths_format(&paths, directory, list->items[i], error);
         if (status == HW_OK) {
             status = hw_store_add_file_size(store, paths.log, &summary->size_bytes, error);
+        }
+        if (status == HW_IO) {
+            note_error(summary, error);
+            status = HW_OK;
         }
     }
     if (status != HW_OK || list->count == 0 || !wants_end) {

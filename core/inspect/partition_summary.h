@@ -14,7 +14,7 @@ struct hw_partition_summary {
     hw_offset_t log_end;   /* -1: there is no segment, or it was not asked for. */
     bool has_topic_id;
     struct hw_uuid topic_id;
-    char error[512]; /* About a damaged partition.metadata; empty if there is none. */
+    char error[512]; /* The first thing that is damaged or cannot be read; empty if all can. */
 };
 
 /* Look at a partition; `wants_end` has the end of the last segment read. A file or directory that

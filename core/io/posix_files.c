@@ -19,7 +19,8 @@ enum { BUCKETS_MIN = 64, DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
 enum hw_status hw_posix_error(struct hw_error *error, int number, const char *verb,
                               const char *path)
 {
-    char reason[128];
+    char text[128];
+    const char *reason = text;
     size_t length = strlen(path);
     /* Of a path that is too long for a message the end says more. */
     const char *shown = length > 300 ? path + length - 300 : path;
@@ -28,13 +29,12 @@ enum hw_status hw_posix_error(struct hw_error *error, int number, const char *ve
         return hw_error_no_memory(error, path);
     }
     if (number == ELOOP) {
-        return hw_error_set(error, HW_IO,
-                            "cannot %s '%s%s': it is a symbolic link, and nothing is written "
-                            "through one",
-                            verb, shown == path ? "" : "...", shown);
-    }
-    if (strerror_r(number, reason, sizeof reason) != 0) {
-        (void)snprintf(reason, sizeof reason, "error %d", number);
+        reason = "it is a symbolic link, and nothing is written through one, nor read through a "
+                 "circle of them";
+    } else if (number == ENXIO) {
+        reason = "it is a pipe, a device or a socket";
+    } else if (strerror_r(number, text, sizeof text) != 0) {
+        (void)snprintf(text, sizeof text, "error %d", number);
     }
     return hw_error_set(error, number == ENOENT ? HW_NOT_FOUND : HW_IO, "cannot %s '%s%s': %s",
                         verb, shown == path ? "" : "...", shown, reason);
@@ -191,7 +191,7 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
     }
     number = fstat(file->descriptor, found) != 0 ? errno : 0;
     if (number == 0 && !S_ISREG(found->st_mode)) {
-        number = S_ISDIR(found->st_mode) ? EISDIR : EINVAL;
+        number = S_ISDIR(found->st_mode) ? EISDIR : ENXIO;
     }
     if (number != 0) {
         (void)close(file->descriptor);

@@ -333,10 +333,6 @@ enum hw_status fill_kafka_diff(struct kafka_fill *fill, struct ext_rows *rows,
     const struct hw_kafka_partition *pair[2];
     enum hw_status status = HW_OK;
 
-    if (fill->arguments[0] == NULL) {
-        return ext_error_invalid(error, "kafka_diff() takes two paths, as in "
-                                        "kafka_diff('/data/kafka-logs', '/copy/kafka-logs')");
-    }
     if (sqlite3_value_type(fill->arguments[0]) == SQLITE_NULL) {
         return HW_OK;
     }

@@ -83,7 +83,7 @@ enum { DIRS_TOPIC_ID = 4, DIRS_LEO = 8, DIRS_ERROR = 15 };
 /* What all rows share: the log directory. */
 struct log_directory {
     struct hw_meta_properties properties;
-    struct hw_error unread; /* Why the properties could not be read. */
+    struct hw_error unread; /* Why it could not all be read. */
     bool is_clean;
 };
 
@@ -104,18 +104,20 @@ static enum hw_status read_log_directory(struct kafka_fill *fill, struct log_dir
         status = hw_path_format(root, error, "%s", fill->root->path);
     }
     if (status == HW_OK) {
-        status = hw_meta_properties_read(&directory->properties, &ext_allocator, fill->store, root,
-                                         error);
-        if (status == HW_IO) {
-            directory->unread = *error;
-            status = HW_OK;
-        }
-    }
-    if (status == HW_OK) {
         status = hw_path_join(path, root, ".kafka_cleanshutdown", error);
     }
-    return status == HW_OK ? hw_store_exists(fill->store, path, &directory->is_clean, error)
-                           : status;
+    if (status == HW_OK) {
+        status = hw_store_exists(fill->store, path, &directory->is_clean, error);
+    }
+    if (status == HW_OK) {
+        status = hw_meta_properties_read(&directory->properties, &ext_allocator, fill->store, root,
+                                         error);
+    }
+    if (status == HW_IO) {
+        directory->unread = *error;
+        status = HW_OK;
+    }
+    return status;
 }
 
 static enum hw_status add_dir(struct kafka_fill *fill, size_t number,
@@ -184,15 +186,8 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
                                struct hw_error *error)
 {
     struct log_directory directory;
-    enum hw_status status;
+    enum hw_status status = read_log_directory(fill, &directory, error);
 
-    if (fill->file != NULL) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
-                               "%.300s is a file: kafka_dirs() takes a log directory or a "
-                               "partition's directory",
-                               fill->file);
-    }
-    status = read_log_directory(fill, &directory, error);
     for (size_t i = 0; status == HW_OK && i < fill->directory.count; i++) {
         const struct hw_kafka_partition *partition = &fill->directory.partitions[i];
 
@@ -201,9 +196,7 @@ enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
         }
         status = add_dir(fill, i, &directory, rows, error);
         if (status == HW_IO) {
-            if (!hw_kafka_partition_is_file(partition, fill->store)) {
-                add_unreadable_dir(partition, error->message, rows);
-            }
+            add_unreadable_dir(partition, error->message, rows);
             status = HW_OK;
         }
     }

@@ -93,12 +93,6 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
     struct hw_store *files;
     enum hw_status status;
 
-    if (fill->file != NULL) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
-                               "%.300s is a file: kafka_recovery() takes a log directory or a "
-                               "partition's directory",
-                               fill->file);
-    }
     status = check_readable(fill, error);
     if (status == HW_OK) {
         status = add_intruders(fill, rows, error);

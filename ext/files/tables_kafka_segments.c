@@ -79,16 +79,6 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
     return HW_OK;
 }
 
-static enum hw_status expect_named(const struct kafka_fill *fill, struct hw_error *error)
-{
-    return fill->paths.is_named
-               ? HW_OK
-               : hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
-                                 "%.300s is no file of a segment: its name does not begin with 20 "
-                                 "digits and a dot",
-                                 fill->file);
-}
-
 /* A broker may have been at work since the files were opened: judge the entry by what is there now
  * before it is called wrong. */
 static enum hw_status look_again(struct kafka_fill *fill, struct hw_index_row *row, bool *found,
@@ -112,9 +102,9 @@ static enum hw_status fill_index(struct kafka_fill *fill, struct ext_rows *rows,
                                              const struct hw_index_row *row, struct ext_rows *rows),
                                  struct hw_error *error)
 {
-    enum hw_status status = expect_named(fill, error);
+    enum hw_status status = HW_OK;
 
-    if (status == HW_OK && !fill->has_check) {
+    if (!fill->has_check) {
         fill->has_check = true;
         status = hw_index_check_open(&fill->check, &ext_allocator, fill->store, &fill->paths, kind,
                                      error);
@@ -200,12 +190,9 @@ enum hw_status fill_kafka_aborted(struct kafka_fill *fill, struct ext_rows *rows
     const char *path = fill->paths.transactions;
     struct hw_aborted_transaction previous;
     struct hw_buffer content;
-    enum hw_status status = expect_named(fill, error);
+    enum hw_status status;
     size_t at;
 
-    if (status != HW_OK) {
-        return status;
-    }
     hw_buffer_init(&content, &ext_allocator);
     status = hw_transaction_index_read(fill->store, path, &content, error);
     for (at = 0; status == HW_OK && at + HW_ABORTED_TRANSACTION_SIZE <= content.size;

@@ -208,23 +208,16 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
     return HW_OK;
 }
 
-/* A row about a partition, a file of it or a path that cannot be read: others may follow. None if
- * what has the name of a partition is a file. Tables of any topic's partitions begin with topic and
- * partition. */
+/* A row about a partition, a file of it or a path that cannot be read: others may follow. Tables of
+ * any topic's partitions begin with topic and partition. */
 static void add_unreadable(struct cursor *cursor, const char *reason)
 {
     struct ext_rows *rows = &cursor->rows;
     size_t column = 0;
 
-    if (definition_of(cursor)->item != KAFKA_EACH_PATH) {
-        if (cursor->fill.partition->fault == NULL &&
-            hw_kafka_partition_is_file(cursor->fill.partition, cursor->fill.store)) {
-            return;
-        }
-        if (definition_of(cursor)->topic == NULL) {
-            kafka_rows_partition(rows, cursor->fill.partition);
-            column = 2;
-        }
+    if (definition_of(cursor)->item != KAFKA_EACH_PATH && definition_of(cursor)->topic == NULL) {
+        kafka_rows_partition(rows, cursor->fill.partition);
+        column = 2;
     }
     for (; column < (size_t)rows->column_count; column++) {
         ext_rows_text(rows, strcmp(definition_of(cursor)->schema.columns[column].name, "error") == 0
@@ -242,31 +235,48 @@ static bool is_of_one_item(const struct cursor *cursor, enum hw_status status)
            (definition_of(cursor)->item != KAFKA_EACH_PATH || cursor->is_list);
 }
 
-/* Why the item cannot be read, if that is known; else NULL. */
+/* Why the item is known not to be readable; NULL: it is not. */
 static const char *item_fault(const struct cursor *cursor)
 {
     const struct kafka_fill *fill = &cursor->fill;
 
-    if (!cursor->has_item || definition_of(cursor)->item == KAFKA_ALL_PATHS) {
-        return NULL;
-    }
-    return definition_of(cursor)->item == KAFKA_EACH_PATH
-               ? (fill->root->has_fault ? hw_kafka_root_fault(&fill->directory, fill->number)
-                                        : NULL)
-               : fill->partition->fault;
+    return definition_of(cursor)->item != KAFKA_EACH_PATH ? fill->partition->fault
+           : fill->root->has_fault ? hw_kafka_root_fault(&fill->directory, fill->number)
+                                   : NULL;
 }
 
-/* What was named by itself is of the table's topic, as far as its name tells. */
-static enum hw_status check_topic(const struct cursor *cursor, struct hw_error *error)
+/* Whether the table reads what stands there: what was named by itself is of its topic, as far as the
+ * name tells, and a file is one that it takes. */
+static enum hw_status check_item(const struct cursor *cursor, struct hw_error *error)
 {
     const struct kafka_table *definition = definition_of(cursor);
-    const char *topic = definition->topic == NULL ? NULL : cursor->fill.partition->topic;
+    const struct kafka_fill *fill = &cursor->fill;
+    const char *topic;
 
+    if (definition->item == KAFKA_ALL_PATHS) {
+        return HW_OK;
+    }
+    if (item_fault(cursor) != NULL) {
+        return ext_error_invalid(error, "%s", item_fault(cursor));
+    }
+    if (fill->file != NULL && definition->takes == KAFKA_TAKES_DIRECTORIES) {
+        return ext_error_invalid(error,
+                                 "%.300s is a file: %s() takes a log directory or a partition's "
+                                 "directory",
+                                 fill->file, definition->schema.name);
+    }
+    if (fill->file != NULL && definition->takes == KAFKA_TAKES_SEGMENTS && !fill->paths.is_named) {
+        return ext_error_invalid(error,
+                                 "%.300s is no file of a segment: its name does not begin with 20 "
+                                 "digits and a dot",
+                                 fill->file);
+    }
+    topic = definition->topic == NULL ? NULL : fill->partition->topic;
     return topic == NULL || strcmp(topic, definition->topic) == 0
                ? HW_OK
                : ext_error_invalid(error, "%s() reads %s: %.300s is of another topic",
                                    definition->schema.name, definition->topic,
-                                   cursor->fill.partition->path);
+                                   fill->partition->path);
 }
 
 /* Fill the rows of the next item that has any. */
@@ -275,6 +285,8 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
     enum hw_status status = HW_OK;
 
     do {
+        bool is_passed = false; /* The table does not take it, but may others of the list. */
+
         cursor->rows_before += (sqlite3_int64)ext_rows_count(&cursor->rows);
         cursor->rows.cell_count = 0;
         cursor->rows.texts.size = 0;
@@ -283,15 +295,14 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
             status = next_item(cursor, error);
         }
         cursor->fill.again = false;
-        if (status == HW_OK && item_fault(cursor) != NULL) {
-            add_unreadable(cursor, item_fault(cursor));
-        } else if (status == HW_OK && cursor->has_item) {
-            status = check_topic(cursor, error);
+        if (status == HW_OK && cursor->has_item) {
+            status = check_item(cursor, error);
+            is_passed = status == HW_REFUSED && cursor->is_list;
             status = status == HW_OK
                          ? definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error)
                          : status;
         }
-        if (is_of_one_item(cursor, status)) {
+        if (is_passed || is_of_one_item(cursor, status)) {
             add_unreadable(cursor, error->message);
             status = HW_OK;
         }
@@ -464,19 +475,23 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
                         sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
-    const char *name = definition_of(cursor)->schema.name;
+    const struct kafka_table *definition = definition_of(cursor);
+    bool is_of_two = definition->item == KAFKA_ALL_PATHS;
+    int needed = is_of_two ? 3 : 1;
     enum hw_status status = HW_OK;
     struct hw_error error;
 
+    (void)argc;
     reset(cursor);
     if (!keep_arguments(cursor, atoi(text), argv)) {
         return SQLITE_NOMEM;
     }
-    if (argc == 0 || (atoi(text) & 1) == 0) {
-        status = ext_error_invalid(&error,
-                                   "%s() takes a path: a log directory, a partition's directory or "
-                                   "one of its files, as in %s('/data/kafka-logs/orders-0')",
-                                   name, name);
+    if ((atoi(text) & needed) != needed) {
+        status = ext_error_invalid(&error, "%s() takes %s, as in %s", definition->schema.name,
+                                   is_of_two ? "two paths"
+                                             : "a path: a log directory, a partition's directory "
+                                               "or one of its files",
+                                   definition->schema.use);
     } else if (sqlite3_value_type(argv[0]) != SQLITE_NULL) {
         status = start(cursor, argv[0], columns, &error);
     }

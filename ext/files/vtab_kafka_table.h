@@ -15,9 +15,16 @@
 
 #include "core/highwater.h"
 
-/* What one call fills in the rows of. All paths are one item, of a filler that asks to be called
- * again until it is at their end. */
+/* What one call fills in the rows of. All paths, which are two arguments, are one item, of a filler
+ * that asks to be called again until it is at their end. */
 enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
+
+/* What a path may be beside a log directory and a partition's directory. */
+enum kafka_takes {
+    KAFKA_TAKES_FILES,    /* Any file. */
+    KAFKA_TAKES_SEGMENTS, /* One with the name of a segment's. */
+    KAFKA_TAKES_DIRECTORIES
+};
 
 /* Files that one statement keeps open. */
 enum { KAFKA_DESCRIPTORS_MAX = 64 };
@@ -64,6 +71,7 @@ struct kafka_table {
     struct ext_schema
         schema; /* Must be first. Its last columns are KAFKA_TABLE_HIDDEN, which no filler fills. */
     enum kafka_item item;
+    enum kafka_takes takes;
     bool wants_segments; /* A file that is no .log is an error. */
     enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
     const char

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#define _XOPEN_SOURCE 700 /* seteuid() */
+/*
+ * One bad thing among good ones: in a log directory, in a list of paths and under a pattern, what
+ * cannot be read is a row that says so, and hides nothing else. What is no directory is no partition.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support_sql_kafka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The tables over partitions of any topic. */
+static const char *const tables[] = {"kafka_log",       "kafka_batches", "kafka_segments",
+                                     "kafka_index",     "kafka_epochs",  "kafka_producers",
+                                     "kafka_timeindex", "kafka_aborted", "kafka_dirs",
+                                     "kafka_recovery",  "kafka_files"};
+
+enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
+
+static void run(const struct kafka_fixture *f, const char *command)
+{
+    assert_int_equal(system(with_directory(f, command)), 0);
+}
+
+/* A log directory of two good partitions, t-0 and t-9, and one more that `command` may change. */
+static void put_logs(struct kafka_fixture *f, const char *command)
+{
+    put_text(f, "0\n1\nt 0 1\n");
+    save(f, "good/replication-offset-checkpoint");
+    run(f, "for t in t-0 t-9; do cp -r tests/data/kafka/killed/logs/tx-0 '$D/good'/$t; done"
+           " && cp -r '$D/good' '$D/logs'");
+    run(f, command);
+}
+
+/* The statement, with T for each table's name, has that result. */
+static void expect_of_all(struct kafka_fixture *f, const char *statement, const char *expected)
+{
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        char sql[SQL_SIZE];
+        size_t size = 0;
+
+        for (const char *at = statement; *at != '\0'; at++) {
+            size += (size_t)snprintf(sql + size, sizeof sql - size, "%.*s", *at == '@' ? 32 : 1,
+                                     *at == '@' ? tables[i] : at);
+        }
+        expect(f, sql, expected);
+    }
+}
+
+/* Rows of the good partitions are all there; t-1 has rows, with errors all. */
+#define GOOD_ROWS "SELECT count(*) FROM @('$D/good') WHERE topic = 't'"
+#define BAD_ROW                                                                                    \
+    "SELECT (" GOOD_ROWS ") > 0, (SELECT count(*) FROM @('$D/logs') WHERE topic = 't'"             \
+    " AND \"partition\" <> 1) - (" GOOD_ROWS "), (SELECT count(*) > 0 AND count(*) = count(error)" \
+    " FROM @('$D/logs') WHERE topic = 't' AND \"partition\" = 1)"
+
+static void a_directory_that_cannot_be_read_is_a_row(void **state)
+{
+    struct kafka_fixture *f = *state;
+    bool is_root = geteuid() == 0;
+
+    put_logs(f, "ln -s t-1 '$D/logs/t-1'");
+    expect_of_all(f, BAD_ROW, "1|0|1");
+    run(f, "cd '$D/logs' && rm t-1 && cp -r t-0 t-1 && chmod 0 t-1");
+    /* Who may read anything has to be somebody else for it. */
+    assert_true(!is_root || system(with_directory(f, "chmod a+rx '$D' '$D/..'")) == 0);
+    assert_true(!is_root || seteuid(65534) == 0);
+    expect_of_all(f, BAD_ROW, "1|0|1");
+    assert_true(!is_root || seteuid(0) == 0);
+    run(f, "chmod 700 '$D/logs/t-1'");
+}
+
+/* Kafka passes over what is none; it has its row among the files of the log directory. */
+static void what_is_no_directory_is_no_partition(void **state)
+{
+    static const char *const commands[] = {"echo x > '$D/logs/t-1'", "mkfifo '$D/logs/t-1'",
+                                           "ln -s nowhere '$D/logs/t-1'"};
+    struct kafka_fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        put_logs(f, commands[i]);
+        expect_of_all(
+            f, "SELECT (SELECT count(*) FROM @('$D/logs') WHERE topic = 't') - (" GOOD_ROWS ")",
+            "0");
+        expect(f,
+               "SELECT kind, topic, at_start, error FROM kafka_files('$D/logs')"
+               " WHERE file LIKE '%t-1'",
+               "unknown|NULL|ignored|NULL");
+        run(f, "rm -r '$D/logs' '$D/good'");
+    }
+}
+
+static void a_bad_path_of_a_list_is_a_row(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_logs(f, "cd '$D' && ln -s loop loop && mkfifo pipe && : > meta.properties");
+    expect_of_all(
+        f,
+        "SELECT (SELECT count(*) FROM @('[\"$D/loop\",\"$D/none\",\"$D/pipe\",\"$D/good\"]')"
+        " WHERE topic = 't') - (" GOOD_ROWS "),"
+        " (SELECT count(*) FROM @('[\"$D/loop\",\"$D/none\",\"$D/pipe\",\"$D/good\"]')"
+        " WHERE topic IS NULL AND error IS NOT NULL)",
+        "0|3");
+    expect(f, "SELECT error FROM kafka_log('[\"$D/loop\",\"$D/pipe\"]') ORDER BY 1",
+           with_directory(f, "cannot open '$D/loop': it is a symbolic link, and nothing is written "
+                             "through one, nor read through a circle of them\n"
+                             "cannot open '$D/pipe': it is a pipe, a device or a socket"));
+    /* A file where the table takes none, or none of that name. */
+    expect(f,
+           "SELECT count(topic), group_concat(error) FROM kafka_dirs('$D/good/*');"
+           "SELECT count(topic), group_concat(error) FROM kafka_recovery('$D/good/*');"
+           "SELECT count(topic) > 0, group_concat(error) FROM kafka_index('$D/good/*')",
+           with_directory(
+               f, "2|$D/good/replication-offset-checkpoint is a file: kafka_dirs() takes a log "
+                  "directory or a partition's directory\n"
+                  "2|$D/good/replication-offset-checkpoint is a file: kafka_recovery() takes a log "
+                  "directory or a partition's directory\n"
+                  "1|$D/good/replication-offset-checkpoint is no file of a segment: its name does "
+                  "not begin with 20 digits and a dot"));
+    expect_error(
+        f->db,
+        with_directory(f, "SELECT * FROM kafka_dirs('$D/good/replication-offset-checkpoint')"),
+        SQLITE_ERROR, "INVALID_REQUEST: ");
+}
+
+/* What lies in a partition hides neither its neighbours in it nor those of the log directory. */
+static void a_bad_file_in_a_partition_is_a_row(void **state)
+{
+    static const char *const names[] = {
+        "00000000000000000099.log", "00000000000000000099.index",    "leader-epoch-checkpoint",
+        "partition.metadata",       "00000000000000000099.snapshot", "other"};
+    struct kafka_fixture *f = *state;
+
+    put_logs(f, "cp -r '$D/logs/t-0' '$D/logs/t-1'");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char command[256];
+        char sql[512];
+
+        (void)snprintf(command, sizeof command, "cd '$D/logs/t-1' && rm -f %s && ln -s %s %s",
+                       names[i], names[i], names[i]);
+        run(f, command);
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT at_start, substr(error, 1, 15) FROM kafka_files('$D/logs')"
+                       " WHERE file LIKE '%%/t-1/%s'",
+                       names[i]);
+        expect(f, sql, "offline|cannot look for");
+    }
+    expect_of_all(
+        f,
+        "SELECT (SELECT count(*) FROM @('$D/logs') WHERE topic = 't'"
+        " AND \"partition\" <> 1) - (" GOOD_ROWS "),"
+        " (SELECT count(*) > 0 FROM @('$D/logs') WHERE topic = 't' AND \"partition\" = 1)",
+        "0|1");
+    run(f, "cd '$D/logs' && rm -f *-checkpoint && for n in meta.properties .kafka_cleanshutdown"
+           " log-start-offset-checkpoint recovery-point-offset-checkpoint; do ln -s $n $n; done");
+    expect_of_all(
+        f, "SELECT (SELECT count(DISTINCT \"partition\") FROM @('$D/logs') WHERE topic = 't')",
+        "3");
+    expect(f,
+           "SELECT count(*), count(error) FROM kafka_files('$D/logs') WHERE topic IS NULL;"
+           "SELECT count(*), count(error) FROM kafka_dirs('$D/logs');"
+           "SELECT count(*), count(error) FROM kafka_checkpoint('$D/logs')",
+           "4|4\n3|3\n2|2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        kafka_test(a_directory_that_cannot_be_read_is_a_row),
+        kafka_test(what_is_no_directory_is_no_partition),
+        kafka_test(a_bad_path_of_a_list_is_a_row),
+        kafka_test(a_bad_file_in_a_partition_is_a_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
