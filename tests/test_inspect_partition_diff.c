@@ -242,9 +242,17 @@ static void what_lies_below_the_others_start_is_no_difference(void **state)
     expect_diff(t, "start a 5: 0-4");
     has(t, 1, "5-9@0 10@0");
     expect_diff(t, "longer 10 ( b 0@106) a 5: 0-4 b 1: 10-10");
-    /* A log's start may lie in a batch, which counts as whole. */
+    /* A log's start may lie in a batch: what is below it counts for nothing. */
     t->starts[0] = 7;
-    expect_diff(t, "longer 10 ( b 0@106) b 1: 10-10");
+    expect_diff(t, "longer 10 ( b 0@106) b 3: 5-6 10-10");
+    has(t, 1, "0-3@0");
+    t->starts[1] = 0;
+    expect_diff(t, "longer 7 ( a 0@106) a 3: 7-9 b 4: 0-3");
+    t->starts[1] = 2;
+    expect_diff(t, "longer 7 ( a 0@106) a 3: 7-9 b 2: 2-3");
+    has(t, 0, "7-9@1");
+    has(t, 1, "5-9@2");
+    expect_diff(t, "diverged 7 ( a 1@0 b 2@0) a 3: 7-9 b 5: 5-9");
 }
 
 static void what_a_cleaner_took_is_a_gap(void **state)
@@ -452,7 +460,8 @@ static void make_models(struct model models[2], struct hw_random *random)
     }
 }
 
-/* Write the log in batches of one epoch and kind without holes, of sizes by chance. */
+/* Write the log in batches of one epoch and kind without holes, of sizes by chance. The log's start may
+ * lie in the first one. */
 static void write_model(struct fixture *t, int copy, struct model *model, struct hw_random *random)
 {
     struct hw_buffer log;
@@ -468,6 +477,7 @@ static void write_model(struct fixture *t, int copy, struct model *model, struct
             at++;
         }
         if (record != 0) {
+            first -= first == model->start ? (int)hw_random_below(random, (uint64_t)first + 1) : 0;
             put(&log, first, at - 1, (record - 1) / 2, (record - 1) % 2);
             model->end = at;
         }
@@ -499,11 +509,12 @@ static void add_model(char *text, const char *name, const struct model *own,
     }
 }
 
-/* The words for two logs, record by record: the verdict, and what each has alone. */
+/* The words for two logs, record by record: the verdict, where, and what each has alone. */
 static void describe_models(const struct model models[2], char *text)
 {
     static const char *const verdicts[] = {"same", "start", "longer", "gaps", "diverged"};
     int verdict = 0;
+    int first = -1;
 
     for (int at = 0; at < OFFSETS; at++) {
         int a = models[0].records[at];
@@ -516,9 +527,13 @@ static void describe_models(const struct model models[2], char *text)
                                         : 3;
 
         verdict = found > verdict ? found : verdict;
+        first = first < 0 && found > 1 ? at : first;
     }
     text[0] = '\0';
     add(text, "%s", verdicts[verdict]);
+    if (first >= 0) {
+        add(text, " %d", first);
+    }
     add_model(text, "a", &models[0], &models[1]);
     add_model(text, "b", &models[1], &models[0]);
 }
@@ -543,12 +558,9 @@ static void the_comparison_is_that_of_records(void **state)
         where = strstr(t->text, " (");
         if (where != NULL) {
             /* The model knows nothing of places. */
-            char *rest = strchr(where, ')') + 1;
+            const char *rest = strchr(where, ')') + 1;
 
-            while (where > t->text && where[-1] != ' ') {
-                where--;
-            }
-            memmove(where - 1, rest, strlen(rest) + 1);
+            memmove(where, rest, strlen(rest) + 1);
         }
         if (strcmp(t->text, expected) != 0) {
             fail_msg("seed %d: %s, not %s", (int)seed, t->text, expected);

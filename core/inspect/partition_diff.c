@@ -75,28 +75,6 @@ static bool copy_is_batch(struct hw_diff_copy *copy)
            entry->last_offset >= copy->start && copy->row->record_count != 0;
 }
 
-/* Take the next record of the batch that is open, or the next row; it may still be due then. */
-static enum hw_status copy_take(struct hw_diff_copy *copy, struct hw_error *error)
-{
-    bool found;
-    enum hw_status status;
-
-    if (copy->is_open) {
-        const char *fault;
-
-        copy->is_open = hw_partition_scan_next_record(copy->scan, &copy->record, &fault);
-        copy->is_due = !copy->is_open;
-        if (fault != NULL) {
-            copy_note_damage(copy, fault);
-        }
-        return HW_OK;
-    }
-    status = hw_partition_scan_next(copy->scan, &found, error);
-    copy->row = status == HW_OK && found ? hw_partition_scan_row(copy->scan) : NULL;
-    copy->is_due = copy->row != NULL && !copy_is_batch(copy);
-    return status;
-}
-
 /* Go on with the records of the row; a batch with a wrong checksum has none. */
 static enum hw_status copy_open(struct hw_diff_copy *copy, struct hw_error *error)
 {
@@ -112,6 +90,31 @@ static struct hw_offset_range copy_offsets(const struct hw_diff_copy *copy)
 
     return (struct hw_offset_range){.first = is_begin_known ? copy->row->offset : last,
                                     .last = last};
+}
+
+/* Take the next record of the batch that is open, or the next row; it may still be due then. Records
+ * below the log's start do not count. */
+static enum hw_status copy_take(struct hw_diff_copy *copy, struct hw_error *error)
+{
+    bool found;
+    enum hw_status status;
+
+    if (copy->is_open) {
+        const char *fault;
+
+        copy->is_open = hw_partition_scan_next_record(copy->scan, &copy->record, &fault);
+        copy->is_due = !copy->is_open || copy->record.offset < copy->start;
+        if (fault != NULL) {
+            copy_note_damage(copy, fault);
+        }
+        return HW_OK;
+    }
+    status = hw_partition_scan_next(copy->scan, &found, error);
+    copy->row = status == HW_OK && found ? hw_partition_scan_row(copy->scan) : NULL;
+    copy->is_due = copy->row != NULL && !copy_is_batch(copy);
+    return copy->row != NULL && !copy->is_due && copy_offsets(copy).first < copy->start
+               ? copy_open(copy, error)
+               : status;
 }
 
 static enum hw_status copy_add_range(const struct hw_allocator *allocator,
@@ -160,6 +163,15 @@ static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw
 
 /* --------------------------------------------------------------------------------------- the two */
 
+/* The offset, or where both logs have begun. */
+static hw_offset_t diff_above_starts(const struct hw_partition_diff *diff, hw_offset_t offset)
+{
+    for (int i = 0; i < 2; i++) {
+        offset = offset < diff->copies[i].start ? diff->copies[i].start : offset;
+    }
+    return offset;
+}
+
 static void diff_note(struct hw_partition_diff *diff, enum hw_diff_verdict verdict,
                       hw_offset_t offset)
 {
@@ -190,7 +202,7 @@ static enum hw_status diff_take_only(struct hw_partition_diff *diff, int number,
     struct hw_diff_copy *copy = &diff->copies[number];
     const struct hw_diff_copy *other = &diff->copies[1 - number];
     struct hw_offset_range range = copy_offsets(copy);
-    hw_offset_t from = range.first > other->start ? range.first : other->start;
+    hw_offset_t from = diff_above_starts(diff, range.first);
 
     if (other->partition == NULL || range.last < other->start) {
         diff_note(diff, HW_DIFF_START, from);
@@ -207,7 +219,8 @@ static enum hw_status diff_take_different(struct hw_partition_diff *diff, struct
     struct hw_offset_range b = copy_offsets(&diff->copies[1]);
     enum hw_status status = HW_OK;
 
-    diff_note(diff, HW_DIFF_DIVERGED, a.first < b.first ? a.first : b.first);
+    diff_note(diff, HW_DIFF_DIVERGED,
+              diff_above_starts(diff, a.first < b.first ? a.first : b.first));
     if (a.last <= b.last) {
         status = copy_count(diff->allocator, &diff->copies[0], error);
     }

@@ -12,8 +12,8 @@
  * Batches whose headers are the same, with the checksum that stands there, are the same. Where
  * batches overlap otherwise, as after a cleaner or with other batching, their records are compared
  * one by one, and it does not matter how they lie; those of different leader epochs are different
- * without being read. A batch that a log's start falls into counts as whole, one with a wrong
- * checksum by its header. Where the records of such a one would have to be compared, none counts.
+ * without being read. Of a batch that a log's start falls into the records from there on count, one
+ * with a wrong checksum counts by its header. Where the records of such a one would have to be compared, none counts.
  *
  * What is kept does not depend on how much differs: a window of each file, and the ranges.
  */
