@@ -243,12 +243,16 @@ enum hw_status ext_session_check_readable(const struct ext_session *session, con
 }
 
 enum hw_status ext_session_open_files(const struct ext_session *session, size_t descriptors_max,
-                                      struct hw_store **store, struct hw_error *error)
+                                      struct ext_probe *probe, struct hw_store **store,
+                                      struct hw_error *error)
 {
     enum hw_status status = hw_posix_store_create(&ext_allocator, descriptors_max, store, error);
 
-    if (status == HW_OK && session->is_restricted) {
-        (*store)->root = session->root;
+    probe->db = session->db;
+    if (status == HW_OK) {
+        (*store)->root = session->is_restricted ? session->root : NULL;
+        (*store)->interrupt =
+            (struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = probe};
     }
     return status;
 }

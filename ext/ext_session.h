@@ -13,6 +13,7 @@
 #define EXT_SESSION_H
 
 #include "ext/ext_owner.h"
+#include "ext/ext_probe.h"
 #include "ext/ext_registry.h"
 #include "ext/ext_token.h"
 
@@ -75,10 +76,11 @@ enum hw_status ext_session_check_readable(const struct ext_session *session, con
                                           struct hw_error *error);
 
 /* A store of real files for a table over them, in which the restricted entry finds nothing that is
- * outside of its folder, behind links neither. The caller owns *store. Errors: as
- * hw_posix_store_create(). */
+ * outside of its folder, behind links neither. It asks `probe`, which must outlive it and be released
+ * then, for interrupts. The caller owns *store. Errors: as hw_posix_store_create(). */
 enum hw_status ext_session_open_files(const struct ext_session *session, size_t descriptors_max,
-                                      struct hw_store **store, struct hw_error *error);
+                                      struct ext_probe *probe, struct hw_store **store,
+                                      struct hw_error *error);
 
 /* Whether keys and passwords that files of brokers hold may be shown. Errors: HW_REFUSED with
  * INVALID_REQUEST. */

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The tables over partitions of any topic. */
@@ -172,6 +173,35 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
            "4|4\n3|3\n2|2");
 }
 
+static int stop_after(void *context)
+{
+    int *left = context;
+
+    return (*left)-- <= 0;
+}
+
+/* Nothing is in them, so that a row is long in coming. */
+static void very_many_files_can_be_interrupted(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    run(f, "mkdir '$D/t-0' && cd '$D/t-0' && seq -f %020.0f.log 3000 | xargs touch"
+           " && seq -f %020.0f.snapshot 3000 | xargs touch");
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        char sql[128];
+        int left = 40;
+
+        if (strcmp(tables[i], "kafka_epochs") == 0 || strcmp(tables[i], "kafka_segments") == 0) {
+            continue; /* They look at one file for a row. */
+        }
+        (void)snprintf(sql, sizeof sql, "SELECT 1 FROM %s('$D/t-0') LIMIT 1", tables[i]);
+        sqlite3_progress_handler(f->db, 1, stop_after, &left);
+        assert_int_equal(sqlite3_exec(f->db, with_directory(f, sql), NULL, NULL, NULL),
+                         SQLITE_INTERRUPT);
+        sqlite3_progress_handler(f->db, 0, NULL, NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +209,7 @@ int main(void)
         kafka_test(what_is_no_directory_is_no_partition),
         kafka_test(a_bad_path_of_a_list_is_a_row),
         kafka_test(a_bad_file_in_a_partition_is_a_row),
+        kafka_test(very_many_files_can_be_interrupted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

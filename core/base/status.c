@@ -75,6 +75,14 @@ enum hw_status hw_error_corrupt(struct hw_error *error, const char *format, ...)
     return HW_CORRUPT;
 }
 
+enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct hw_error *error)
+{
+    if (interrupt->is_asked == NULL || !interrupt->is_asked(interrupt->context)) {
+        return HW_OK;
+    }
+    return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
+}
+
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what)
 {
     return hw_error_set(error, HW_NO_MEMORY, "out of memory for %s", what);

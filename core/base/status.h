@@ -64,6 +64,15 @@ enum hw_status hw_error_refuse(struct hw_error *error, enum hw_kafka_error kafka
 enum hw_status hw_error_corrupt(struct hw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether the caller wants what takes long to stop. */
+struct hw_interrupt {
+    bool (*is_asked)(void *context); /* NULL: never. Once it has said so, the call ends. */
+    void *context;
+};
+
+/* Ask it. Errors: HW_INTERRUPTED. */
+enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct hw_error *error);
+
 /* hw_error_set(error, HW_NO_MEMORY, ...) for a thing named `what`. Always returns HW_NO_MEMORY. */
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what);
 

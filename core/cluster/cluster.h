@@ -77,14 +77,10 @@ enum hw_status hw_cluster_close(struct hw_cluster *cluster, struct hw_error *err
 void hw_cluster_abandon(struct hw_cluster *cluster);
 
 /*
- * Whether the caller wants a call that takes long to stop. It is asked every so often between two
- * things that are done; then the call returns HW_INTERRUPTED, and what was done stays done, except
- * that a topic is made whole or not at all. NULL: nobody is asked.
+ * It is asked every so often between two things that are done; then the call returns HW_INTERRUPTED,
+ * and what was done stays done, except that a topic is made whole or not at all. NULL: nobody is
+ * asked.
  */
-struct hw_interrupt {
-    bool (*is_asked)(void *context);
-    void *context;
-};
 void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interrupt *interrupt);
 
 /* -------------------------------------------------------------------- configuration and topics */

@@ -189,9 +189,6 @@ enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const c
 /* Between two things that a long call does: has the caller asked to stop? Errors: HW_INTERRUPTED. */
 enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error);
 
-/* The same, asked each time: for what counts by itself, or is long. */
-enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct hw_error *error);
-
 /* The arguments of a step now. */
 struct hw_step hw_cluster_step(struct hw_cluster *cluster);
 

@@ -435,14 +435,6 @@ void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interr
     cluster->interrupt = interrupt == NULL ? (struct hw_interrupt){.is_asked = NULL} : *interrupt;
 }
 
-enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct hw_error *error)
-{
-    if (interrupt->is_asked == NULL || !interrupt->is_asked(interrupt->context)) {
-        return HW_OK;
-    }
-    return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
-}
-
 enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error)
 {
     return ++cluster->interrupt_count % FIND_INTERRUPT_EVERY == 0

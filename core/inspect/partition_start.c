@@ -184,9 +184,7 @@ static enum hw_status start_read_snapshot(const struct hw_partition_start *start
  * are recovered. */
 static enum hw_status start_find_snapshots(struct hw_partition_start *start, struct hw_error *error)
 {
-    hw_offset_t limit = INT64_MAX;
     enum hw_status status = HW_OK;
-    bool is_searching = true;
     hw_offset_t offset;
 
     start->stray_snapshot = start->loaded_snapshot = HW_OFFSET_NONE;
@@ -205,26 +203,18 @@ static enum hw_status start_find_snapshots(struct hw_partition_start *start, str
             start->replayed_from = start->segments.items[i - 1].base_offset;
         }
     }
-    while (status == HW_OK && is_searching) {
+    for (size_t i = start->names->count; status == HW_OK && i > 0; i--) {
+        const char *name = start->names->names[i - 1];
         struct hw_file_fate fault;
-        const char *best = NULL;
 
-        for (size_t i = 0; i < start->names->count; i++) {
-            if (start_is_snapshot(start, start->names->names[i], &offset) && offset < limit &&
-                offset <= start->replayed_from && start_keeps_snapshot(start, offset)) {
-                best = start->names->names[i];
-                start->loaded_snapshot = offset;
-            }
+        if (!start_is_snapshot(start, name, &offset) || offset > start->replayed_from ||
+            !start_keeps_snapshot(start, offset)) {
+            continue;
         }
-        if (best == NULL) {
-            start->loaded_snapshot = HW_OFFSET_NONE;
-            return HW_OK;
-        }
-        status = start_read_snapshot(start, best, &fault, error);
-        limit = start->loaded_snapshot;
-        is_searching = fault.reason[0] != '\0';
-        if (status == HW_NOT_FOUND || status == HW_IO) {
-            return HW_OK; /* Its own row tells. */
+        status = start_read_snapshot(start, name, &fault, error);
+        if (fault.reason[0] == '\0') {
+            start->loaded_snapshot = offset;
+            return status == HW_NOT_FOUND || status == HW_IO ? HW_OK : status; /* Its row tells. */
         }
     }
     return status;

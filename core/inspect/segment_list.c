@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/segment_list.h"
 
+#include "core/base/search.h"
 #include "core/format/segment_name.h"
 #include "core/inspect/segment_scan.h"
 
@@ -134,14 +135,20 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
     return status;
 }
 
+size_t hw_segment_list_from(const struct hw_segment_list *list, hw_offset_t offset)
+{
+    size_t at;
+
+    HW_SEARCH(at, 0, list->count, list->items[at].base_offset < offset);
+    return at;
+}
+
 const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
                                                    hw_offset_t base_offset)
 {
-    struct hw_segment_item key = {.base_offset = base_offset};
+    size_t at = hw_segment_list_from(list, base_offset);
 
-    return list->count == 0
-               ? NULL
-               : bsearch(&key, list->items, list->count, sizeof *list->items, compare_items);
+    return at < list->count && list->items[at].base_offset == base_offset ? &list->items[at] : NULL;
 }
 
 void hw_segment_list_release(struct hw_segment_list *list)

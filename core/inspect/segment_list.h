@@ -39,6 +39,9 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
                                     struct hw_error *error);
 void hw_segment_list_release(struct hw_segment_list *list);
 
+/* The number of the first segment that begins at the offset or behind it; the count if none does. */
+size_t hw_segment_list_from(const struct hw_segment_list *list, hw_offset_t offset);
+
 /* The segment with that base offset; NULL: there is none. */
 const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
                                                    hw_offset_t base_offset);

@@ -12,7 +12,8 @@
  * have returned.
  *
  * Errors of every call, unless its comment says less: HW_NO_MEMORY; HW_IO with the path and the
- * system's reason in the message; HW_NOT_FOUND where the path does not exist.
+ * system's reason in the message; HW_NOT_FOUND where the path does not exist; HW_INTERRUPTED of open,
+ * list and look where the caller has set `interrupt`.
  */
 #ifndef HW_IO_STORE_H
 #define HW_IO_STORE_H
@@ -90,6 +91,10 @@ struct hw_file_methods {
 struct hw_store {
     const struct hw_store_methods *methods;
     const char *root; /* NULL: any path; else as hw_path_is_below() wants it. Borrowed. */
+    /* Asked every so often by what opens, lists and looks: these are HW_INTERRUPTED from then on. */
+    struct hw_interrupt interrupt;
+    unsigned asked;
+    bool is_interrupted;
 };
 
 struct hw_file {

@@ -101,10 +101,10 @@ static enum hw_status copy_walk(struct hw_partition_copy *copy, struct copy_tail
     enum hw_status status = HW_OK;
 
     for (int64_t i = 1; status == HW_OK && more; i++) {
-        if (i % COPY_ASK_AFTER == 0 && interrupt->is_asked(interrupt->context)) {
-            return hw_error_set(error, HW_INTERRUPTED, "interrupted");
+        status = i % COPY_ASK_AFTER == 0 ? hw_interrupt_check(interrupt, error) : HW_OK;
+        if (status == HW_OK) {
+            status = hw_partition_scan_next(scan, &more, error);
         }
-        status = hw_partition_scan_next(scan, &more, error);
         if (status == HW_OK && more && entry->fault == HW_FAULT_NONE) {
             status = copy_take_batch(copy, tail, entry, &more, error);
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about two copies of partitions: kafka_diff. */
 #include "ext/ext_error.h"
-#include "ext/ext_probe.h"
 #include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
@@ -20,7 +19,6 @@ struct kafka_diff {
     struct hw_kafka_directory b; /* Beside that of the statement's first path. */
     size_t next_a;               /* Partitions whose rows are to come. */
     size_t next_b;
-    struct ext_probe probe;
 };
 
 static void close_diff(void *state)
@@ -28,7 +26,6 @@ static void close_diff(void *state)
     struct kafka_diff *diff = state;
 
     hw_kafka_directory_release(&diff->b);
-    ext_probe_release(&diff->probe);
     hw_free(&ext_allocator, diff, sizeof *diff);
 }
 
@@ -185,14 +182,11 @@ static enum hw_status read_copies(struct kafka_fill *fill,
                                   const struct hw_kafka_partition *const partitions[2],
                                   struct diff_row *row, int *side, struct hw_error *error)
 {
-    struct kafka_diff *diff = fill->state;
-    const struct hw_interrupt interrupt = {.is_asked = ext_probe_is_interrupted,
-                                           .context = &diff->probe};
     enum hw_status status = HW_OK;
 
     for (*side = 0; *side < 2; (*side)++) {
         status = hw_partition_copy_read(&row->copies[*side], &ext_allocator, fill->store,
-                                        partitions[*side], &interrupt, error);
+                                        partitions[*side], &fill->store->interrupt, error);
         fill->bytes_read += row->copies[*side].bytes_read;
         if (status != HW_OK) {
             return status;
@@ -207,7 +201,6 @@ static enum hw_status read_copies(struct kafka_fill *fill,
 static enum hw_status walk_pair(struct kafka_fill *fill, struct diff_row *row,
                                 struct hw_error *error)
 {
-    struct kafka_diff *diff = fill->state;
     bool checks_all = fill->columns >> DIFF_DAMAGED_A != 0;
     bool more = true;
     enum hw_status status =
@@ -215,11 +208,8 @@ static enum hw_status walk_pair(struct kafka_fill *fill, struct diff_row *row,
 
     row->has_walk = true;
     for (int64_t i = 1; status == HW_OK && more; i++) {
-        if (i % DIFF_ASK_AFTER == 0 && ext_probe_is_interrupted(&diff->probe)) {
-            status = hw_error_set(error, HW_INTERRUPTED, "interrupted");
-        } else {
-            status = hw_partition_diff_next(&row->walk, &more, error);
-        }
+        status = i % DIFF_ASK_AFTER == 0 ? hw_interrupt_check(&fill->store->interrupt, error)
+                                         : hw_partition_diff_next(&row->walk, &more, error);
     }
     fill->bytes_read += hw_partition_diff_bytes_read(&row->walk);
     return status;
@@ -283,7 +273,6 @@ static enum hw_status open_diff(struct kafka_fill *fill, struct hw_error *error)
         return hw_error_no_memory(error, "a comparison");
     }
     diff->b.allocator = &ext_allocator;
-    diff->probe.db = fill->session->db;
     fill->state = diff;
     fill->close_state = close_diff;
     return kafka_fill_open(fill, fill->arguments[0], &diff->b, &is_list, error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of kafka_recovery: what a start of Kafka would do to a partition's directory. */
 #include "ext/ext_error.h"
-#include "ext/ext_probe.h"
 #include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 #include "ext/files/vtab_kafka_table.h"
@@ -87,8 +86,6 @@ static bool needs_own_row(const struct hw_rehearsal *rehearsal)
 enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error)
 {
-    struct ext_probe probe = {.db = fill->session->db};
-    struct hw_interrupt interrupt = {.is_asked = ext_probe_is_interrupted, .context = &probe};
     struct hw_rehearsal rehearsal = {.allocator = &ext_allocator};
     struct hw_store *files;
     enum hw_status status;
@@ -98,12 +95,12 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
         status = add_intruders(fill, rows, error);
     }
     if (status == HW_OK) {
-        status = ext_session_open_files(fill->session, KAFKA_DESCRIPTORS_MAX, &files, error);
+        status = ext_session_open_files(fill->session, KAFKA_DESCRIPTORS_MAX, &fill->probe, &files,
+                                        error);
     }
     if (status == HW_OK) {
-        status =
-            hw_rehearsal_run(&rehearsal, &ext_allocator, files, fill->partition, &interrupt, error);
-        ext_probe_release(&probe);
+        status = hw_rehearsal_run(&rehearsal, &ext_allocator, files, fill->partition,
+                                  &fill->store->interrupt, error);
     }
     for (size_t i = 0; status == HW_OK && i < rehearsal.count; i++) {
         add_recovery(fill->partition, &rehearsal, &rehearsal.deeds[i], rows);

@@ -142,17 +142,19 @@ static void add_producer(const struct kafka_fill *fill, const char *path, hw_off
     ext_rows_text(rows, snapshot->has_fault ? snapshot->fault : NULL);
 }
 
+/* *has_waited: writing one has had its time. */
 static enum hw_status add_snapshot(struct kafka_fill *fill, const char *path, hw_offset_t offset,
-                                   struct ext_rows *rows, struct hw_error *error)
+                                   bool *has_waited, struct ext_rows *rows, struct hw_error *error)
 {
     struct hw_snapshot_file snapshot;
     enum hw_status status;
 
     hw_snapshot_file_init(&snapshot, &ext_allocator);
     status = hw_snapshot_file_read(&snapshot, fill->store, path, error);
-    if (status == HW_OK && snapshot.has_fault) {
+    if (status == HW_OK && snapshot.has_fault && !*has_waited) {
         /* A broker may be writing it just now. */
         (void)sqlite3_sleep(SNAPSHOT_WRITE_MS);
+        *has_waited = true;
         status = hw_snapshot_file_read(&snapshot, fill->store, path, error);
     }
     if (status == HW_IO && fill->file == NULL) {
@@ -177,6 +179,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
                                     struct hw_error *error)
 {
     struct hw_name_list names;
+    bool has_waited = false;
     hw_offset_t offset;
     const char *suffix;
     enum hw_status status;
@@ -184,7 +187,8 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
     if (fill->file != NULL) {
         bool is_named = hw_segment_name_split(hw_kafka_base_name(fill->file), &offset, &suffix);
 
-        return add_snapshot(fill, fill->file, is_named ? offset : HW_OFFSET_NONE, rows, error);
+        return add_snapshot(fill, fill->file, is_named ? offset : HW_OFFSET_NONE, &has_waited, rows,
+                            error);
     }
     status = hw_kafka_partition_list(fill->partition, &ext_allocator, fill->store, &names, error);
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
@@ -194,7 +198,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
             strcmp(suffix, ".snapshot") == 0) {
             status = hw_path_join(path, fill->partition->path, names.names[i], error);
             if (status == HW_OK) {
-                status = add_snapshot(fill, path, offset, rows, error);
+                status = add_snapshot(fill, path, offset, &has_waited, rows, error);
             }
         }
     }

@@ -17,6 +17,7 @@ enum { DESCRIPTORS_MAX = 256 };
 struct scan_cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
     sqlite3_value *path;
+    struct ext_probe probe; /* The store asks it. */
     struct hw_store *store;
     struct hw_kafka_scan *scan;
     const struct hw_partition_row *row; /* NULL: at the end. */
@@ -45,6 +46,7 @@ static void reset(struct scan_cursor *cursor)
 {
     hw_kafka_scan_close(cursor->scan);
     hw_store_destroy(cursor->store);
+    ext_probe_release(&cursor->probe);
     sqlite3_value_free(cursor->path);
     cursor->scan = NULL;
     cursor->store = NULL;
@@ -57,6 +59,14 @@ static int scan_close(sqlite3_vtab_cursor *cursor)
     reset((struct scan_cursor *)cursor);
     sqlite3_free(cursor);
     return SQLITE_OK;
+}
+
+static enum hw_status step(struct scan_cursor *cursor, struct hw_error *error)
+{
+    enum hw_status status = hw_kafka_scan_next(cursor->scan, &cursor->row, error);
+
+    return cursor->store->is_interrupted ? hw_error_set(error, HW_INTERRUPTED, "interrupted")
+                                         : status;
 }
 
 static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_scan *plan,
@@ -80,7 +90,8 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
     if (cursor->path == NULL) {
         return hw_error_no_memory(error, definition->schema.name);
     }
-    status = ext_session_open_files(session, DESCRIPTORS_MAX, &cursor->store, error);
+    status =
+        ext_session_open_files(session, DESCRIPTORS_MAX, &cursor->probe, &cursor->store, error);
     if (status == HW_OK) {
         status = kafka_paths_open(&paths, session, cursor->store, plan->path, error);
     }
@@ -89,7 +100,7 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
         status = hw_kafka_scan_open(&ext_allocator, cursor->store, &options, &cursor->scan, error);
     }
     kafka_paths_release(&paths);
-    return status == HW_OK ? hw_kafka_scan_next(cursor->scan, &cursor->row, error) : status;
+    return status == HW_OK ? step(cursor, error) : status;
 }
 
 static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
@@ -120,7 +131,7 @@ static int scan_next(sqlite3_vtab_cursor *base)
     struct scan_cursor *cursor = (struct scan_cursor *)base;
     struct hw_error error;
 
-    if (hw_kafka_scan_next(cursor->scan, &cursor->row, &error) != HW_OK) {
+    if (step(cursor, &error) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     return SQLITE_OK;

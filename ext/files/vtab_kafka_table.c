@@ -147,15 +147,12 @@ static bool next_of_partition(struct cursor *cursor)
 {
     struct kafka_fill *fill = &cursor->fill;
 
-    for (fill->segment = 0; fill->segment < fill->segments.count; fill->segment++) {
-        hw_offset_t base = fill->segments.items[fill->segment].base_offset;
-
-        if (base >= cursor->next_base) {
-            cursor->next_base = base + 1;
-            return true;
-        }
+    fill->segment = hw_segment_list_from(&fill->segments, cursor->next_base);
+    if (fill->segment == fill->segments.count) {
+        return false;
     }
-    return false;
+    cursor->next_base = fill->segments.items[fill->segment].base_offset + 1;
+    return true;
 }
 
 static enum hw_status next_segment(struct cursor *cursor, struct hw_error *error)
@@ -302,6 +299,9 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
                          ? definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error)
                          : status;
         }
+        if (cursor->fill.store->is_interrupted) {
+            status = hw_error_set(error, HW_INTERRUPTED, "interrupted");
+        }
         if (is_passed || is_of_one_item(cursor, status)) {
             add_unreadable(cursor, error->message);
             status = HW_OK;
@@ -391,6 +391,7 @@ static void reset(struct cursor *cursor)
         hw_kafka_directory_release(&cursor->fill.directory);
     }
     hw_store_destroy(cursor->fill.store);
+    ext_probe_release(&cursor->fill.probe);
     sqlite3_value_free(cursor->path);
     cursor->path = NULL;
     cursor->fill = (struct kafka_fill){.store = NULL};
@@ -431,7 +432,8 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
     fill->options =
         (struct hw_kafka_directory_options){.only_live = definition->item != KAFKA_EACH_PATH,
                                             .wants_segments = definition->wants_segments};
-    status = ext_session_open_files(session, KAFKA_DESCRIPTORS_MAX, &fill->store, error);
+    status =
+        ext_session_open_files(session, KAFKA_DESCRIPTORS_MAX, &fill->probe, &fill->store, error);
     if (status != HW_OK) {
         return status;
     }

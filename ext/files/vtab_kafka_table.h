@@ -7,6 +7,7 @@
 #ifndef EXT_VTAB_KAFKA_TABLE_H
 #define EXT_VTAB_KAFKA_TABLE_H
 
+#include "ext/ext_probe.h"
 #include "ext/ext_rows.h"
 #include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
@@ -35,6 +36,7 @@ enum { KAFKA_ARGUMENTS_MAX = 2 };
 /* The item that is due. */
 struct kafka_fill {
     struct hw_store *store;
+    struct ext_probe probe;                    /* The store asks it, and so may others. */
     struct hw_kafka_directory_options options; /* By which directories are opened. */
     struct hw_kafka_directory directory;
     size_t number; /* Of the partition, or of the path, in the directory. */
