@@ -45,8 +45,11 @@ enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, 
                                      struct hw_error *error)
 {
     const uint8_t *at = bytes;
-    enum hw_status status = hw_buffer_append(json, "\"", 1, error);
+    enum hw_status status = hw_buffer_reserve(json, size + 2, error);
 
+    if (status == HW_OK) {
+        json->bytes[json->size++] = '"';
+    }
     while (status == HW_OK && size > 0) {
         size_t taken = json_plain(at, size);
 

@@ -119,8 +119,13 @@ size_t hw_utf8_character_size(const uint8_t *bytes, size_t size)
 static bool is_text_from(const uint8_t *bytes, size_t size, size_t at)
 {
     while (at < size) {
-        size_t length = bytes[at] == 0 ? 0 : hw_utf8_character_size(bytes + at, size - at);
+        size_t length;
 
+        if (bytes[at] - 1U < 0x7f) {
+            at++; /* Few are left of a stride. */
+            continue;
+        }
+        length = bytes[at] == 0 ? 0 : hw_utf8_character_size(bytes + at, size - at);
         if (length == 0) {
             return false;
         }

@@ -18,19 +18,18 @@ static int digit_value(char digit)
 
 void hw_uuid_format(const struct hw_uuid *uuid, char text[HW_UUID_TEXT_SIZE])
 {
-    uint32_t bits = 0;
-    unsigned held = 0;
-    size_t length = 0;
+    const uint8_t *bytes = uuid->bytes;
 
-    for (size_t i = 0; i < sizeof uuid->bytes; i++) {
-        bits = (bits << 8) | uuid->bytes[i];
-        for (held += 8; held >= 6; held -= 6) {
-            text[length++] = uuid_digits[(bits >> (held - 6)) & 63];
-        }
+    for (; bytes < uuid->bytes + sizeof uuid->bytes - 1; bytes += 3) {
+        *text++ = uuid_digits[bytes[0] >> 2];
+        *text++ = uuid_digits[(bytes[0] << 4 | bytes[1] >> 4) & 63];
+        *text++ = uuid_digits[(bytes[1] << 2 | bytes[2] >> 6) & 63];
+        *text++ = uuid_digits[bytes[2] & 63];
     }
     /* Two bits are left; zeros fill the digit. */
-    text[length++] = uuid_digits[(bits << (6 - held)) & 63];
-    text[length] = '\0';
+    *text++ = uuid_digits[bytes[0] >> 2];
+    *text++ = uuid_digits[bytes[0] << 4 & 63];
+    *text = '\0';
 }
 
 bool hw_uuid_parse(const char *text, size_t size, struct hw_uuid *uuid)

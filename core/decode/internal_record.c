@@ -64,6 +64,18 @@ __attribute__((format(printf, 2, 3))) static void internal_note(struct hw_intern
     }
 }
 
+/* Find the layout of the type: mostly that of the record before. Returns whether it is known. */
+static bool internal_find_layout(struct hw_internal_record *internal)
+{
+    const struct hw_message_layout *last = internal->last;
+
+    internal->layout = last != NULL && last->set == internal->set && last->type == internal->type
+                           ? last
+                           : hw_message_layout_find(internal->set, internal->type);
+    internal->last = internal->layout;
+    return internal->layout != NULL;
+}
+
 /* The fields of a value behind its version. */
 static enum hw_status internal_read_fields(struct hw_internal_record *internal,
                                            const uint8_t *bytes, size_t size,
@@ -113,8 +125,7 @@ static enum hw_status internal_read_key(struct hw_internal_record *internal, str
         return HW_OK;
     }
     internal->type = hw_get_i16(record->key);
-    internal->layout = hw_message_layout_find(internal->set, internal->type);
-    if (internal->layout == NULL) {
+    if (!internal_find_layout(internal)) {
         internal_note(internal, "type %d is unknown", internal->type);
         return HW_OK;
     }
@@ -194,8 +205,7 @@ static enum hw_status internal_read_framed(struct hw_internal_record *internal,
         internal_note(internal, "value: no type");
         return HW_OK;
     }
-    internal->layout = hw_message_layout_find(internal->set, internal->type);
-    if (internal->layout == NULL) {
+    if (!internal_find_layout(internal)) {
         internal_note(internal, "type %d is unknown", internal->type);
         return HW_OK;
     }
@@ -220,8 +230,7 @@ static enum hw_status internal_read_control(struct hw_internal_record *internal,
         return HW_OK;
     }
     internal->type = type;
-    internal->layout = hw_message_layout_find(HW_MESSAGES_CONTROL, type);
-    if (internal->layout == NULL) {
+    if (!internal_find_layout(internal)) {
         internal_note(internal, "control type %d is unknown", type);
         return HW_OK;
     }

@@ -44,6 +44,7 @@ struct hw_internal_record {
     const uint8_t *trailing; /* Bytes of the value behind its last field. */
     size_t trailing_size;
     const struct hw_record *record;         /* Borrowed. */
+    const struct hw_message_layout *last;   /* Of the record before. */
     char error[HW_MESSAGE_FAULT_SIZE + 64]; /* What is wrong or odd, in one line; "". */
 };
 

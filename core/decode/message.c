@@ -76,8 +76,13 @@ static bool message_take(struct message_walk *walk, size_t size, const uint8_t *
 
 static bool message_take_varint(struct message_walk *walk, uint32_t *value)
 {
-    size_t size = hw_unsigned_varint_get(walk->at, message_left(walk), value);
+    size_t size;
 
+    if (walk->at < walk->end && walk->at[0] < 0x80) {
+        *value = *walk->at++; /* Nearly all are such. */
+        return true;
+    }
+    size = hw_unsigned_varint_get(walk->at, message_left(walk), value);
     if (size == 0) {
         return message_fail(walk, "a varint that does not end");
     }
@@ -134,27 +139,13 @@ static bool message_read_struct(struct message_walk *walk, const struct hw_messa
 /* Bytes that a value of the type takes at least, none of them being null. */
 static size_t message_size_min(enum hw_message_type type, bool is_flexible)
 {
-    switch (type) {
-    case HW_MESSAGE_BOOL:
-    case HW_MESSAGE_INT8:
-    case HW_MESSAGE_STRUCT:
-        return 1;
-    case HW_MESSAGE_INT16:
-    case HW_MESSAGE_UINT16:
-        return 2;
-    case HW_MESSAGE_INT32:
-        return 4;
-    case HW_MESSAGE_INT64:
-    case HW_MESSAGE_FLOAT64:
-        return 8;
-    case HW_MESSAGE_UUID:
-        return 16;
-    case HW_MESSAGE_STRING:
-        return is_flexible ? 1 : 2;
-    case HW_MESSAGE_BYTES:
-        break;
-    }
-    return is_flexible ? 1 : 4;
+    static const uint8_t sizes[] = {
+        [HW_MESSAGE_BOOL] = 1,    [HW_MESSAGE_INT8] = 1,  [HW_MESSAGE_INT16] = 2,
+        [HW_MESSAGE_UINT16] = 2,  [HW_MESSAGE_INT32] = 4, [HW_MESSAGE_INT64] = 8,
+        [HW_MESSAGE_FLOAT64] = 8, [HW_MESSAGE_UUID] = 16, [HW_MESSAGE_STRING] = 2,
+        [HW_MESSAGE_BYTES] = 4,   [HW_MESSAGE_STRUCT] = 1};
+
+    return is_flexible && (type == HW_MESSAGE_STRING || type == HW_MESSAGE_BYTES) ? 1 : sizes[type];
 }
 
 static bool message_read_number(struct message_walk *walk, enum hw_message_type type,

@@ -112,7 +112,7 @@ static enum hw_status message_append_single(const struct hw_message *message,
                                             bool shows_secrets, struct hw_buffer *json,
                                             struct hw_error *error)
 {
-    char uuid[HW_UUID_TEXT_SIZE];
+    char uuid[1 + HW_UUID_TEXT_SIZE];
     struct hw_uuid bytes;
 
     switch (field->type) {
@@ -126,8 +126,10 @@ static enum hw_status message_append_single(const struct hw_message *message,
         return message_append_base64(json, value->of.bytes, value->size, error);
     case HW_MESSAGE_UUID:
         memcpy(bytes.bytes, value->of.bytes, sizeof bytes.bytes);
-        hw_uuid_format(&bytes, uuid);
-        return hw_json_append_string(json, uuid, HW_UUID_TEXT_SIZE - 1, error);
+        uuid[0] = '"';
+        hw_uuid_format(&bytes, uuid + 1);
+        uuid[HW_UUID_TEXT_SIZE] = '"';
+        return hw_buffer_append(json, uuid, sizeof uuid, error);
     case HW_MESSAGE_FLOAT64:
         return message_append_real(json, value->of.real, error);
     case HW_MESSAGE_BOOL:

@@ -61,6 +61,17 @@ void kafka_rows_nulls(struct ext_rows *rows, int count)
     }
 }
 
+bool kafka_rows_pass(struct ext_rows *rows, int count)
+{
+    size_t column = rows->cell_count % (size_t)rows->column_count;
+
+    if ((rows->wanted >> column & ((UINT64_C(1) << count) - 1)) != 0) {
+        return false;
+    }
+    kafka_rows_nulls(rows, count);
+    return true;
+}
+
 void kafka_rows_fault(const struct kafka_fill *fill, const char *fault, struct ext_rows *rows)
 {
     if (fault[0] != '\0') {

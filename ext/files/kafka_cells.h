@@ -29,6 +29,9 @@ enum hw_status kafka_read_latest(struct hw_internal_record *internal,
 /* So many cells that are NULL. */
 void kafka_rows_nulls(struct ext_rows *rows, int count);
 
+/* The same if the statement wants none of the next cells. Returns whether that is so. */
+bool kafka_rows_pass(struct ext_rows *rows, int count);
+
 /* The last row of a directory where something could not be read: it and what that was stand in the
  * last two columns. None where fault is "". */
 void kafka_rows_fault(const struct kafka_fill *fill, const char *fault, struct ext_rows *rows);

@@ -5,9 +5,6 @@
 
 enum { OFFSETS_CHUNK = 64 /* Rows of a history that are held at once. */ };
 
-/* Columns that cost reading the log of a partition. */
-enum { OFFSETS_LOG_END = 11, OFFSETS_LAG = 12 };
-
 /* Types of records: an offset as it was before Kafka 0.9, and since. */
 enum { OFFSETS_TYPES = 1 << 0 | 1 << 1 };
 
@@ -33,16 +30,14 @@ static enum hw_status add_lag(struct kafka_fill *fill, struct hw_message_struct 
                                       .directory = &fill->directory,
                                       .beside = fill->partition};
     hw_offset_t end = HW_OFFSET_NONE;
-    enum hw_status status = HW_OK;
+    enum hw_status status;
 
-    if (kafka_fill_wants(fill, OFFSETS_LOG_END) || kafka_fill_wants(fill, OFFSETS_LAG)) {
-        if (!fill->has_log_ends) {
-            kafka_log_ends_init(&fill->log_ends);
-            fill->has_log_ends = true;
-        }
-        status = kafka_log_ends_find(&fill->log_ends, &places, hw_message_text(key, "topic"),
-                                     (int32_t)hw_message_integer(key, "partition"), &end, error);
+    if (!fill->has_log_ends) {
+        kafka_log_ends_init(&fill->log_ends);
+        fill->has_log_ends = true;
     }
+    status = kafka_log_ends_find(&fill->log_ends, &places, hw_message_text(key, "topic"),
+                                 (int32_t)hw_message_integer(key, "partition"), &end, error);
     ext_rows_integer_unless(rows, end, HW_OFFSET_NONE);
     if (end == HW_OFFSET_NONE || offset < 0) {
         ext_rows_null(rows);
@@ -68,6 +63,9 @@ static void add_value(struct ext_rows *rows, const struct hw_internal_record *in
     struct hw_uuid topic_id;
 
     ext_rows_integer(rows, hw_message_integer(value, "offset"));
+    if (kafka_rows_pass(rows, 5)) {
+        return;
+    }
     if (internal->type == 0) {
         ext_rows_null(rows);
     } else {
@@ -90,28 +88,28 @@ static enum hw_status add_offset(struct kafka_fill *fill, const struct offset_ro
     const struct hw_internal_record *internal = row->internal;
     enum hw_status status = HW_OK;
 
-    if (internal->has_key) {
+    if (!internal->has_key) {
+        kafka_rows_nulls(rows, 3);
+    } else if (!kafka_rows_pass(rows, 3)) {
         struct hw_message_struct key = hw_message_root(&internal->key);
 
         kafka_rows_message_text(rows, hw_message_text(key, "group"));
         kafka_rows_message_text(rows, hw_message_text(key, "topic"));
         ext_rows_integer(rows, hw_message_integer(key, "partition"));
-    } else {
-        kafka_rows_nulls(rows, 3);
     }
-    if (internal->has_value) {
-        add_value(rows, internal);
-    } else {
+    if (!internal->has_value) {
         kafka_rows_nulls(rows, 6);
+    } else if (!kafka_rows_pass(rows, 6)) {
+        add_value(rows, internal);
     }
     ext_rows_text(rows, row->state);
     ext_rows_integer_unless(rows, row->producer_id, HW_PRODUCER_ID_NONE);
-    if (internal->has_key && internal->has_value) {
+    if (!internal->has_key || !internal->has_value) {
+        kafka_rows_nulls(rows, 2);
+    } else if (!kafka_rows_pass(rows, 2)) {
         status =
             add_lag(fill, hw_message_root(&internal->key),
                     hw_message_integer(hw_message_root(&internal->value), "offset"), rows, error);
-    } else {
-        kafka_rows_nulls(rows, 2);
     }
     ext_rows_integer(rows, row->offset);
     ext_rows_integer(rows, row->timestamp);
