@@ -46,6 +46,7 @@
 #include "core/inspect/kafka_scan.h"
 #include "core/inspect/latest_load.h"
 #include "core/inspect/metadata_load.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/partition_summary.h"
 #include "core/inspect/path_pattern.h"
 #include "core/inspect/segment_summary.h"

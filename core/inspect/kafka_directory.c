@@ -3,6 +3,7 @@
 
 #include "core/format/segment_name.h"
 #include "core/inspect/kafka_nearby.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_file.h"
 
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static enum hw_status kafka_directory_add(struct hw_kafka_directory *directory, 
                                           size_t path_size, const char *file, const char *fault,
                                           struct hw_error *error)
 {
-    struct hw_kafka_partition made = {.partition = -1, .root = directory->root_count - 1};
+    struct hw_kafka_partition made = {
+        .partition = -1, .root = directory->root_count - 1, .memo = directory->memo};
     enum hw_status status =
         hw_array_reserve(directory->allocator, (void **)&directory->partitions,
                          &directory->capacity, directory->count + 1, sizeof made, error);
@@ -297,6 +299,11 @@ enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
     enum hw_status status = HW_OK;
 
     *directory = (struct hw_kafka_directory){.allocator = allocator};
+    directory->memo = hw_alloc_zeroed(allocator, sizeof *directory->memo);
+    if (directory->memo == NULL) {
+        return hw_error_no_memory(error, "a directory of Kafka");
+    }
+    directory->memo->allocator = allocator;
     for (size_t i = 0; status == HW_OK && i < paths->count; i++) {
         const char *path = paths->names[i];
 
@@ -344,6 +351,10 @@ void hw_kafka_directory_release(struct hw_kafka_directory *directory)
             directory->root_capacity * sizeof *directory->roots);
     hw_free(directory->allocator, directory->partitions,
             directory->capacity * sizeof *directory->partitions);
+    if (directory->memo != NULL) {
+        hw_checkpoint_memo_release(directory->memo);
+    }
+    hw_free(directory->allocator, directory->memo, sizeof *directory->memo);
     *directory = (struct hw_kafka_directory){.allocator = directory->allocator};
 }
 

@@ -18,6 +18,8 @@
 
 enum hw_kafka_path_kind { HW_KAFKA_FILE, HW_KAFKA_PARTITION, HW_KAFKA_LOG_DIRECTORY };
 
+struct hw_checkpoint_memo;
+
 struct hw_kafka_partition {
     char *path;        /* Its directory. */
     char *file;        /* The one file of it that is meant; NULL: all of them. */
@@ -25,7 +27,8 @@ struct hw_kafka_partition {
     char *topic;       /* NULL: the name is no partition's. */
     int32_t partition; /* -1 with topic NULL. */
     enum hw_kafka_partition_state state;
-    size_t root; /* The path that it was found by. */
+    size_t root;                     /* The path that it was found by. */
+    struct hw_checkpoint_memo *memo; /* Of its directory, partition_checkpoint.h; NULL: none. */
 };
 
 /* One of the paths. */
@@ -44,6 +47,7 @@ struct hw_kafka_directory {
     struct hw_kafka_partition *partitions;
     size_t count;
     size_t capacity;
+    struct hw_checkpoint_memo *memo; /* What is read of checkpoints, for all of them. */
 };
 
 struct hw_kafka_directory_options {

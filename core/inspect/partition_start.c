@@ -8,8 +8,8 @@
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
 #include "core/inspect/metadata_load.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/partition_summary.h"
-#include "core/inspect/visibility.h"
 
 #include <inttypes.h>
 #include <stdio.h>

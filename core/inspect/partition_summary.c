@@ -2,8 +2,8 @@
 #include "core/inspect/partition_summary.h"
 
 #include "core/format/partition_metadata.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_summary.h"
-#include "core/inspect/visibility.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "core/inspect/segment_summary.h"
 
 #include "core/inspect/index_file.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_records.h"
-#include "core/inspect/visibility.h"
 
 #include <inttypes.h>
 #include <stdio.h>

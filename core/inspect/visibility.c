@@ -1,49 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/visibility.h"
 
-#include "core/format/checkpoint_scan.h"
 #include "core/format/segment_name.h"
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_list.h"
 
 #include <string.h>
 
 /* A partition of that size is walked over without a reason. */
 enum { SMALL_BYTES = 1 << 20 };
-
-/* --------------------------------------------------------------------------------- checkpoints */
-
-enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
-                                       const struct hw_kafka_partition *partition,
-                                       const char *checkpoint, hw_offset_t missing,
-                                       hw_offset_t *offset, struct hw_error *error)
-{
-    struct hw_checkpoint_scan scan;
-    struct hw_checkpoint_row row;
-    char path[HW_PATH_MAX];
-    enum hw_status status;
-
-    *offset = missing;
-    if (partition->topic == NULL) {
-        return HW_OK;
-    }
-    hw_checkpoint_scan_init(&scan, allocator);
-    status = hw_kafka_path_beside(path, partition->path, checkpoint, error);
-    if (status == HW_OK) {
-        status = hw_checkpoint_scan_open(&scan, store, path, HW_CHECKPOINT_OFFSETS, error);
-    }
-    /* The last one counts, as in Kafka. */
-    while (status == HW_OK && hw_checkpoint_scan_next(&scan, &row)) {
-        if (row.fault[0] == '\0' && row.number == partition->partition &&
-            row.topic.size == strlen(partition->topic) &&
-            memcmp(row.topic.text, partition->topic, row.topic.size) == 0) {
-            *offset = row.offset;
-        }
-    }
-    hw_checkpoint_scan_release(&scan);
-    return status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO ? HW_OK : status;
-}
 
 /* Whether the partition's directory has more to say than the one file in it. */
 static enum hw_status is_partition(const struct hw_visibility *view, bool *is,

@@ -54,11 +54,4 @@ enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batc
                                 hw_offset_t offset, const char **visibility,
                                 struct hw_error *error);
 
-/* The offset that a checkpoint of the log directory has for the partition, or `missing`; a file
- * that is missing or damaged has none. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
-                                       const struct hw_kafka_partition *partition,
-                                       const char *checkpoint, hw_offset_t missing,
-                                       hw_offset_t *offset, struct hw_error *error);
-
 #endif /* HW_INSPECT_VISIBILITY_H */

@@ -3,8 +3,8 @@
 
 #include "core/base/uuid.h"
 #include "core/format/checkpoint_scan.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_list.h"
-#include "core/inspect/visibility.h"
 
 #include <stdio.h>
 
