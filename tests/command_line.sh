@@ -49,6 +49,9 @@ claim 0 '' diff "$one" "$one"
 claim 1 'log|0|longer|a|1|[[1,1]]|1|[]|0|1||' diff "$one" "$two"
 claim 1 'log|0|longer|b|1|[]|0|[[1,1]]|1||1|' diff "$two" "$one"
 
+cp -r "$two" "$scratch/two"$'\n'
+claim 1 'log|0|longer|a|1|[[1,1]]|1|[]|0|1||' diff "$one" "$scratch/two"$'\n'
+
 cp -r "$one" "$scratch/damaged"
 printf X | dd of="$scratch/damaged/log-0/00000000000000000000.log" bs=1 seek=65 conv=notrunc status=none
 claim 1 "batch|log|0|$scratch/damaged/log-0/00000000000000000000.log|0|the batch at byte 0 has the checksum 0xda2ed429, but its bytes make 0x941be83b" check "$scratch/damaged"
