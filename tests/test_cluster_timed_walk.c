@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A cluster that runs by itself, with links, disks and loads that change, and brokers that die and
- * are cut off in between: invariants hold after every event, and every promise that replication
- * makes (check.promises) after every tick, however long messages took: none of what was
- * acknowledged with acks=all is lost, as none is in walks by hand. 200,000 events over 50 seeds;
- * HW_SEED in the environment chooses another first one, and where a walk fails its seed was printed
- * last. The second story is the comparison: with latency 0 and time enough `timed` comes to the
- * same logs as rounds by hand.
+ * are cut off in between: after every event invariants hold, and every promise that replication
+ * makes (check.promises), however long messages took: none of what was acknowledged with acks=all
+ * is lost, as none is in walks by hand. 200,000 events over 50 seeds; HW_SEED in the environment
+ * chooses another first one, and where a walk fails its seed was printed last. The second story is
+ * the comparison: with latency 0 and time enough `timed` comes to the same logs as rounds by hand.
  */
 #include "core/base/random.h"
 #include "core/cluster/link_times.h"
@@ -171,7 +170,7 @@ static void come_to_rest(struct timed_walk *w)
     }
 }
 
-static void invariants_hold_after_every_event_and_promises_after_every_tick(void **state)
+static void invariants_and_promises_hold_after_every_event(void **state)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
     uint64_t seed = test_topics_number("HW_SEED", 1);
@@ -267,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(invariants_hold_after_every_event_and_promises_after_every_tick),
+        STORY(invariants_and_promises_hold_after_every_event),
         STORY(without_latency_it_comes_to_the_same_logs_as_rounds_by_hand),
 #undef STORY
     };

@@ -289,6 +289,10 @@ enum hw_status hw_cluster_write_state(struct hw_cluster *cluster, struct hw_erro
 enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status first,
                                       struct hw_error *error);
 
+/* step.c: the end of one event of a tick: what check.invariants and check.promises name is checked.
+ * Errors: as hw_promises_look_at_changes(). */
+enum hw_status hw_cluster_check_event(struct hw_cluster *cluster, struct hw_error *error);
+
 /* A produce is answered: in the row of hw_acks, and where that says too much, in the ledger of
  * losses. False where it is sent again, and nothing is decided. Unknown ids are ignored. */
 bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,

@@ -637,19 +637,43 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
     return status;
 }
 
+/* Note those that were not broken before; the error names the first of all. */
 static enum hw_status promise_tell(const struct promise_look *look, uint32_t broken,
                                    struct hw_error *error)
 {
     struct hw_event event = hw_partition_event(look->partition, HW_EVENT_PROMISE);
+    uint32_t news = broken & ~look->promised->broken;
     enum hw_promise first = hw_promise_first(broken);
 
-    hw_journal_add(&look->cluster->journal, event, "broken: %s", hw_promise_name(first));
+    if (news != 0) {
+        hw_journal_add(&look->cluster->journal, event, "broken: %s",
+                       hw_promise_name(hw_promise_first(news)));
+    }
     return hw_error_refuse(error, HW_KAFKA_UNKNOWN_SERVER_ERROR,
                            "%s: the promise %s is broken: not so that %s", look->partition->name,
                            hw_promise_name(first), hw_promise_help(first));
 }
 
-enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error)
+/* Tells apart how a partition, and what is known of acks, look at two times. */
+static uint64_t promise_digest(const struct hw_cluster *cluster,
+                               const struct hw_partition *partition)
+{
+    int64_t last = cluster->promises.last_ack;
+    uint64_t digest = (uint64_t)last;
+    const struct hw_ack *ack;
+
+    for (int64_t id = last; (ack = hw_acks_after(&cluster->acks, id)) != NULL; id = ack->id) {
+        digest += ack->is_pending ? 0 : 1;
+    }
+    digest = digest * 31 + hw_partition_changes(partition);
+    for (int32_t r = 0; r < partition->replica_count; r++) {
+        digest = digest * 31 + (uint64_t)partition->replicas[r]->broker;
+    }
+    return digest;
+}
+
+static enum hw_status promises_look(struct hw_cluster *cluster, bool at_changes,
+                                    struct hw_error *error)
 {
     struct hw_promises *promises = &cluster->promises;
     struct hw_selection all = hw_cluster_all(cluster);
@@ -661,18 +685,33 @@ enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *err
     promises->broken = 0;
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct promise_look look = {.cluster = cluster, .partition = partition};
+        uint64_t digest = promise_digest(cluster, partition);
         uint32_t broken = 0;
 
         look.promised = promises_find(promises, partition, &status, error);
-        if (status == HW_OK) {
-            status = promise_look_at(&look, &broken, error);
+        if (status != HW_OK || (at_changes && look.promised->seen == digest)) {
+            continue;
         }
+        status = promise_look_at(&look, &broken, error);
         broken &= promises->checked;
         promises->broken |= broken;
-        if (status == HW_OK && broken != 0 && first == HW_OK) {
+        if (status == HW_OK && first == HW_OK &&
+            (at_changes ? broken & ~look.promised->broken : broken) != 0) {
             first = promise_tell(&look, broken, error);
         }
+        look.promised->broken = broken;
+        look.promised->seen = digest;
     }
     promises_move_last_ack(cluster);
     return status == HW_OK ? first : status;
+}
+
+enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error)
+{
+    return promises_look(cluster, false, error);
+}
+
+enum hw_status hw_promises_look_at_changes(struct hw_cluster *cluster, struct hw_error *error)
+{
+    return promises_look(cluster, true, error);
 }

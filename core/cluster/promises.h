@@ -103,6 +103,8 @@ struct hw_promised_partition {
         hw_offset_t high_watermark;
     } leaders[HW_REPLICAS_MAX]; /* As they were at the last step. */
     int32_t leader_count;
+    uint64_t seen;   /* Of what it looked like then: promise_digest(). */
+    uint32_t broken; /* Bits: what was broken then. */
 };
 
 struct hw_promises {
@@ -129,5 +131,9 @@ void hw_promises_release(struct hw_promises *promises);
  * broken, which an event says too; HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error);
+
+/* After one event of many: look only at partitions that have changed since they were looked at, and
+ * fail only for a promise that was not broken then. Errors: as hw_promises_look(). */
+enum hw_status hw_promises_look_at_changes(struct hw_cluster *cluster, struct hw_error *error);
 
 #endif /* HW_CLUSTER_PROMISES_H */

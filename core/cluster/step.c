@@ -31,6 +31,14 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
     return first == HW_OK ? status : first;
 }
 
+enum hw_status hw_cluster_check_event(struct hw_cluster *cluster, struct hw_error *error)
+{
+    if (cluster->settings.checks_invariants) {
+        hw_cluster_check(cluster);
+    }
+    return cluster->promises.checked == 0 ? HW_OK : hw_promises_look_at_changes(cluster, error);
+}
+
 enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_topic *topic,
                                  struct hw_partition *partition, enum hw_status first,
                                  struct hw_error *error)

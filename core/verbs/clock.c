@@ -363,6 +363,7 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
         }
         cluster->now_ms = next > cluster->now_ms ? next : cluster->now_ms;
         status = clock_run(cluster, isr_check, error);
+        status = status == HW_OK ? hw_cluster_check_event(cluster, error) : status;
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
         if (next == checkpoint) {
             clock_skip_checkpoints(cluster, earlier(clock_next_event(cluster), target));

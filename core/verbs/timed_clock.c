@@ -167,9 +167,7 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
     if (status == HW_OK && cluster->timed.contact.is_there) {
         status = timed_hear(cluster, places, error);
     }
-    if (cluster->settings.checks_invariants) {
-        hw_cluster_check(cluster);
-    }
+    status = status == HW_OK ? hw_cluster_check_event(cluster, error) : status;
     return status == HW_OK && cluster->loads.count > 0 ? hw_loads_look(cluster, error) : status;
 }
 
