@@ -209,6 +209,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
                                    hw_producer_state_last_id(hw_log_producers(log)));
     cluster->is_undecided |= hw_log_producers(log)->open_count > 0;
     replica->quotas = &broker->quotas;
+    replica->answers = &broker->answers;
     hw_cluster_mark_throttled(cluster, topic, index, replica);
     replica->journal = &cluster->journal;
     replica->journal_topic = partition->journal_topic;
@@ -256,6 +257,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
     enum hw_status status = HW_OK;
 
     hw_broker_reset_quotas(cluster, broker);
+    broker->answers = (struct hw_answer_counts){0};
     if (cluster->is_on_disk) {
         status = hw_broker_make_directory(cluster, broker, error);
     }

@@ -59,6 +59,7 @@ struct hw_broker {
     uint64_t high_watermarks_written; /* Digests of what was last written; 0: not known. */
     uint64_t log_starts_written;
     struct hw_broker_quotas quotas;
+    struct hw_answer_counts answers;
 };
 
 /* Who holds partitions for the rows of a transaction: a stage, which begins with this. */

@@ -296,6 +296,7 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
             bool is_decided = hw_cluster_answer(cluster, topic, partition, id, answer);
             const struct hw_ack *ack = hw_acks_find(&cluster->acks, id);
 
+            hw_replica_count_answer(partition->replicas[i], HW_ANSWERED_PRODUCE, answer);
             event.ack = id;
             if (ack != NULL) {
                 event.offset = ack->base_offset;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/look/metrics.h"
-
 #include "core/base/broker_list.h"
-#include "core/cluster/cluster_internal.h"
+#include "core/look/metrics_internal.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -142,13 +140,6 @@ struct metric {
 };
 
 #define METRIC_COUNTER(MEMBER) .counter = offsetof(struct hw_counters, MEMBER)
-#define METRIC_TOPIC(NAME)     "kafka.server:type=BrokerTopicMetrics,name=" NAME
-#define METRIC_REPLICA(NAME)   "kafka.server:type=ReplicaManager,name=" NAME
-#define METRIC_PARTITION(NAME) "kafka.cluster:type=Partition,name=" NAME
-#define METRIC_REQUEST(NAME)   "kafka.network:type=RequestMetrics,name=" NAME
-#define METRIC_PURGATORY(NAME, OPERATION)                                                          \
-    "kafka.server:type=DelayedOperationPurgatory,name=" NAME ",delayedOperation=" OPERATION
-#define METRIC_FETCHER(NAME) "kafka.server:type=FetcherStats,name=" NAME
 
 static const struct metric metrics[] = {
     {METRIC_TOPIC("MessagesInPerSec"), "messages", "records that clients have appended",
@@ -201,8 +192,8 @@ static const struct metric metrics[] = {
      .value = metric_reassigning},
     {METRIC_REPLICA("OfflineReplicaCount"), "replicas", "copies here that have failed",
      .value = metric_failed},
-    {"kafka.server:type=ReplicaFetcherManager,name=FailedPartitionsCount,clientId=Replica",
-     "partitions", "partitions that their fetcher has given up", .value = metric_failed},
+    {METRIC_FETCHERS("FailedPartitionsCount,clientId=Replica"), "partitions",
+     "partitions that their fetcher has given up", .value = metric_failed},
     {METRIC_REPLICA("ProducerIdCount"), "producers", "producers that copies here know",
      .value = metric_producers},
     {METRIC_REPLICA("PartitionsWithLateTransactionsCount"), "partitions",
@@ -217,16 +208,25 @@ static const struct metric metrics[] = {
      "how far the last stable offset is behind the high watermark", .value = metric_stable_lag},
     {"kafka.server:type=FetcherLagMetrics,name=ConsumerLag", "messages",
      "how far a follower is behind the high watermark of its last answer", .value = metric_lag},
-    {"kafka.server:type=ReplicaFetcherManager,name=MaxLag,clientId=Replica", "messages",
-     "the largest of these", .value = metric_lag, .is_largest = true},
+    {METRIC_FETCHERS("MaxLag,clientId=Replica"), "messages", "the largest of these",
+     .value = metric_lag, .is_largest = true},
     {METRIC_FETCHER("RequestsPerSec"), "requests", "fetch requests that are over, failed ones too",
      METRIC_COUNTER(fetcher_requests)},
     {METRIC_FETCHER("BytesPerSec"), "bytes", "bytes that they brought",
      METRIC_COUNTER(replication_bytes_in)},
     {METRIC_REQUEST("RequestsPerSec,request=Produce"), "requests",
      "produce requests that were answered, or need no answer", .value = metric_produce_answers},
+    {METRIC_REQUEST("RequestsPerSec,request=Fetch"), "requests",
+     "fetch requests that were answered: all are of followers", METRIC_COUNTER(fetch_answers)},
     {METRIC_REQUEST("RequestsPerSec,request=FetchFollower"), "requests",
      "fetch requests of followers that were answered", METRIC_COUNTER(fetch_answers)},
+    {METRIC_REQUEST("TotalTimeMs,request=Produce"), "ms",
+     "how long produce requests have taken at their leader, summed up: all of it RemoteTimeMs, "
+     "since"
+     " no processor's time, queue or quota of clients costs any",
+     METRIC_COUNTER(produce_wait_ms)},
+    {METRIC_REQUEST("TotalTimeMs,request=FetchFollower"), "ms",
+     "the same of followers' fetch requests", METRIC_COUNTER(fetch_wait_ms)},
     {METRIC_REQUEST("RemoteTimeMs,request=Produce"), "ms",
      "how long these have waited for their commit, summed up", METRIC_COUNTER(produce_wait_ms)},
     {METRIC_REQUEST("RemoteTimeMs,request=FetchFollower"), "ms",
@@ -252,12 +252,6 @@ static int64_t metric_of(const struct metric *metric, const struct metric_place 
 
 /* --------------------------------------------------------------------------- sums of what it tells
  */
-
-struct metrics_walk {
-    struct hw_cluster *cluster;
-    hw_metric_visit *visit;
-    void *context;
-};
 
 static void metrics_say(const struct metrics_walk *walk, const struct metric *metric,
                         const char *scope, hw_broker_id_t broker, const char *topic,
@@ -333,135 +327,6 @@ static void metrics_of_replicas(const struct metrics_walk *walk, const struct me
     metrics_say(walk, metric, "cluster", HW_BROKER_ID_NONE, NULL, -1, whole);
 }
 
-/* ----------------------------------------------------------------------------- brokers, controller
- */
-
-static void metrics_of_brokers(const struct metrics_walk *walk)
-{
-    static const struct metric state = {
-        "kafka.server:type=KafkaServer,name=BrokerState", "state",
-        "1 starting, 3 running, 7 down; a broker that is fenced still runs", .value = NULL};
-    static const struct metric rates[2] = {
-        {"kafka.server:type=LeaderReplication,name=byte-rate", "bytes/s",
-         "throttled replication that it gives, as its quota measures it", .value = NULL},
-        {"kafka.server:type=FollowerReplication,name=byte-rate", "bytes/s",
-         "throttled replication that it takes", .value = NULL}};
-
-    static const struct metric fetches[2] = {
-        {METRIC_PURGATORY("NumDelayedOperations", "Fetch"), "requests",
-         "fetch requests that wait here, with replication=timed", .value = NULL},
-        {METRIC_PURGATORY("PurgatorySize", "Fetch"), "entries", "partitions that these wait for",
-         .value = NULL}};
-    static const struct metric silence = {
-        "kafka.controller:type=KafkaController,name=TimeSinceLastHeartbeatReceivedMs", "ms",
-        "since the controller has heard of the broker, with replication=timed", .value = NULL};
-
-    for (size_t b = 0; b < walk->cluster->broker_count; b++) {
-        const struct hw_broker *broker = walk->cluster->brokers[b];
-
-        metrics_say(walk, &state, "broker", broker->id, NULL, -1,
-                    broker->state != HW_BROKER_RUNNING ? 7
-                    : broker->is_unregistered          ? 1
-                                                       : 3);
-        if (broker->state == HW_BROKER_RUNNING) {
-            int64_t waiting[2];
-
-            hw_timed_waiting(&walk->cluster->timed, broker->id, &waiting[0], &waiting[1]);
-            metrics_say(walk, &fetches[0], "broker", broker->id, NULL, -1, waiting[0]);
-            metrics_say(walk, &fetches[1], "broker", broker->id, NULL, -1, waiting[1]);
-        }
-        if (walk->cluster->is_timed && broker->contact_ms != HW_TIME_NEVER) {
-            metrics_say(walk, &silence, "broker", broker->id, NULL, -1,
-                        walk->cluster->now_ms - broker->contact_ms);
-        }
-        for (int i = 0; i < 2 && broker->state == HW_BROKER_RUNNING; i++) {
-            /* Asking opens a sample: of a copy. */
-            struct hw_quota quota = i == 0 ? broker->quotas.leader : broker->quotas.follower;
-
-            metrics_say(walk, &rates[i], "broker", broker->id, NULL, -1,
-                        (int64_t)hw_quota_rate(&quota, walk->cluster->now_ms));
-        }
-    }
-}
-
-/* What the controller counts of the partitions' records. */
-struct metrics_records {
-    int64_t topics;
-    int64_t partitions;
-    int64_t leaderless;
-    int64_t imbalanced;
-    int64_t unclean;
-    int64_t eligible;
-};
-
-static struct metrics_records metrics_count_records(const struct hw_cluster *cluster)
-{
-    struct metrics_records count = {0};
-
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        count.topics += topic->is_hidden ? 0 : 1;
-        for (int32_t p = 0; p < topic->partition_count && !topic->is_hidden; p++) {
-            const struct hw_partition *partition = &topic->partitions[p];
-
-            count.partitions++;
-            count.leaderless += partition->record.leader == HW_BROKER_ID_NONE ? 1 : 0;
-            count.imbalanced +=
-                partition->record.leader != partition->record.replicas.ids[0] ? 1 : 0;
-            count.unclean += partition->unclean_elections;
-            count.eligible += partition->eligible_elections;
-        }
-    }
-    return count;
-}
-
-static void metrics_of_controller(const struct metrics_walk *walk)
-{
-    const struct hw_cluster *cluster = walk->cluster;
-    struct metrics_records count = metrics_count_records(cluster);
-    int64_t active = 0;
-    int64_t fenced = 0;
-    int64_t leaving = 0;
-
-    for (size_t b = 0; b < cluster->broker_count; b++) {
-        const struct hw_registration *registration =
-            hw_metadata_find(&cluster->controller.metadata, cluster->brokers[b]->id);
-
-        if (registration != NULL) {
-            fenced += registration->fenced ? 1 : 0;
-            active += registration->fenced ? 0 : 1;
-            leaving += registration->in_controlled_shutdown && !registration->fenced ? 1 : 0;
-        }
-    }
-#define METRIC_CONTROLLER(NAME) "kafka.controller:type=KafkaController,name=" NAME
-#define METRIC_SAY(NAME, UNIT, VALUE, TEXT)                                                        \
-    metrics_say(walk, &(struct metric){NAME, UNIT, TEXT, .value = NULL}, "cluster",                \
-                HW_BROKER_ID_NONE, NULL, -1, VALUE)
-    METRIC_SAY(METRIC_CONTROLLER("ActiveControllerCount"), "controllers", 1,
-               "controllers that decide: the one that there is");
-    METRIC_SAY(METRIC_CONTROLLER("ActiveBrokerCount"), "brokers", active,
-               "brokers that are registered and not fenced");
-    METRIC_SAY(METRIC_CONTROLLER("FencedBrokerCount"), "brokers", fenced,
-               "brokers that are fenced");
-    METRIC_SAY(METRIC_CONTROLLER("ControlledShutdownBrokerCount"), "brokers", leaving,
-               "brokers that hand over what they lead");
-    METRIC_SAY(METRIC_CONTROLLER("GlobalTopicCount"), "topics", count.topics, "topics");
-    METRIC_SAY(METRIC_CONTROLLER("GlobalPartitionCount"), "partitions", count.partitions,
-               "partitions");
-    METRIC_SAY(METRIC_CONTROLLER("OfflinePartitionsCount"), "partitions", count.leaderless,
-               "partitions whose record names no leader");
-    METRIC_SAY(METRIC_CONTROLLER("PreferredReplicaImbalanceCount"), "partitions", count.imbalanced,
-               "partitions that their first replica does not lead");
-    METRIC_SAY("kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec",
-               "elections", count.unclean, "elections that may have lost records");
-    METRIC_SAY(
-        "kafka.controller:type=ControllerStats,name=ElectionFromEligibleLeaderReplicasPerSec",
-        "elections", count.eligible, "elections of an eligible leader replica");
-#undef METRIC_SAY
-#undef METRIC_CONTROLLER
-}
-
 void hw_cluster_metrics(struct hw_cluster *cluster, hw_metric_visit *visit, void *context)
 {
     struct metrics_walk walk = {.cluster = cluster, .visit = visit, .context = context};
@@ -469,6 +334,6 @@ void hw_cluster_metrics(struct hw_cluster *cluster, hw_metric_visit *visit, void
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
         metrics_of_replicas(&walk, &metrics[i]);
     }
-    metrics_of_brokers(&walk);
-    metrics_of_controller(&walk);
+    hw_metrics_of_brokers(&walk);
+    hw_metrics_of_controller(&walk);
 }

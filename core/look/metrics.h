@@ -6,13 +6,15 @@
 #include "core/cluster/cluster.h"
 
 struct hw_metric_row {
-    const char *name;      /* group:type=...,name=...; static, as unit and description. */
+    const char *name;      /* group:type=...,name=...; borrowed until the visit is over. */
     const char *scope;     /* cluster, broker, topic, partition */
     hw_broker_id_t broker; /* HW_BROKER_ID_NONE: all. */
     const char *topic;     /* NULL: all. Borrowed until the next change. */
     int32_t partition;     /* -1: all. */
     int64_t value;
-    const char *unit;
+    double real; /* In its place, if it is one. */
+    bool is_real;
+    const char *unit; /* Static, as description. */
     const char *description;
 };
 

@@ -6,6 +6,8 @@
 #ifndef HW_REPLICATION_COUNTERS_H
 #define HW_REPLICATION_COUNTERS_H
 
+#include "core/base/kafka_error.h"
+
 #include <stdint.h>
 
 struct hw_counters {
@@ -31,5 +33,22 @@ struct hw_counters {
     int64_t reassignment_bytes_in; /* M14 */
     int64_t fetcher_requests;      /* M23: as fetch_answers, failed ones too. */
 };
+
+enum hw_answered { HW_ANSWERED_PRODUCE, HW_ANSWERED_FETCH, HW_ANSWERED_KINDS };
+
+/* How many answers of a broker had which error (M26): by the error's number + 1. A fetch counts once
+ * as a whole, and once for each partition that its answer names. */
+struct hw_answer_counts {
+    int64_t counts[HW_ANSWERED_KINDS][HW_KAFKA_TRANSACTION_ABORTABLE + 2];
+};
+
+/* NULL: an error of our own, which no broker answers. */
+static inline int64_t *hw_answer_count(struct hw_answer_counts *answers, enum hw_answered kind,
+                                       enum hw_kafka_error error)
+{
+    return error < HW_KAFKA_UNKNOWN_SERVER_ERROR || error > HW_KAFKA_TRANSACTION_ABORTABLE
+               ? NULL
+               : &answers->counts[kind][error + 1];
+}
 
 #endif /* HW_REPLICATION_COUNTERS_H */

@@ -249,6 +249,8 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
         follower->fetch.is_request_waiting = true;
         follower->fetch.wait_until_ms = step->now_ms + request->max_wait_ms;
     } else if (status == HW_OK) {
+        hw_replica_count_answer(leader, HW_ANSWERED_FETCH, HW_KAFKA_NONE);
+        hw_replica_count_answer(leader, HW_ANSWERED_FETCH, response.error);
         hw_exchange_note_response(follower, request, &response);
         status = hw_exchange_apply(partition, step, follower, request, &response, &appended, error);
         *size_bytes = response.size_bytes;

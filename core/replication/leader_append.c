@@ -86,6 +86,9 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
         replica->counters.produce_requests++;
         replica->counters.messages_in += info->last_offset - info->first_offset + 1;
         replica->counters.bytes_in += (int64_t)request->size_bytes;
+        if (request->acks == 1) {
+            hw_replica_count_answer(replica, HW_ANSWERED_PRODUCE, HW_KAFKA_NONE);
+        }
     }
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_MESSAGE_TOO_LARGE) {
         replica->counters.bytes_rejected += (int64_t)request->size_bytes;

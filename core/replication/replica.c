@@ -37,6 +37,17 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
     return HW_OK;
 }
 
+void hw_replica_count_answer(const struct hw_replica *replica, enum hw_answered kind,
+                             enum hw_kafka_error error)
+{
+    int64_t *count =
+        replica->answers == NULL ? NULL : hw_answer_count(replica->answers, kind, error);
+
+    if (count != NULL && error != HW_KAFKA_NETWORK_EXCEPTION) {
+        (*count)++;
+    }
+}
+
 struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind)
 {
     struct hw_event event = hw_event_of(replica->journal, kind);

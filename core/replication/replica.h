@@ -90,7 +90,8 @@ struct hw_replica {
     int32_t journal_partition;
     /* Of its broker; borrowed. NULL: this broker throttles nothing. */
     struct hw_broker_quotas *quotas;
-    bool throttles_as_leader; /* The topic's lists name this replica (R8.1). */
+    struct hw_answer_counts *answers; /* Of its broker; borrowed. NULL: they are not counted. */
+    bool throttles_as_leader;         /* The topic's lists name this replica (R8.1). */
     bool throttles_as_follower;
 
     uint64_t changes; /* Grows whenever anything that can be seen has moved. */
@@ -135,6 +136,10 @@ enum hw_status hw_replica_create(const struct hw_allocator *allocator, const cha
 /* An event of this replica, now: its partition, broker, leader epoch and high watermark filled in.
  */
 struct hw_event hw_replica_event(const struct hw_replica *replica, enum hw_event_kind kind);
+
+/* Count an answer of its broker by its error. A connection that broke is no answer. */
+void hw_replica_count_answer(const struct hw_replica *replica, enum hw_answered kind,
+                             enum hw_kafka_error error);
 
 /* Note that its log begins elsewhere now. */
 void hw_replica_note_log_start(const struct hw_replica *replica);

@@ -111,6 +111,9 @@ static enum hw_status fetch_wait_answer_part(struct hw_timed *timed,
     fetcher->record_bytes += (int64_t)part->response.records.size;
     part->is_noted = part->is_noted || is_news;
     part->has_response = is_news;
+    if (is_news) {
+        hw_replica_count_answer(leader, HW_ANSWERED_FETCH, part->response.error);
+    }
     if (follower != NULL && part->is_noted) {
         hw_exchange_note_response(follower, &part->request, &part->response);
     }
@@ -145,6 +148,7 @@ static void fetch_wait_count(const struct hw_timed *timed, const struct hw_timed
     }
     if (leader != NULL) {
         leader->counters.fetch_answers++;
+        hw_replica_count_answer(leader, HW_ANSWERED_FETCH, HW_KAFKA_NONE);
         leader->counters.fetch_wait_ms += timed->now_us / 1000 - fetcher->arrived_us / 1000;
     }
 }

@@ -146,6 +146,9 @@ static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fet
         }
     }
     hw_free(timed->allocator, before, before_capacity * sizeof *before);
+    if (fetcher->member_count == 0) {
+        fetcher->requests = (struct hw_meter){0}; /* Its thread ends (W3.9). */
+    }
     return status;
 }
 
@@ -315,9 +318,11 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
 }
 
 /* The request is over, answered or not: it counts once, with its first partition. */
-static void fetcher_count(const struct hw_timed *timed, const struct hw_timed_fetcher *fetcher)
+static void fetcher_count(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher)
 {
     struct hw_replica *follower = NULL;
+
+    hw_meter_mark(&fetcher->requests, timed->now_us);
 
     for (size_t i = 0; i < fetcher->part_count && follower == NULL; i++) {
         follower = hw_partition_find(timed->partitions[fetcher->parts[i].place], fetcher->follower);

@@ -329,6 +329,22 @@ void hw_timed_waiting(const struct hw_timed *timed, hw_broker_id_t leader, int64
     }
 }
 
+double hw_timed_min_fetch_rate(const struct hw_timed *timed, hw_broker_id_t follower)
+{
+    double least = -1;
+
+    for (size_t i = 0; i < timed->fetcher_count; i++) {
+        const struct hw_timed_fetcher *fetcher = timed->fetchers[i];
+        double rate = hw_meter_rate(&fetcher->requests, timed->now_us);
+
+        if (fetcher->follower == follower && fetcher->member_count > 0 &&
+            (least < 0 || rate < least)) {
+            least = rate;
+        }
+    }
+    return least < 0 ? 0 : least;
+}
+
 bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
                          struct hw_timed_request *request)
 {

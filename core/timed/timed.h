@@ -175,6 +175,10 @@ struct hw_timed_request {
 void hw_timed_waiting(const struct hw_timed *timed, hw_broker_id_t leader, int64_t *requests,
                       int64_t *partitions);
 
+/* Of this follower's broker's fetchers that have something to fetch: the smallest number of requests
+ * a second that one has made over the last minute; 0 without a fetcher. */
+double hw_timed_min_fetch_rate(const struct hw_timed *timed, hw_broker_id_t follower);
+
 /* The message at place `index` of all that are under way; false behind the last. */
 bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
                          struct hw_timed_request *request);

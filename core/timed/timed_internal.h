@@ -3,6 +3,7 @@
 #ifndef HW_TIMED_TIMED_INTERNAL_H
 #define HW_TIMED_TIMED_INTERNAL_H
 
+#include "core/timed/meter.h"
 #include "core/timed/timed.h"
 
 /* What an event of the queue is about. `what` is the place of its fetcher or sender, or the id of
@@ -85,7 +86,8 @@ struct hw_timed_fetcher {
     bool has_first;       /* Of some partition, fetch.is_first may be set. */
     bool has_some;        /* When it was last looked at, there was data for it, and not enough. */
     int64_t record_bytes; /* Of the answer. */
-    bool may_call;        /* Some member may have to ask something first. */
+    struct hw_meter requests; /* How often one is over. */
+    bool may_call;            /* Some member may have to ask something first. */
     struct hw_timed_call call;
 };
 

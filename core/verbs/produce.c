@@ -178,6 +178,9 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     if (target->leader != NULL) {
         target->leader->counters.produce_requests++;
         target->leader->counters.produce_failures += produce_is_failure(error->kafka_error) ? 1 : 0;
+        if (target->acks != 0) {
+            hw_replica_count_answer(target->leader, HW_ANSWERED_PRODUCE, error->kafka_error);
+        }
         ack.leader_epoch = target->leader->leader_epoch;
         event = hw_replica_event(target->leader, HW_EVENT_ACK);
     } else {

@@ -182,7 +182,7 @@ static const struct ext_column metrics[] = {
     {"broker", "INTEGER", "whose it is; NULL: of all brokers"},
     {"topic", "TEXT", "of which topic; NULL: of all"},
     {"partition", "INTEGER", "of which partition; NULL: of all"},
-    {"value", "INTEGER", "a total since the broker's process began, or what is now"},
+    {"value", "NUMERIC", "a total since the broker's process began, or what is now"},
     {"unit", "TEXT", "what is counted"},
     {"description", "TEXT", "what it tells"},
 };

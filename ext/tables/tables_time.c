@@ -98,7 +98,11 @@ static void add_metric(void *context, const struct hw_metric_row *row)
         ext_rows_integer_unless(rows, row->broker, HW_BROKER_ID_NONE);
         ext_rows_text(rows, row->topic);
         ext_rows_integer_unless(rows, row->partition, -1);
-        ext_rows_integer(rows, row->value);
+        if (row->is_real) {
+            ext_rows_real(rows, row->real);
+        } else {
+            ext_rows_integer(rows, row->value);
+        }
         ext_rows_text(rows, row->unit);
         ext_rows_text(rows, row->description);
     }
