@@ -153,6 +153,7 @@ static void come_to_rest(struct timed_walk *w)
             (void)hw_cluster_link(t->cluster, a, b, &times, &t->error);
         }
     }
+    tick(t, 20000); /* Who asks whether it may stop does stop. */
     for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
         restart(t, broker);
     }

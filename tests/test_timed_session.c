@@ -197,6 +197,42 @@ static void a_lack_of_memory_stops_a_tick_and_no_message(void **state)
     assert_true(failures > 3);
 }
 
+/* Nor does it stop a broker from asking whether it may stop, and from stopping. */
+static void a_lack_of_memory_stops_no_shutdown(void **state)
+{
+    struct test_cluster *t = *state;
+    int failures = 0;
+    bool is_through = false;
+
+    for (int allowed = 0; allowed < 400 && !is_through; allowed++) {
+        struct hw_position position = {0};
+        struct hw_broker_view view;
+        enum hw_status status;
+
+        test_cluster_renew(t, 3, "kafka", NULL);
+        timed_begin(t, 10000, 10000);
+        tick_to(t, 2003);
+        t->heap.fail_at = t->heap.allocations + allowed;
+        shutdown_broker(t, 1);
+        status = t->status == HW_OK ? hw_cluster_tick(t->cluster, 100, &t->result, &t->error)
+                                    : t->status;
+        is_through = t->heap.fail_at >= t->heap.allocations;
+        t->heap.fail_at = -1;
+        assert_true(status == HW_OK || status == HW_NO_MEMORY);
+        failures += status == HW_OK ? 0 : 1;
+        if (t->status == HW_NO_MEMORY) {
+            shutdown_broker(t, 1);
+            expect_done(t);
+        }
+        tick_to(t, 20000);
+        assert_true(hw_cluster_next_broker(t->cluster, &position, &view));
+        assert_string_equal(view.state, "shutdown");
+        expect_isr(t, "[2,3]");
+    }
+    assert_true(is_through);
+    assert_true(failures > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +244,7 @@ int main(void)
         STORY(others_go_on_while_topics_come_and_go),
         STORY(an_answer_about_a_topic_that_has_gone_is_dropped),
         STORY(a_lack_of_memory_stops_a_tick_and_no_message),
+        STORY(a_lack_of_memory_stops_no_shutdown),
 #undef STORY
     };
 

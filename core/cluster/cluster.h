@@ -372,8 +372,9 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
                                 enum hw_cluster_election election, int64_t *changed,
                                 struct hw_error *error);
 
-/* Controlled shutdown: the broker hands over what it leads, leaves its ISRs, stops cleanly (R6.16).
- */
+/* Controlled shutdown: the broker hands over what it leads, leaves its ISRs, stops cleanly (R6.16);
+ * with replication=timed it asks for that, and *state is "stopping" (W6.6). Errors: HW_REFUSED where
+ * it does not run, HW_BUSY where a transaction has written to what it holds, HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
                                           const char **state, struct hw_error *error);
 
@@ -534,7 +535,7 @@ struct hw_position hw_cluster_position_of(const struct hw_cluster *cluster, cons
 struct hw_broker_view {
     hw_broker_id_t broker;
     const char *rack;  /* NULL: none. */
-    const char *state; /* running, crashed, fenced, shutdown */
+    const char *state; /* running, starting, stopping, crashed, fenced, shutdown */
     hw_broker_epoch_t broker_epoch;
     const char *dir;
 };

@@ -52,6 +52,8 @@ struct hw_broker {
     hw_time_ms_t contact_ms; /* The same with replication=timed, by its heartbeats. */
     struct hw_metadata metadata;      /* As last told. */
     bool is_unregistered;             /* Restarted while cut off from the controller. */
+    bool leaves;                      /* With replication=timed: it asks whether it may stop. */
+    int64_t leaves_id;                /* The last message when the controller heard of that. */
     hw_broker_epoch_t previous_epoch; /* Of the process before, if that stopped cleanly; else
                                          HW_BROKER_EPOCH_NONE. */
     struct hw_offset_checkpoint
@@ -371,6 +373,16 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 /* elections.c: the controller learns that this broker has stopped answering. */
 enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *broker,
                                 struct hw_error *error);
+
+/* elections.c: a heartbeat says that its broker wants to stop. It may once it leads nothing and all
+ * others that are active know; *is_written: the record has changed. Source: R6.16. */
+enum hw_status hw_cluster_hear_shutdown(struct hw_cluster *cluster, struct hw_broker *broker,
+                                        bool *is_granted, bool *is_written, struct hw_error *error);
+
+/* faults.c: a broker that runs stops cleanly now, whatever the controller knows of it. Errors:
+ * HW_BUSY, where a transaction has written to what it holds; HW_IO, HW_NO_MEMORY: it runs on. */
+enum hw_status hw_cluster_stop_broker(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_error *error);
 
 /* elections.c: a controlled shutdown begins, and what the broker leads goes to others. */
 enum hw_status hw_cluster_hand_over(struct hw_cluster *cluster, const struct hw_broker *broker,

@@ -119,8 +119,10 @@ void hw_metrics_of_brokers(const struct metrics_walk *walk)
         brokers_say(walk, broker->id, "kafka.server:type=KafkaServer,name=BrokerState", "state",
                     !runs                     ? 7
                     : broker->is_unregistered ? 1
+                    : broker->leaves          ? 6
                                               : 3,
-                    "1 starting, 3 running, 7 down; a broker that is fenced still runs");
+                    "1 starting, 3 running, 6 asks whether it may stop, 7 down; a broker that is "
+                    "fenced still runs");
         if (walk->cluster->is_timed && broker->contact_ms != HW_TIME_NEVER) {
             brokers_say(walk, broker->id, METRIC_CONTROLLER("TimeSinceLastHeartbeatReceivedMs"),
                         "ms", walk->cluster->now_ms - broker->contact_ms,

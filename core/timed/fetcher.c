@@ -452,6 +452,7 @@ enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fe
     case HW_TIMED_HEARTBEAT_ARRIVES:
     case HW_TIMED_HEARTBEAT_ANSWERED:
     case HW_TIMED_HEARTBEAT_LOST:
+    case HW_TIMED_SHUTDOWN_WAITED:
         break;
     }
     HW_ASSERT(false);

@@ -20,22 +20,23 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
 {
     for (size_t i = 0; i < timed->notices.count; i++) {
         struct hw_notice *notice = &timed->notices.notices[i];
+        int64_t due_us = 0;
         enum hw_status status;
 
         if (notice->due_us >= 0) {
             continue;
         }
-        notice->due_us = 0;
-        notices_note(notice, HW_EVENT_NOTICE);
         status = hw_wires_send(&timed->wires, timed->random, HW_CONTROLLER, notice->broker, 0,
-                               timed->now_us + HW_TIMED_LINGER_US, &notice->due_us, error);
+                               timed->now_us + HW_TIMED_LINGER_US, &due_us, error);
         if (status == HW_OK) {
-            status = hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_NOTICE_ARRIVES,
-                                       notice->due_us, notice->id, 0, error);
+            status = hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_NOTICE_ARRIVES, due_us,
+                                       notice->id, 0, error);
         }
         if (status != HW_OK) {
-            return status;
+            return status; /* It leaves after the next event. */
         }
+        notice->due_us = due_us;
+        notices_note(notice, HW_EVENT_NOTICE);
     }
     return HW_OK;
 }

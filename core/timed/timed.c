@@ -229,6 +229,7 @@ static enum hw_status timed_dispatch(struct hw_timed *timed, const struct hw_ste
     case HW_TIMED_HEARTBEAT_ARRIVES:
     case HW_TIMED_HEARTBEAT_ANSWERED:
     case HW_TIMED_HEARTBEAT_LOST:
+    case HW_TIMED_SHUTDOWN_WAITED:
         return hw_timed_heart_event(timed, (size_t)event->what, step, kind, event->generation,
                                     error);
     }
@@ -243,7 +244,7 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
     enum hw_status status;
 
     timed_begin_touching(timed);
-    timed->contact.is_there = false;
+    timed->contact.kind = HW_CONTACT_NONE;
     timed->now_us = event.due_us > timed->now_us ? event.due_us : timed->now_us;
     status = timed_dispatch(timed, step, &event, error);
     if (status == HW_NO_MEMORY) { /* The next tick goes on from here. */

@@ -47,7 +47,6 @@ struct hw_timed_heart {
     bool is_named;      /* Among those that were named last. */
     bool is_told;       /* The controller has registered it, so it hears of records. */
     bool is_registered; /* As it knows. */
-    bool is_accepted;   /* Its registration is, whose answer is under way. */
     bool is_under_way;  /* It waits for an answer. */
     int64_t generation; /* Of what it waits for. */
     int64_t request_id;
@@ -55,13 +54,28 @@ struct hw_timed_heart {
     int64_t due_us; /* When it gives the answer up. */
     int64_t last_request_us;
     int64_t last_answer_us;
+    int64_t known_id; /* Of the notices that the controller knows it has: all up to this message. */
+    int64_t sent_id;  /* What the heartbeat under way says of that. */
+    bool leaves;      /* It asks for its controlled shutdown, since: */
+    int64_t leaves_us;
+    int64_t leaves_from; /* The first generation whose message says so; 0: none has yet. */
+    bool was_put_off;
+    bool is_granted; /* What it asks for, by the answer under way. */
 };
 
-/* The controller has heard from a broker. */
+/* What an event brings to its owner. */
+enum hw_timed_contact_kind {
+    HW_CONTACT_NONE,
+    HW_CONTACT_HEARTBEAT,    /* The controller has heard from a broker, */
+    HW_CONTACT_REGISTRATION, /* which asks to be registered: hw_timed_answer(), */
+    HW_CONTACT_LEAVES,       /* or to be shut down: the same. */
+    HW_CONTACT_STOPS         /* A broker may stop, or has waited long enough for that. */
+};
+
 struct hw_timed_contact {
-    bool is_there;
+    enum hw_timed_contact_kind kind;
     hw_broker_id_t broker;
-    bool is_registration; /* It asks to be registered: hw_timed_answer_registration(). */
+    int64_t generation; /* Of its message. */
 };
 
 /* A broker that runs, and whether the controller had registered it when it began to. */
@@ -133,11 +147,30 @@ enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
 enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beating *brokers,
                              size_t count, struct hw_error *error);
 
-/* What the controller says of a registration that timed->contact has told of. A broker that is
- * accepted sends a heartbeat when it hears of it; else it asks again an interval later. Errors:
- * HW_NO_MEMORY. */
-enum hw_status hw_timed_answer_registration(struct hw_timed *timed, hw_broker_id_t broker,
-                                            bool is_accepted, struct hw_error *error);
+/* The broker's process has ended: the next one begins anew, however soon it comes. */
+void hw_timed_dies(struct hw_timed *timed, hw_broker_id_t broker);
+
+/*
+ * What the controller says of the registration, or the shutdown, that timed->contact has told of;
+ * where it has written something, its answer leaves once that is committed. A broker that is
+ * accepted sends a heartbeat when it hears of it; else it asks again an interval later. One that
+ * may stop does so when it hears of it (HW_CONTACT_STOPS); else it asks again after 50 ms, and from
+ * then on each interval. Errors: HW_NO_MEMORY. Source: kafka-time W6.1, W6.5, W6.6.
+ */
+enum hw_status hw_timed_answer(struct hw_timed *timed, bool is_granted, bool is_written,
+                               struct hw_error *error);
+
+/* The broker asks for its controlled shutdown: at once, or right after the answer to the heartbeat
+ * that is under way; after 5 minutes it stops all the same. Errors: HW_NO_MEMORY. */
+enum hw_status hw_timed_leave(struct hw_timed *timed, hw_broker_id_t broker, int64_t now_us,
+                              struct hw_error *error);
+
+/* It could not stop: it asks again an interval later. Errors: HW_NO_MEMORY. */
+enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broker,
+                                    struct hw_error *error);
+
+/* Does the controller know that the broker has all that was told up to this message? */
+bool hw_timed_has_heard(const struct hw_timed *timed, hw_broker_id_t broker, int64_t message_id);
 
 /* When the next event is due; INT64_MAX: never. */
 int64_t hw_timed_next_us(const struct hw_timed *timed);

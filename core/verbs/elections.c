@@ -63,6 +63,64 @@ enum hw_status hw_cluster_hand_over(struct hw_cluster *cluster, const struct hw_
     return elections_apply(cluster, broker->id, hw_controller_broker_shutting_down, error);
 }
 
+static bool elections_leads_any(struct hw_cluster *cluster, const struct hw_broker *broker)
+{
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    bool leads = false;
+
+    while (!leads && hw_selection_next(&all, &topic, &partition)) {
+        leads = partition->record.leader == broker->id;
+    }
+    return leads;
+}
+
+/* Do all brokers that are neither fenced nor leave themselves know what was told up to a message? */
+static bool elections_all_know(const struct hw_cluster *cluster, int64_t message_id)
+{
+    const struct hw_metadata *metadata = &cluster->controller.metadata;
+    bool all_know = true;
+
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        const struct hw_registration *registration =
+            hw_metadata_find(metadata, cluster->brokers[i]->id);
+
+        if (registration != NULL && !registration->fenced &&
+            !registration->in_controlled_shutdown) {
+            all_know = all_know &&
+                       hw_timed_has_heard(&cluster->timed, cluster->brokers[i]->id, message_id);
+        }
+    }
+    return all_know;
+}
+
+enum hw_status hw_cluster_hear_shutdown(struct hw_cluster *cluster, struct hw_broker *broker,
+                                        bool *is_granted, bool *is_written, struct hw_error *error)
+{
+    const struct hw_registration *registration =
+        hw_metadata_find(&cluster->controller.metadata, broker->id);
+    bool leads = elections_leads_any(cluster, broker);
+    enum hw_status status;
+
+    *is_written = registration != NULL && !registration->fenced;
+    *is_granted = !leads || !*is_written;
+    if (!*is_written) {
+        return HW_OK;
+    }
+    if (leads) { /* Of a request before, if that lacked memory. */
+        hw_broker_note(cluster, broker, "hands over");
+        status = hw_cluster_hand_over(cluster, broker, error);
+        broker->leaves_id = cluster->timed.notices.next_id;
+        return status;
+    }
+    if (registration->in_controlled_shutdown && !elections_all_know(cluster, broker->leaves_id)) {
+        *is_granted = *is_written = false;
+        return HW_OK;
+    }
+    return hw_cluster_fence(cluster, broker, error);
+}
+
 enum hw_status hw_cluster_require_controller(const struct hw_cluster *cluster,
                                              struct hw_error *error)
 {

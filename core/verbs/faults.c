@@ -8,6 +8,8 @@
 static const char state_running[] = "running";
 static const char state_crashed[] = "crashed";
 static const char state_starting[] = "starting";
+static const char state_stopping[] = "stopping";
+static const char state_shutdown[] = "shutdown";
 
 /* Whoever waited for an answer of this broker learns only that the connection broke. */
 static void faults_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
@@ -103,6 +105,8 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     lost = power_loss ? faults_lose_unsynced(cluster, found, error) : HW_OK;
     hw_broker_drop_replicas(cluster, found);
     found->state = HW_BROKER_CRASHED;
+    found->leaves = false;
+    hw_timed_dies(&cluster->timed, found->id);
     hw_notices_forget(&cluster->timed.notices, found->id);
     found->previous_epoch = HW_BROKER_EPOCH_NONE;
     if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
@@ -114,11 +118,53 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     return hw_cluster_finish_step(cluster, lost, error);
 }
 
+enum hw_status hw_cluster_stop_broker(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      struct hw_error *error)
+{
+    enum hw_status status = faults_check_writers(cluster, broker, error);
+
+    if (status == HW_OK && cluster->is_on_disk) {
+        status = hw_broker_clean_stop(cluster, broker, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    faults_break_connections(cluster, broker);
+    hw_broker_drop_replicas(cluster, broker);
+    hw_broker_note(cluster, broker, "shut down");
+    broker->previous_epoch = hw_broker_epoch_at_stop(cluster, broker);
+    hw_held_lose(&cluster->held, broker->id);
+    broker->state = HW_BROKER_SHUTDOWN;
+    broker->leaves = false;
+    hw_timed_dies(&cluster->timed, broker->id);
+    broker->down_since_ms = HW_TIME_NEVER;
+    cluster->is_state_dirty = true;
+    return HW_OK;
+}
+
+/* Everything at once, as by hand. */
+static enum hw_status faults_shut_down(struct hw_cluster *cluster, struct hw_broker *broker,
+                                       struct hw_error *error)
+{
+    struct hw_error later;
+    enum hw_status status = hw_cluster_hand_over(cluster, broker, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_stop_broker(cluster, broker, error);
+    }
+    if (status == HW_OK) {
+        return hw_cluster_fence(cluster, broker, error);
+    }
+    /* It runs on without what it has handed over, and may lead again. */
+    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
+    (void)hw_cluster_unfence(cluster, broker, &later);
+    return status;
+}
+
 enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t broker,
                                           const char **state, struct hw_error *error)
 {
     struct hw_broker *found;
-    struct hw_error later;
     enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
 
     if (status == HW_OK) {
@@ -134,25 +180,20 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     if (status != HW_OK) {
         return status;
     }
-    status = hw_cluster_hand_over(cluster, found, error);
-    if (status == HW_OK && cluster->is_on_disk) {
-        status = hw_broker_clean_stop(cluster, found, error);
+    *state = state_shutdown;
+    if (!cluster->is_timed) {
+        return hw_cluster_finish_step(cluster, faults_shut_down(cluster, found, error), error);
     }
-    if (status != HW_OK) {
-        /* It runs on without what it has handed over, and may lead again. */
-        hw_controller_set_in_controlled_shutdown(&cluster->controller, found->id, false);
-        (void)hw_cluster_unfence(cluster, found, &later);
-        return hw_cluster_finish_step(cluster, status, error);
+    if (found->is_unregistered) { /* Nobody knows that it began. */
+        return hw_cluster_finish_step(cluster, hw_cluster_stop_broker(cluster, found, error),
+                                      error);
     }
-    faults_break_connections(cluster, found);
-    hw_broker_drop_replicas(cluster, found);
-    hw_broker_note(cluster, found, "shut down");
-    found->previous_epoch = hw_broker_epoch_at_stop(cluster, found);
-    hw_held_lose(&cluster->held, found->id);
-    found->state = HW_BROKER_SHUTDOWN;
-    found->down_since_ms = HW_TIME_NEVER;
-    status = hw_cluster_fence(cluster, found, error);
-    *state = "shutdown";
+    *state = state_stopping;
+    if (!found->leaves) {
+        status = hw_timed_leave(&cluster->timed, found->id, cluster->now_ms * 1000, error);
+        found->leaves = status == HW_OK;
+        hw_broker_note(cluster, found, "wants to stop");
+    }
     return hw_cluster_finish_step(cluster, status, error);
 }
 

@@ -76,19 +76,17 @@ static enum hw_status timed_refresh(struct hw_cluster *cluster, const struct tim
 /* ------------------------------------------------------------------------- what the controller hears
  */
 
-/* A new incarnation is registered once the session of the one before it is over (W6.5). */
+/* A new incarnation is registered once the session of the one before it is over, after a clean stop
+ * too (W6.5). */
 static enum hw_status timed_register(struct hw_cluster *cluster, struct hw_broker *broker,
                                      struct hw_error *error)
 {
-    const struct hw_registration *registration =
-        hw_metadata_find(&cluster->controller.metadata, broker->id);
-    bool is_alive = registration != NULL && !registration->fenced &&
-                    broker->contact_ms != HW_TIME_NEVER &&
+    bool is_alive = broker->contact_ms != HW_TIME_NEVER &&
                     cluster->now_ms <= broker->contact_ms + cluster->settings.session_timeout_ms;
 
     hw_broker_note(cluster, broker,
                    is_alive ? "refused: DUPLICATE_BROKER_REGISTRATION" : "registered");
-    return hw_timed_answer_registration(&cluster->timed, broker->id, !is_alive, error);
+    return hw_timed_answer(&cluster->timed, !is_alive, !is_alive, error);
 }
 
 /* Those that run send heartbeats. */
@@ -108,27 +106,13 @@ static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *er
     return hw_timed_beat(&cluster->timed, beating, count, error);
 }
 
-/* The last event has told the controller that a broker lives. One that was fenced, or has just
- * been registered, is unfenced, and told of what it has missed. */
-static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_places *places,
-                                 struct hw_error *error)
+/* A broker that was fenced, or has just been registered, is unfenced, and told of what it has missed.
+ */
+static enum hw_status timed_unfence(struct hw_cluster *cluster, const struct timed_places *places,
+                                    struct hw_broker *broker, struct hw_error *error)
 {
-    struct hw_broker *broker = hw_cluster_broker(cluster, cluster->timed.contact.broker);
-    const struct hw_registration *registration;
     enum hw_status status;
 
-    cluster->timed.contact.is_there = false;
-    if (broker == NULL || broker->state != HW_BROKER_RUNNING) {
-        return HW_OK;
-    }
-    if (cluster->timed.contact.is_registration) {
-        return timed_register(cluster, broker, error);
-    }
-    broker->contact_ms = cluster->now_ms;
-    registration = hw_metadata_find(&cluster->controller.metadata, broker->id);
-    if (!broker->is_unregistered && registration != NULL && !registration->fenced) {
-        return HW_OK;
-    }
     hw_broker_note(cluster, broker, "unfenced");
     status = broker->is_unregistered ? hw_broker_put_strays_aside(cluster, broker, error)
                                      : hw_cluster_unfence(cluster, broker, error);
@@ -140,6 +124,68 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
     }
     hw_cluster_all_have_news(cluster);
     return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+}
+
+/* It asks whether it may stop. */
+static enum hw_status timed_let_go(struct hw_cluster *cluster, const struct timed_places *places,
+                                   struct hw_broker *broker, struct hw_error *error)
+{
+    bool is_granted;
+    bool is_written;
+    enum hw_status status =
+        hw_cluster_hear_shutdown(cluster, broker, &is_granted, &is_written, error);
+
+    if (status == HW_OK) {
+        status = hw_timed_answer(&cluster->timed, is_granted, is_written, error);
+    }
+    hw_cluster_all_have_news(cluster);
+    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+}
+
+/* It may stop, or has waited for too long. While a transaction has written to what it holds it
+ * asks again; so it does where its disk fails, which ends the tick. */
+static enum hw_status timed_stop(struct hw_cluster *cluster, const struct timed_places *places,
+                                 struct hw_broker *broker, struct hw_error *error)
+{
+    enum hw_status status = hw_cluster_stop_broker(cluster, broker, error);
+    enum hw_status again = HW_OK;
+    struct hw_error later;
+
+    if (status != HW_OK) {
+        again = hw_timed_leave_again(&cluster->timed, broker->id, &later);
+        return status == HW_BUSY ? again : status;
+    }
+    status = timed_beat(cluster, error);
+    hw_cluster_all_have_news(cluster);
+    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+}
+
+/* The last event has told the controller that a broker lives, or a broker that it may stop. */
+static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_places *places,
+                                 struct hw_error *error)
+{
+    enum hw_timed_contact_kind kind = cluster->timed.contact.kind;
+    struct hw_broker *broker = hw_cluster_broker(cluster, cluster->timed.contact.broker);
+    const struct hw_registration *registration;
+
+    cluster->timed.contact.kind = HW_CONTACT_NONE;
+    if (broker == NULL || broker->state != HW_BROKER_RUNNING) {
+        return HW_OK;
+    }
+    if (kind == HW_CONTACT_REGISTRATION) {
+        return timed_register(cluster, broker, error);
+    }
+    if (kind == HW_CONTACT_STOPS) {
+        return timed_stop(cluster, places, broker, error);
+    }
+    broker->contact_ms = cluster->now_ms;
+    if (kind == HW_CONTACT_LEAVES) {
+        return timed_let_go(cluster, places, broker, error);
+    }
+    registration = hw_metadata_find(&cluster->controller.metadata, broker->id);
+    return broker->is_unregistered || registration == NULL || registration->fenced
+               ? timed_unfence(cluster, places, broker, error)
+               : HW_OK;
 }
 
 static int64_t timed_next_us(const struct hw_cluster *cluster)
@@ -164,7 +210,7 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
         status = hw_timed_look(&cluster->timed, &step, error);
     }
     status = timed_finish(cluster, places, status, error);
-    if (status == HW_OK && cluster->timed.contact.is_there) {
+    if (status == HW_OK && cluster->timed.contact.kind != HW_CONTACT_NONE) {
         status = timed_hear(cluster, places, error);
     }
     status = status == HW_OK ? hw_cluster_check_event(cluster, error) : status;
@@ -243,7 +289,10 @@ void hw_cluster_resolve_timed(struct hw_cluster *cluster)
         struct hw_broker *broker = cluster->brokers[i];
 
         broker->contact_ms =
-            broker->down_since_ms == HW_TIME_NEVER ? cluster->now_ms : broker->down_since_ms;
+            broker->down_since_ms == HW_TIME_NEVER && broker->state != HW_BROKER_SHUTDOWN
+                ? cluster->now_ms
+                : broker->down_since_ms;
+        broker->leaves = false; /* What it asked for is forgotten: shutdown_broker() again. */
     }
 }
 
