@@ -31,6 +31,14 @@ fi
 } >"$work/long.sql"
 
 passed=0 failed=0
+# K22: nothing that would let text act, or make a page of the same run another one.
+if grep -nE 'innerHTML|eval\(|style="|toLocale|new Date|Date\.|Math\.random|https?:' core/look/page.{js,html,css} |
+    grep -vF 'http://www.w3.org/2000/svg'; then
+    failed=1
+else
+    echo 'ok K22 no innerHTML, eval, clock, chance or address'
+    passed=1
+fi
 # Add what a check has counted; its log says so in a line.
 count() {
     local p f

@@ -190,6 +190,15 @@
 					}
 				}
 				break;
+			case "topic":
+				if (e.text === "deleted") {
+					// One of the same name begins anew.
+					const { leader, epoch, isr, waiting, txns, b } = fresh();
+					for (const k of brokers) b[k].up = s.b[k].up;
+					Object.assign(s, { leader, epoch, isr, waiting, txns, b });
+					return;
+				}
+				break;
 			case "network": {
 				const link = e.peer < 0 ? e.broker + "\u2013controller" : e.broker + "\u2013" + e.peer;
 				s.cuts = s.cuts.filter((l) => l !== link);
@@ -227,7 +236,8 @@
 		for (const [n, v] of D.events.entries()) {
 			seq += v[0];
 			t += v[1];
-			if (v[3] !== part && v[3] !== -1) continue;
+			const ofTopic = D.kinds[v[2]] === "topic" && D.parts[v[3]][0] === p[0];
+			if (v[3] !== part && v[3] !== -1 && !ofTopic) continue;
 			places.set(n, E.length);
 			const far = v.some((x) => typeof x === "string"); // Beyond 2^53: no number of JavaScript's.
 			const e = {
@@ -1112,6 +1122,7 @@
 		}
 		if (!shownList.length) frag.append(el("p", "No event."));
 		box.replaceChildren(frag);
+		box.setAttribute("role", shownList.length ? "listbox" : "note"); // A list box has options.
 		if (shownList[at] === cur) box.setAttribute("aria-activedescendant", "ev" + cur);
 		else box.removeAttribute("aria-activedescendant");
 	}

@@ -51,8 +51,18 @@ if (n) {
   await page.keyboard.press("t"); await page.keyboard.press("+"); await page.keyboard.press("0"); ok(!seen.errors.length, "axis and zoom keys"); await page.keyboard.press("t");
   ok(await page.$eval("#step", e => e.getAttribute("aria-valuetext").length > 10), "the slider speaks");
   ok(await page.$$eval("#list [role=option]", l => l.length > 0 && l.length < 60), "the list renders only what is in sight");
+  // K6: the same words and tables, forward and back.
+  ok(await page.evaluate(n => { const snap = () => ["say", "raw", "state", "logs", "where"].map(i => document.getElementById(i).textContent).join("|"), at = [], s = Math.max(1, Math.floor(n / 40)); for (let i = 0; i < n; i += s) { highwater.go(i); at.push(snap()); } for (let i = (at.length - 1) * s; i >= 0; i -= s) { highwater.go(i); if (snap() !== at.pop()) return false; } return true; }, n), "K6 stepping back gives the same words and tables");
+  // A click on a message, as on any event, goes there and tells its fields.
+  await page.keyboard.press("Home");
+  const box = await (await page.$("#chart")).boundingBox();
+  await page.mouse.click(box.x + box.width * .6, box.y + box.height / 2);
+  ok(await page.evaluate(n => (n < 3 || highwater.current > 0) && document.getElementById("raw").textContent.includes(highwater.events[highwater.current].seq), n), "a click in the chart tells the fields of an event");
   const perf = await page.evaluate(n => { const run = (f, k) => { const t = []; for (let i = 0; i < k; i++) { const a = performance.now(); f(i); t.push(performance.now() - a); } t.sort((x, y) => x - y); return [t[k >> 1], t[Math.floor(k * .95)]].map(v => +v.toFixed(1)); };
     const nav = performance.getEntriesByType("navigation")[0]; document.getElementById("fit").click(); const fit = run(() => highwater.paint(), 40); const step = run(i => highwater.go((i * 7919) % n), 100); return { load: Math.round(nav.loadEventEnd), fit, step }; }, n);
+  // K10 and K16, with room for a machine that others use.
+  ok(await page.$eval("#chart", c => c.width <= innerWidth * devicePixelRatio && c.width * c.height < 4096 * 4096), "K10 the canvas is no larger than the window");
+  ok(perf.load < 3000 && perf.fit[0] < 33 && perf.step[0] < 100 && bytes.length < 70000 + 100 * n, "K16 it is smooth, and not too large", JSON.stringify(perf));
   console.log(`time: ${n} events: load ${perf.load} ms; full picture median/p95 ${perf.fit.join("/")} ms; step ${perf.step.join("/")} ms`);
   const tree = JSON.stringify(await page.accessibility.snapshot());
   for (const name of ["Step back", "Step forward", "Events", "Next key event"]) ok(tree.includes(name), `accessible name: ${name}`);
@@ -95,11 +105,37 @@ for (const [w, scheme] of [[1200, "light"], [390, "dark"]]) {
   const bad = await p.evaluate(async () => (await axe.run(document, { runOnly: ["wcag2a", "wcag2aa"] })).violations.map(v => v.id + ": " + v.nodes[0].html.slice(0, 80)));
   ok(!bad.length, `K8 no axe violation at ${w} ${scheme}`, bad.join("; ")); await p.close();
 }
+// K9: text 4.5 to 1, graphics 3 to 1; neighbouring epochs and red differ for the colour-blind (Machado 2009, CIE76).
+for (const scheme of ["light", "dark"]) {
+  const [p] = await open(1200, 900, scheme);
+  const css = await p.evaluate(() => { const c = getComputedStyle(document.documentElement), out = {}; for (const k of ["paper", "panel", "ink", "soft", "accent", "bad", "down", "msg", "e0", "e1", "e2", "e3"]) out[k] = c.getPropertyValue("--" + k).trim(); return out; });
+  await p.close();
+  const linear = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16) / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  const light = c => linear(c).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], .05), ratio = (a, b) => Math.max(light(a), light(b)) / Math.min(light(a), light(b));
+  const eyes = { protan: [.152286, 1.052583, -.204868, .114503, .786281, .099216, -.003882, -.048116, 1.051998], deutan: [.367322, .860646, -.227968, .280085, .672501, .047413, -.01182, .04294, .968881], tritan: [1.255528, -.076749, -.178779, -.078411, .930809, .147602, .004733, .691367, .3039] };
+  const product = (m, v) => [0, 3, 6].map(r => m[r] * v[0] + m[r + 1] * v[1] + m[r + 2] * v[2]);
+  const lab = rgb => { const [x, y, z] = product([.4124, .3576, .1805, .2126, .7152, .0722, .0193, .1192, .9505], rgb.map(v => Math.min(1, Math.max(0, v)))).map((v, i) => v / [.95047, 1, 1.08883][i]).map(v => v > .008856 ? Math.cbrt(v) : 7.787 * v + 16 / 116); return [116 * y - 16, 500 * (x - y), 200 * (y - z)]; };
+  const apart = (m, a, b) => { const [p, q] = [a, b].map(c => lab(product(m, linear(css[c])))); return Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]); };
+  const pale = ["ink", "soft", "accent", "bad", "e0", "e1", "e2", "e3", "down", "msg"].flatMap(c => ["paper", "panel"].map(on => [c, on, ratio(css[c], css[on]), /^(down|msg|e\d)$/.test(c) ? 3 : 4.5])).filter(([, , r, least]) => r < least);
+  ok(!pale.length, `K9 contrast, ${scheme}`, pale.join(" "));
+  const alike = Object.entries(eyes).flatMap(([eye, m]) => [["e0", "e1"], ["e1", "e2"], ["e2", "e3"], ["e3", "e0"], ["e0", "bad"], ["e1", "bad"], ["e2", "bad"], ["e3", "bad"]].map(([a, b]) => [eye, a, b, Math.round(apart(m, a, b))])).filter(r => r[3] < 13);
+  ok(!alike.length, `K9 epochs and red can be told apart, ${scheme}`, alike.join(" "));
+}
+// K18: printed, it is light, without controls, and the chart keeps its shape.
+{
+  const [p] = await open(794, 1123, "dark");
+  await p.emulateMediaType("print"); await p.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  ok(await p.evaluate(() => document.documentElement.dataset.theme === "light" && !document.getElementById("next").checkVisibility()), "K18 light on paper, no controls");
+  ok(await p.$eval("#chart", c => Math.abs(c.clientWidth / c.clientHeight / (c.width / c.height) - 1) < .03), "K18 the chart keeps its shape");
+  await p.close();
+}
 // K14: what a key or value holds does nothing.
 ok(await page.evaluate(() => !document.querySelector("img, iframe, object, embed, link, form:not([method=dialog])") && document.scripts.length <= 3), "K14 no element came from the data");
 const hash = process.env.AT ? "#" + process.env.AT : "";
-for (const [w, h, scheme] of [[1200, 1180, "light"], [1200, 1180, "dark"], [390, 844, "light"], [390, 844, "dark"], [768, 1024, "light"], [2560, 1400, "light"]]) {
+// K15; the last is a zoom of 200 %.
+for (const [w, h, scheme, zoom] of [[1200, 1180, "light"], [1200, 1180, "dark"], [390, 844, "light"], [390, 844, "dark"], [768, 1024, "light"], [2560, 1400, "light"], [600, 700, "light", 2]]) {
   const [p, s] = await open(w, h, scheme, hash);
+  if (zoom) await p.setViewport({ width: w, height: h, deviceScaleFactor: zoom });
   ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `no sideways scrolling at ${w} ${scheme}`, await p.evaluate(() => document.documentElement.scrollWidth));
   ok(!s.errors.length, `no error at ${w} ${scheme}`);
   if (pictures) await p.screenshot({ path: `${pictures}/${w}-${scheme}.png` });

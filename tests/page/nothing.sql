@@ -1,0 +1,2 @@
+-- Nothing has happened: a page without events.
+SELECT open_cluster(':memory:');
