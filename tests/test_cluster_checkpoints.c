@@ -127,7 +127,7 @@ static void log_starts_are_written_every_minute(void **state)
 }
 
 /* Time that passes at once does what it does in parts, also where checkpoints of high watermarks
- * are due before. Semantics: R7.17, R3.2, W1.3 */
+ * are due before. Semantics: R7.17, R3.2 */
 static void log_starts_are_written_however_long_a_tick_is(void **state)
 {
     struct test_cluster *t = *state;

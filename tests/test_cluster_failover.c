@@ -329,7 +329,7 @@ static void epochs_follow_the_records(void **state)
     expect_epochs(t, 2, "0:0,1:1,2:2");
 }
 
-/* Semantics: R3.1, R3.2 */
+/* Semantics: R3.1, R3.2, W1.3 */
 static void a_broker_comes_back_with_its_last_checkpoint(void **state)
 {
     struct test_cluster *t = *state;
