@@ -63,6 +63,10 @@ claim 0 '[{"two":2}]' --json run -
 echo 'SELECT nobody;' >"$scratch/input"
 ext/packaging/highwater run - <"$scratch/input" >"$scratch/got" 2>&1 && status=0 || status=$?
 [ "$status" -eq 1 ] && passed=$((passed + 1)) || { echo "[  FAILED  ] an error in a script: status $status" && failed=$((failed + 1)); }
+claim 2 "highwater: cannot read $scratch" run "$scratch"
+claim 2 "Error: unable to open database \"$scratch/nothing/x.db\": unable to open database file" run - "$scratch/nothing/x.db"
+SQLITE3=$scratch/nothing ext/packaging/highwater run - <"$scratch/input" >"$scratch/got" 2>&1 && status=0 || status=$?
+[ "$status" -eq 2 ] && passed=$((passed + 1)) || { echo "[  FAILED  ] no shell: status $status" && failed=$((failed + 1)); }
 claim 0 '  FROM kafka_log('"'it''s')"';' --sql dump "it's"
 claim 2 "highwater: there is no $scratch/nothing" check "$scratch/nothing"
 claim 2 'highwater: there is no command look: see highwater --help' look
