@@ -2,13 +2,44 @@
 /* The life of clusters and handles, and what a handle says when it is not heard of. */
 #include "ext/live/live_cluster.h"
 
+#include "ext/ext_error.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_properties.h"
 #include "ext/live/live_tally.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 SQLITE_EXTENSION_INIT3
+
+/* -------------------------------------------------------------------------------------- a fork() */
+
+/* Between the first process that was here and this one. Each row asks, and getpid() would take long. */
+static int cluster_forks;
+
+static void cluster_count_fork(void)
+{
+    cluster_forks++;
+}
+
+static void cluster_watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, cluster_count_fork);
+}
+
+bool live_cluster_is_ours(const struct live_cluster *cluster)
+{
+    return cluster->forks == cluster_forks;
+}
+
+enum hw_status live_cluster_check_process(const struct live_cluster *cluster,
+                                          struct hw_error *error)
+{
+    return live_cluster_is_ours(cluster)
+               ? HW_OK
+               : ext_error_invalid(error, "this database connection was made in another process: "
+                                          "open one of your own after fork()");
+}
 
 /* ------------------------------------------------------------------------------------ callbacks */
 
@@ -53,9 +84,9 @@ static void cluster_on_error(rd_kafka_t *rk, int code, const char *reason, void 
 
 /* -------------------------------------------------------------------------------------- handles */
 
-static void handle_destroy(struct live_handle *handle, bool is_ours)
+static void handle_destroy(struct live_handle *handle)
 {
-    if (is_ours && handle->rk != NULL) {
+    if (live_cluster_is_ours(handle->cluster) && handle->rk != NULL) {
         rd_kafka_destroy_flags(handle->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     }
     sqlite3_free(handle);
@@ -102,7 +133,7 @@ static enum hw_status handle_create(struct live_cluster *cluster, bool is_produc
     *handle = (struct live_handle){.cluster = cluster, .mode = mode, .is_producer = is_producer};
     status = handle_start(handle, error);
     if (status != HW_OK) {
-        handle_destroy(handle, true);
+        handle_destroy(handle);
         return status;
     }
     *created = handle;
@@ -152,14 +183,17 @@ enum hw_status live_cluster_create(sqlite3 *db, const char *name,
                                    struct ext_config_list *properties,
                                    struct live_cluster **created, struct hw_error *error)
 {
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
     struct live_cluster *cluster = sqlite3_malloc64(sizeof *cluster);
     enum hw_status status;
 
+    (void)pthread_once(&watched, cluster_watch_forks);
     if (cluster == NULL) {
         ext_config_list_release(properties);
         return hw_error_no_memory(error, "a connection");
     }
     *cluster = (struct live_cluster){.db = db,
+                                     .forks = cluster_forks,
                                      .name = sqlite3_mprintf("%s", name),
                                      .properties = *properties,
                                      .timeout_ms = LIVE_TIMEOUT_MS_DEFAULT,
@@ -168,23 +202,23 @@ enum hw_status live_cluster_create(sqlite3 *db, const char *name,
     status = cluster->name == NULL ? hw_error_no_memory(error, "a connection's name")
                                    : live_properties_check(cluster, error);
     if (status != HW_OK) {
-        live_cluster_destroy(cluster, true);
+        live_cluster_destroy(cluster);
         return status;
     }
     *created = cluster;
     return HW_OK;
 }
 
-void live_cluster_destroy(struct live_cluster *cluster, bool is_ours)
+void live_cluster_destroy(struct live_cluster *cluster)
 {
     while (cluster->consumers != NULL) {
         struct live_handle *handle = cluster->consumers;
 
         cluster->consumers = handle->next;
-        handle_destroy(handle, is_ours);
+        handle_destroy(handle);
     }
     if (cluster->producer != NULL) {
-        handle_destroy(cluster->producer, is_ours);
+        handle_destroy(cluster->producer);
     }
     ext_config_list_release(&cluster->properties);
     sqlite3_free(cluster->name);
@@ -233,14 +267,14 @@ void live_cluster_give_back(struct live_handle *handle)
             place = &(*place)->next;
         }
         *place = handle->next;
-        handle_destroy(handle, true);
+        handle_destroy(handle);
     }
 }
 
 void live_cluster_drop_producer(struct live_cluster *cluster)
 {
     if (cluster->producer != NULL) {
-        handle_destroy(cluster->producer, true);
+        handle_destroy(cluster->producer);
         cluster->producer = NULL;
     }
 }

@@ -38,6 +38,7 @@ struct live_handle {
 struct live_cluster {
     struct live_cluster *next;
     sqlite3 *db;
+    int forks;       /* That lay before it. */
     char *name;      /* Of live_connect(), or the servers of live_allow(). */
     bool is_allowed; /* By live_allow(): a table may name these servers. */
     struct ext_config_list properties;
@@ -57,8 +58,15 @@ enum hw_status live_cluster_create(sqlite3 *db, const char *name,
                                    struct ext_config_list *properties,
                                    struct live_cluster **cluster, struct hw_error *error);
 
-/* `is_ours` is false in a process that a fork() made: the handles are then left alone. */
-void live_cluster_destroy(struct live_cluster *cluster, bool is_ours);
+/* In a process that a fork() made the handles are left alone. */
+void live_cluster_destroy(struct live_cluster *cluster);
+
+/* Whether no fork() lies between: the handles' threads are there. */
+bool live_cluster_is_ours(const struct live_cluster *cluster);
+
+/* Errors: HW_REFUSED with INVALID_REQUEST where it is not ours. */
+enum hw_status live_cluster_check_process(const struct live_cluster *cluster,
+                                          struct hw_error *error);
 
 /* Whether a scan uses one of its handles. */
 bool live_cluster_is_used(const struct live_cluster *cluster);

@@ -394,12 +394,15 @@ static enum hw_status next_downwards(struct live_scan *scan, struct hw_error *er
 
 enum hw_status live_scan_next(struct live_scan *scan, struct hw_error *error)
 {
+    if (scan->handle == NULL) {
+        return HW_OK;
+    }
+    if (!live_cluster_is_ours(scan->handle->cluster)) {
+        return live_cluster_check_process(scan->handle->cluster, error);
+    }
     if (scan->message != NULL) {
         rd_kafka_message_destroy(scan->message);
         scan->message = NULL;
-    }
-    if (scan->handle == NULL) {
-        return HW_OK;
     }
     return scan->is_descending ? next_downwards(scan, error) : next_upwards(scan, error);
 }
@@ -437,8 +440,22 @@ enum hw_status live_scan_start(struct live_scan *scan, struct live_cluster *clus
     return status;
 }
 
+/* After a fork() what librdkafka made is left alone: its threads, which are not here, would be waited
+ * for. */
+static void scan_forget(struct live_scan *scan)
+{
+    scan->message = NULL;
+    scan->window_count = 0;
+    scan->lane_count = 0;
+    scan->topic = NULL;
+    scan->handle = NULL;
+}
+
 void live_scan_stop(struct live_scan *scan)
 {
+    if (scan->handle != NULL && !live_cluster_is_ours(scan->handle->cluster)) {
+        scan_forget(scan);
+    }
     if (scan->message != NULL) {
         rd_kafka_message_destroy(scan->message);
         scan->message = NULL;

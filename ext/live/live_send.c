@@ -402,7 +402,7 @@ enum hw_status live_send(struct live_session *session, struct hw_error *error)
 {
     struct live_cluster *cluster = session->writing;
     struct sending sending = {.session = session, .tally = &session->last};
-    enum hw_status status = live_session_check_process(session, error);
+    enum hw_status status = live_cluster_check_process(cluster, error);
 
     if (status != HW_OK) {
         return status;

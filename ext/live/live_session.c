@@ -5,20 +5,18 @@
 #include "ext/ext_memory.h"
 
 #include <string.h>
-#include <unistd.h>
 
 SQLITE_EXTENSION_INIT3
 
 static void session_destroy(struct ext_owner *owner)
 {
     struct live_session *session = (struct live_session *)owner;
-    bool is_ours = session->process == (long)getpid();
 
     while (session->clusters != NULL) {
         struct live_cluster *cluster = session->clusters;
 
         session->clusters = cluster->next;
-        live_cluster_destroy(cluster, is_ours);
+        live_cluster_destroy(cluster);
     }
     live_stage_clear(&session->stage);
     live_tally_clear(&session->last);
@@ -31,10 +29,8 @@ struct live_session *live_session_create(sqlite3 *db)
     struct live_session *session = sqlite3_malloc64(sizeof *session);
 
     if (session != NULL) {
-        *session = (struct live_session){.owner = {.references = 1, .destroy = session_destroy},
-                                         .db = db,
-                                         .transaction = 1,
-                                         .process = (long)getpid()};
+        *session = (struct live_session){
+            .owner = {.references = 1, .destroy = session_destroy}, .db = db, .transaction = 1};
         hw_buffer_init(&session->headers, &ext_allocator);
         live_stage_init(&session->stage);
     }
@@ -51,23 +47,12 @@ static struct live_cluster *session_look(const struct live_session *session, con
     return cluster;
 }
 
-enum hw_status live_session_check_process(const struct live_session *session,
-                                          struct hw_error *error)
-{
-    return session->process == (long)getpid()
-               ? HW_OK
-               : ext_error_invalid(error, "this database connection was made in another process: "
-                                          "open one of your own after fork()");
-}
-
 enum hw_status live_session_find(struct live_session *session, const char *name,
                                  struct live_cluster **found, struct hw_error *error)
 {
-    enum hw_status status = live_session_check_process(session, error);
-
-    *found = status == HW_OK ? session_look(session, name) : NULL;
-    if (status != HW_OK || *found != NULL) {
-        return status;
+    *found = session_look(session, name);
+    if (*found != NULL) {
+        return live_cluster_check_process(*found, error);
     }
     return ext_error_invalid(error,
                              "there is no connection \"%.60s\" here: SELECT live_connect('%.60s', "
@@ -78,11 +63,9 @@ enum hw_status live_session_find(struct live_session *session, const char *name,
 enum hw_status live_session_find_allowed(struct live_session *session, const char *servers,
                                          struct live_cluster **found, struct hw_error *error)
 {
-    enum hw_status status = live_session_check_process(session, error);
-
-    *found = status == HW_OK ? session_look(session, servers) : NULL;
-    if (status != HW_OK || (*found != NULL && (*found)->is_allowed)) {
-        return status;
+    *found = session_look(session, servers);
+    if (*found != NULL && (*found)->is_allowed) {
+        return live_cluster_check_process(*found, error);
     }
     return ext_error_invalid(error,
                              "the table wants to connect to %.200s: if you want that, SELECT "
@@ -107,9 +90,9 @@ static enum hw_status session_add(struct live_session *session, const char *name
 enum hw_status live_session_connect(struct live_session *session, const char *name,
                                     struct ext_config_list *properties, struct hw_error *error)
 {
-    enum hw_status status = live_session_check_process(session, error);
+    enum hw_status status = HW_OK;
 
-    if (status == HW_OK && name[0] == '\0') {
+    if (name[0] == '\0') {
         status = ext_error_invalid(error, "a connection's name has at least one character");
     }
     if (status == HW_OK && session_look(session, name) != NULL) {
@@ -130,10 +113,10 @@ enum hw_status live_session_allow(struct live_session *session, const char *serv
 {
     struct live_cluster *cluster = session_look(session, servers);
     struct ext_config_list properties;
-    enum hw_status status = live_session_check_process(session, error);
+    enum hw_status status;
 
-    if (status != HW_OK || (cluster != NULL && cluster->is_allowed)) {
-        return status;
+    if (cluster != NULL && cluster->is_allowed) {
+        return HW_OK;
     }
     if (cluster != NULL) {
         return ext_error_invalid(error, "there is a connection with the name \"%.60s\"", servers);
@@ -168,6 +151,6 @@ enum hw_status live_session_disconnect(struct live_session *session, const char 
     }
     *place = cluster->next;
     session->last_cluster = session->last_cluster == cluster ? NULL : session->last_cluster;
-    live_cluster_destroy(cluster, true);
+    live_cluster_destroy(cluster);
     return HW_OK;
 }

@@ -28,7 +28,6 @@ enum live_outcome {
 struct live_session {
     struct ext_owner owner; /* Must be first. */
     sqlite3 *db;
-    long process; /* That made it. */
     struct live_cluster *clusters;
     struct live_stage stage;           /* Of the transaction that is open, */
     struct live_cluster *writing;      /* the cluster that it is for; NULL: no row yet, */
@@ -41,10 +40,6 @@ struct live_session {
 
 /* NULL if there is no memory. The caller holds one reference. */
 struct live_session *live_session_create(sqlite3 *db);
-
-/* Errors: HW_REFUSED with INVALID_REQUEST in a process that a fork() made. */
-enum hw_status live_session_check_process(const struct live_session *session,
-                                          struct hw_error *error);
 
 /*
  * The cluster that live_connect() gave this name, or whose servers live_allow() was told of.
