@@ -282,6 +282,28 @@ static void a_cluster_that_is_gone_does_not_hold_up_the_end(void **state)
     rd_kafka_mock_broker_set_up(mock.cluster, 1);
 }
 
+/* A librdkafka before 2.6.1 then waited for itself: what came late of a partition that is read no more
+ * held the partition, and that its broker's thread. */
+static void a_topic_that_goes_does_not_hold_up_the_end(void **state)
+{
+    sqlite3 *other = live_open_alone(":memory:");
+
+    (void)state;
+    mock_topic(&mock, "going", 8);
+    live_connect_mock(other, &mock, "");
+    expect_sql(other,
+               "CREATE VIRTUAL TABLE going USING highwater_live(connection=mock);"
+               "WITH RECURSIVE c(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM c WHERE i < 7)"
+               " INSERT INTO going(\"partition\", value) SELECT i, i FROM c;"
+               "SELECT count(*) FROM going",
+               "8");
+    rd_kafka_mock_topic_set_error(mock.cluster, "going", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    expect_error(other, "SELECT * FROM going", SQLITE_ERROR, "UNKNOWN_TOPIC_OR_PARTITION: ");
+    (void)alarm(20);
+    test_sql_close(other);
+    (void)alarm(0);
+}
+
 static void others_can_be_asked_while_a_scan_stands_still(void **state)
 {
     sqlite3_stmt *scan = NULL;
@@ -361,6 +383,7 @@ int main(void)
         TEST(an_interrupt_in_commit_says_what_is_known),
         TEST(a_forked_child_is_told_and_does_no_harm),
         TEST(a_cluster_that_is_gone_does_not_hold_up_the_end),
+        TEST(a_topic_that_goes_does_not_hold_up_the_end),
         TEST(others_can_be_asked_while_a_scan_stands_still),
         TEST(a_scan_that_stands_still_takes_bounded_memory),
 #undef TEST

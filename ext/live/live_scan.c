@@ -26,31 +26,46 @@ static struct live_lane *lane_at(struct live_scan *scan, size_t number)
     return &scan->lanes[(scan->lane_first + number) % LIVE_LANES];
 }
 
+/* Begin to fetch into the lane's queue, first of all what the partition's own queue has. */
+static enum hw_status lane_start(struct live_scan *scan, struct live_lane *lane,
+                                 struct hw_error *error)
+{
+    rd_kafka_queue_forward(lane->own, lane->queue);
+    return rd_kafka_consume_start_queue(scan->topic, lane->bounds->partition, lane->bounds->first,
+                                        lane->queue) == 0
+               ? HW_OK
+               : live_error_refuse(error, rd_kafka_last_error(), "%s-%d: starting to read: %s",
+                                   rd_kafka_topic_name(scan->topic), (int)lane->bounds->partition,
+                                   rd_kafka_err2str(rd_kafka_last_error()));
+}
+
+/* Where it fails, the lane is to be closed all the same. */
 static enum hw_status lane_open(struct live_scan *scan, struct live_bounds *bounds,
                                 struct hw_error *error)
 {
-    struct live_lane *lane = lane_at(scan, scan->lane_count);
+    struct live_lane *lane = lane_at(scan, scan->lane_count++);
 
-    *lane = (struct live_lane){
-        .bounds = bounds, .queue = rd_kafka_queue_new(scan->handle->rk), .is_low = true};
-    if (rd_kafka_consume_start_queue(scan->topic, bounds->partition, bounds->first, lane->queue) !=
-        0) {
-        rd_kafka_resp_err_t code = rd_kafka_last_error();
-
-        rd_kafka_queue_destroy(lane->queue);
-        return live_error_refuse(error, code, "%s-%d: starting to read: %s",
-                                 rd_kafka_topic_name(scan->topic), (int)bounds->partition,
-                                 rd_kafka_err2str(code));
-    }
-    scan->lane_count++;
-    return HW_OK;
+    *lane = (struct live_lane){.bounds = bounds,
+                               .queue = rd_kafka_queue_new(scan->handle->rk),
+                               .own = rd_kafka_queue_get_partition(scan->handle->rk,
+                                                                   rd_kafka_topic_name(scan->topic),
+                                                                   bounds->partition),
+                               .is_low = true};
+    return lane_start(scan, lane, error);
 }
 
+/*
+ * An answer that is under way comes into the partition's own queue. What is in there holds the
+ * partition: if the topic is deleted then, a librdkafka before 2.6.1 waits for ever when the handle
+ * is ended. So it is led into the lane's queue, which drops what comes from then on.
+ */
 static void lane_close_first(struct live_scan *scan)
 {
     struct live_lane *lane = lane_at(scan, 0);
 
     (void)rd_kafka_consume_stop(scan->topic, lane->bounds->partition);
+    rd_kafka_queue_forward(lane->own, lane->queue);
+    rd_kafka_queue_destroy(lane->own);
     rd_kafka_queue_destroy(lane->queue);
     scan->lane_first = (scan->lane_first + 1) % LIVE_LANES;
     scan->lane_count--;
@@ -185,11 +200,7 @@ static enum hw_status lane_out_of_range(struct live_scan *scan, struct live_lane
     }
     (void)rd_kafka_consume_stop(scan->topic, bounds->partition);
     bounds->first = now.first > bounds->first ? now.first : bounds->first;
-    return rd_kafka_consume_start_queue(scan->topic, bounds->partition, bounds->first,
-                                        lane->queue) == 0
-               ? HW_OK
-               : live_error_refuse(error, rd_kafka_last_error(), "%s-%d: starting to read", topic,
-                                   (int)bounds->partition);
+    return lane_start(scan, lane, error);
 }
 
 /* What came is no record. *is_over: the partition has no more. */

@@ -34,8 +34,9 @@ struct live_bounds {
 struct live_lane {
     struct live_bounds *bounds;
     rd_kafka_queue_t *queue;
-    size_t most; /* Records that the queue was seen to hold. */
-    bool is_low; /* Its leader was woken, and nothing has come since. */
+    rd_kafka_queue_t *own; /* The partition's. */
+    size_t most;           /* Records that the queue was seen to hold. */
+    bool is_low;           /* Its leader was woken, and nothing has come since. */
 };
 
 enum { LIVE_LANES = 4 };
