@@ -144,6 +144,10 @@ $(BUILD)/commit: force
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
 
+# So does it the version of libsnappy, which C cannot ask for.
+SNAPPY_VERSION := $(shell pkg-config --modversion snappy 2>/dev/null)
+$(BUILD)/core/record/codec_snappy.o: private HW_CFLAGS += $(SNAPPY_VERSION:%=-DHW_SNAPPY_VERSION='"%"')
+
 # Another compiler or other flags: everything is built again.
 $(BUILD)/flags: force
 	@mkdir -p $(@D)

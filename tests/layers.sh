@@ -95,7 +95,7 @@ ext_includes() {
         '<'*)
             allowed="^($plain)\.h$"
             # The second library talks to a cluster, waits, and knows a process that was forked.
-            [[ $file != ext/live/* ]] || allowed="^($plain|librdkafka/rdkafka|time|unistd)\.h$"
+            [[ $file != ext/live/* ]] || allowed="^($plain|librdkafka/rdkafka|pthread|time)\.h$"
             if [[ ! ${header#?} =~ $allowed ]]; then
                 echo "$file:$line: ext/ uses core/highwater.h and sqlite3ext.h, not <${header#?}>"
             fi

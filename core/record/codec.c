@@ -41,12 +41,13 @@ const char *hw_codec_library_version(enum hw_codec codec)
     switch (codec) {
     case HW_CODEC_GZIP:
         return hw_gzip_version();
+    case HW_CODEC_SNAPPY:
+        return hw_snappy_version();
     case HW_CODEC_LZ4:
         return hw_lz4_version();
     case HW_CODEC_ZSTD:
         return hw_zstd_version();
     case HW_CODEC_NONE:
-    case HW_CODEC_SNAPPY:
         break;
     }
     return "";

@@ -33,7 +33,7 @@ const char *hw_codec_name(int codec_id);
  * compression.type. Returns false, and leaves *codec, for every other name. */
 bool hw_codec_from_name(const char *name, enum hw_codec *codec);
 
-/* The version of the library that does a codec's work, "" where it does not tell. */
+/* The version of the library that does a codec's work; "" of none. */
 const char *hw_codec_library_version(enum hw_codec codec);
 
 /*

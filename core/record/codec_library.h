@@ -32,8 +32,10 @@ enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct h
 /* HW_CORRUPT with the codec's name in front of `fault`. */
 enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error);
 
-/* Versions of the libraries; libsnappy's interface for C has none. */
+/* Versions of the libraries. That of libsnappy is what the build knew ("unknown": nothing): C cannot
+ * ask it. */
 const char *hw_gzip_version(void);
+const char *hw_snappy_version(void);
 const char *hw_lz4_version(void);
 const char *hw_zstd_version(void);
 

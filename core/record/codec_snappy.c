@@ -9,6 +9,10 @@
 #include <snappy-c.h>
 #include <string.h>
 
+#ifndef HW_SNAPPY_VERSION
+#define HW_SNAPPY_VERSION "unknown"
+#endif
+
 enum {
     FRAME_HEADER_SIZE = 16, /* Magic, version, smallest version that can read it. */
     FRAME_MAGIC_SIZE = 8,
@@ -20,6 +24,11 @@ enum {
 };
 
 static const uint8_t frame_magic[FRAME_MAGIC_SIZE] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
+
+const char *hw_snappy_version(void)
+{
+    return HW_SNAPPY_VERSION;
+}
 
 /* One chunk: the size of the block, then the block. */
 static enum hw_status compress_block(const uint8_t *plain, size_t size, struct hw_buffer *out,

@@ -27,9 +27,11 @@ void fn_highwater_build(struct ext_call *call)
                    "{\"version\":\"" HW_VERSION "\",\"commit\":\"" HW_BUILD_COMMIT
                    "\",\"compiler\":\"" BUILD_COMPILER
                    "\",\"zlib\":\"%.40s\",\"lz4\":\"%.40s\",\"zstd\":\"%.40s\""
+                   ",\"snappy\":\"%.40s\""
                    ",\"sqlite_oldest\":\"" EXT_SQLITE_OLDEST_TEXT
                    "\",\"sqlite_headers\":\"" SQLITE_VERSION "\",\"sqlite\":\"%.40s\"}",
                    hw_codec_library_version(HW_CODEC_GZIP), hw_codec_library_version(HW_CODEC_LZ4),
-                   hw_codec_library_version(HW_CODEC_ZSTD), sqlite3_libversion());
+                   hw_codec_library_version(HW_CODEC_ZSTD),
+                   hw_codec_library_version(HW_CODEC_SNAPPY), sqlite3_libversion());
     ext_call_return_text(call, json);
 }

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* For highwater_build(). */
+#define HW_SNAPPY_VERSION "highwater's own"
+
 typedef enum { SNAPPY_OK = 0, SNAPPY_INVALID_INPUT = 1, SNAPPY_BUFFER_TOO_SMALL = 2 } snappy_status;
 
 /*
