@@ -246,6 +246,15 @@ enum hw_status live_bounds_take(struct live_scan *scan, struct live_wait *wait,
     return status;
 }
 
+enum hw_status live_bounds_check_partition(const char *topic, int64_t partition, int32_t partitions,
+                                           struct hw_error *error)
+{
+    return partitions == 0 || partition < partitions
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                                 "%.249s has partitions 0 to %d", topic, (int)partitions - 1);
+}
+
 enum hw_status live_bounds_count_partitions(struct live_cluster *cluster, enum hw_read_mode mode,
                                             const char *topic, int timeout_ms, int32_t *partitions,
                                             struct hw_error *error)

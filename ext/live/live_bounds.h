@@ -21,4 +21,9 @@ enum hw_status live_bounds_count_partitions(struct live_cluster *cluster, enum h
                                             const char *topic, int timeout_ms, int32_t *partitions,
                                             struct hw_error *error);
 
+/* Whether the topic has the partition; `partitions` is how many it has, 0 while that is not known. Errors:
+ * HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION. */
+enum hw_status live_bounds_check_partition(const char *topic, int64_t partition, int32_t partitions,
+                                           struct hw_error *error);
+
 #endif /* LIVE_BOUNDS_H */

@@ -3,6 +3,7 @@
 #include "ext/ext_error.h"
 #include "ext/live/live_admin.h"
 #include "ext/live/live_ask.h"
+#include "ext/live/live_bounds.h"
 #include "ext/live/live_call.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_newer.h"
@@ -329,10 +330,19 @@ static void do_delete_records(struct live_call *call)
     const char *name = live_call_text(call, 1, "topic");
     int64_t partition = live_call_integer(call, 2, "partition", 0, INT32_MAX, -1);
     int64_t before = live_call_integer(call, 3, "before_offset", -1, INT64_MAX, -2);
+    int32_t partitions = 0;
     rd_kafka_topic_partition_list_t *list;
     rd_kafka_DeleteRecords_t *request;
     struct doing doing;
 
+    /* librdkafka says "No leaders found" of one that is not there. */
+    if (call->status == HW_OK) {
+        call->status = live_bounds_count_partitions(cluster, HW_READ_UNCOMMITTED, name,
+                                                    cluster->timeout_ms, &partitions, &call->error);
+    }
+    if (call->status == HW_OK) {
+        call->status = live_bounds_check_partition(name, partition, partitions, &call->error);
+    }
     if (!doing_begin(call, cluster, &doing)) {
         return;
     }

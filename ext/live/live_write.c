@@ -68,11 +68,11 @@ static enum hw_status check_row(const struct live_topic *table, int64_t partitio
 {
     const struct live_cluster *cluster = table->vtab.live->writing;
     size_t size = hw_record_content_size(record) + RECORD_OVERHEAD;
+    enum hw_status status =
+        live_bounds_check_partition(table->arguments.topic, partition, table->partitions, error);
 
-    if (table->partitions > 0 && partition >= table->partitions) {
-        return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
-                               "%.249s has partitions 0 to %d", table->arguments.topic,
-                               (int)table->partitions - 1);
+    if (status != HW_OK) {
+        return status;
     }
     if (record->timestamp == 0) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_TIMESTAMP,

@@ -230,6 +230,15 @@ static void add_group(struct ext_rows *rows, const rd_kafka_ConsumerGroupDescrip
     live_look_add_error(rows, code);
 }
 
+/* There is none of this name, or no more; a list would not have it. */
+static bool is_no_group(const rd_kafka_ConsumerGroupDescription_t *group)
+{
+    const rd_kafka_error_t *failed = rd_kafka_ConsumerGroupDescription_error(group);
+
+    return rd_kafka_ConsumerGroupDescription_state(group) == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD ||
+           (failed != NULL && rd_kafka_error_code(failed) == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND);
+}
+
 enum hw_status live_look_groups(struct live_look *look)
 {
     struct group_list list;
@@ -248,7 +257,9 @@ enum hw_status live_look_groups(struct live_look *look)
                     rd_kafka_event_DescribeConsumerGroups_result(admin.event), &count);
 
             for (size_t i = 0; i < count; i++) {
-                add_group(&look->rows, groups[i]);
+                if (!is_no_group(groups[i])) {
+                    add_group(&look->rows, groups[i]);
+                }
             }
         }
         live_admin_end(&admin);
