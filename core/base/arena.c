@@ -2,6 +2,7 @@
 #include "core/base/arena.h"
 
 #include "core/base/assert.h"
+#include "core/base/types.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -183,7 +184,7 @@ static void *arena_resize(void *context, void *block, size_t size_old, size_t si
     }
     moved = arena_take(arena, size_new);
     if (moved != NULL) {
-        memcpy(moved, block, size_old < size_new ? size_old : size_new);
+        memcpy(moved, block, HW_MIN(size_old, size_new));
         arena_give_back(arena, block, size_old);
     }
     return moved;

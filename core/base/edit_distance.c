@@ -3,6 +3,7 @@
 #include "core/base/edit_distance.h"
 
 #include "core/base/assert.h"
+#include "core/base/types.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ size_t hw_edit_distance(const char *name, const char *known)
             size_t moved = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
 
             diagonal = row[j + 1];
-            row[j + 1] = changed < moved ? changed : moved;
+            row[j + 1] = HW_MIN(changed, moved);
         }
     }
     return row[columns];

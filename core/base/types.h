@@ -36,6 +36,10 @@ static inline void hw_time_move(hw_time_ms_t *time, int64_t by_ms)
     }
 }
 
+/* Both are read twice. */
+#define HW_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define HW_MAX(a, b) ((a) > (b) ? (a) : (b))
+
 enum {
     HW_BROKERS_MAX = 64,        /* Brokers in one cluster. */
     HW_REPLICAS_MAX = 16,       /* Replicas of one partition. */

@@ -2,6 +2,8 @@
 /* Zig-zag varints. The 32 bit forms are the 64 bit ones with a narrower zig-zag. */
 #include "core/base/varint.h"
 
+#include "core/base/types.h"
+
 /* Zig-zag puts small numbers of both signs first: 0, -1, 1, -2 become 0, 1, 2, 3. */
 static uint32_t zigzag_32(int32_t value)
 {
@@ -39,7 +41,7 @@ static size_t unsigned_put(uint8_t *out, uint64_t value)
 /* Bits that a shift pushes out of the 64 are the surplus bits which Kafka drops too. */
 static size_t unsigned_get(const uint8_t *bytes, size_t available, size_t size_max, uint64_t *value)
 {
-    size_t limit = available < size_max ? available : size_max;
+    size_t limit = HW_MIN(available, size_max);
     uint64_t result = 0;
 
     for (size_t i = 0; i < limit; i++) {

@@ -94,7 +94,7 @@ const char *hw_cluster_nearest_topic(const struct hw_cluster *cluster, const cha
             size_t distance = hw_edit_distance(name, topic->name);
 
             nearest = distance < best ? topic->name : nearest;
-            best = distance < best ? distance : best;
+            best = HW_MIN(distance, best);
         }
     }
     return nearest;

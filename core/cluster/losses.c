@@ -163,7 +163,7 @@ struct loss_walk {
  * and those whose answer nobody knows. */
 static void walk_note(struct loss_walk *walk, hw_offset_t from, hw_offset_t end)
 {
-    hw_offset_t visible_end = walk->seen->visible_end < end ? walk->seen->visible_end : end;
+    hw_offset_t visible_end = HW_MIN(walk->seen->visible_end, end);
 
     walk->loss.first_offset = from;
     walk->loss.end_offset =
@@ -212,7 +212,7 @@ static void walk_lost(struct loss_walk *walk, hw_offset_t from, hw_offset_t end,
             piece =
                 walk->loss.is_answer_known ? walk->ack->last_offset + 1 : walk->ack->base_offset;
         }
-        piece = piece < end ? piece : end;
+        piece = HW_MIN(piece, end);
         walk_note(walk, from, piece);
         from = piece;
     }
@@ -220,11 +220,6 @@ static void walk_lost(struct loss_walk *walk, hw_offset_t from, hw_offset_t end,
 
 /* ---------------------------------------------------------------------------- comparing two logs
  */
-
-static hw_offset_t larger(hw_offset_t a, hw_offset_t b)
-{
-    return a > b ? a : b;
-}
 
 /*
  * Note what the log that led has and `log` has not: all behind its end, and what has another epoch.
@@ -234,22 +229,22 @@ static void compare(struct loss_walk *walk, const struct hw_log *log)
 {
     const struct hw_seen_log *seen = walk->seen;
     hw_offset_t log_end = hw_log_end(log);
-    hw_offset_t at = larger(seen->log_start, hw_log_start(log));
+    hw_offset_t at = HW_MAX(seen->log_start, hw_log_start(log));
     size_t seen_next = 0;
     size_t next = 0;
 
-    walk->common_end = seen->log_end < log_end ? seen->log_end : log_end;
+    walk->common_end = HW_MIN(seen->log_end, log_end);
     while (at < seen->log_end) {
         hw_offset_t end = seen->log_end;
         hw_epoch_t seen_epoch = hw_epoch_cache_run(&seen->epochs, &seen_next, at, &end);
         hw_epoch_t epoch = seen_epoch;
 
         if (at < log_end) {
-            end = end < log_end ? end : log_end;
+            end = HW_MIN(end, log_end);
             epoch = hw_epoch_cache_run(hw_log_epochs(log), &next, at, &end);
         }
         if (at >= log_end || epoch != seen_epoch) {
-            walk->common_end = at < walk->common_end ? at : walk->common_end;
+            walk->common_end = HW_MIN(at, walk->common_end);
             walk_lost(walk, at, end, seen_epoch);
         }
         at = end;
@@ -295,7 +290,7 @@ static void losses_find_back(struct hw_losses *losses, const struct hw_partition
 
     for (size_t i = 0; i < count; i++) {
         struct hw_loss *loss = &losses->entries[(losses->oldest + i) % HW_LOSSES_MAX];
-        hw_offset_t end = loss->end_offset < hw_log_end(log) ? loss->end_offset : hw_log_end(log);
+        hw_offset_t end = HW_MIN(loss->end_offset, hw_log_end(log));
         size_t next = 0;
 
         if (loss->back_ms == HW_TIME_NEVER && loss->partition == partition->number &&
@@ -340,10 +335,11 @@ void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *part
 static void seen_follow(struct hw_seen_log *seen, const struct hw_partition *partition,
                         const struct hw_replica *leader)
 {
+    hw_offset_t high_watermark = partition->variant->high_watermark(partition, leader);
+
     seen->log_start = hw_log_start(leader->log);
     seen->log_end = hw_log_end(leader->log);
-    seen->visible_end =
-        larger(seen->visible_end, partition->variant->high_watermark(partition, leader));
+    seen->visible_end = HW_MAX(seen->visible_end, high_watermark);
 }
 
 static enum hw_loss_cause cause_of(const struct hw_seen_log *seen,
@@ -382,8 +378,7 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
         walk.loss = loss_of(partition, cause_of(seen, partition), leader->broker, now_ms);
         losses_find_back(losses, partition, leader->log, now_ms);
         compare(&walk, leader->log);
-        seen->visible_end =
-            walk.common_end < seen->visible_end ? walk.common_end : seen->visible_end;
+        seen->visible_end = HW_MIN(walk.common_end, seen->visible_end);
     }
     if (walk.count > 0) {
         note_event(partition, &walk.loss, walk.first, walk.end, walk.count);

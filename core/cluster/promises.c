@@ -208,7 +208,7 @@ static hw_offset_t promise_shown_end(const struct promise_look *look,
     hw_offset_t end = look->cluster->variant->high_watermark(look->partition, replica);
     hw_offset_t log_end = hw_log_end(replica->log);
 
-    return end < log_end ? end : log_end;
+    return HW_MIN(end, log_end);
 }
 
 /* Whoever leads, or believes so, shows what is below its high watermark. */
@@ -341,11 +341,6 @@ static bool promise_shown_stays(const struct promise_look *look)
                            hw_log_start(look->leader->log), INT64_MAX);
 }
 
-static hw_offset_t promise_later(hw_offset_t a, hw_offset_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Call `check` for each two replicas that run. */
 static bool promise_for_pairs(const struct promise_look *look,
                               bool (*check)(const struct promise_look *look, size_t a, size_t b))
@@ -366,8 +361,8 @@ static bool promise_pair_agrees(const struct promise_look *look, size_t a, size_
     hw_offset_t hw_b = hw_log_high_watermark(look->partition->replicas[b]->log);
 
     return promise_has_all(promise_log(look, a), promise_log(look, b),
-                           promise_later(promise_log_start(look, a), promise_log_start(look, b)),
-                           hw_a < hw_b ? hw_a : hw_b);
+                           HW_MAX(promise_log_start(look, a), promise_log_start(look, b)),
+                           HW_MIN(hw_a, hw_b));
 }
 
 static bool promise_logs_agree_below_hw(const struct promise_look *look)
@@ -408,9 +403,9 @@ static bool promise_members_have(const struct promise_look *look,
 
     for (size_t r = 0; r < (size_t)look->partition->replica_count; r++) {
         if (hw_broker_list_contains(members, look->partition->replicas[r]->broker) &&
-            !promise_has_all(
-                promise_log(look, r), promise_log(look, look->leader_at),
-                promise_later(promise_log_start(look, r), hw_log_start(look->leader->log)), end)) {
+            !promise_has_all(promise_log(look, r), promise_log(look, look->leader_at),
+                             HW_MAX(promise_log_start(look, r), hw_log_start(look->leader->log)),
+                             end)) {
             return false;
         }
     }

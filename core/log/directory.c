@@ -97,8 +97,8 @@ static enum hw_status swapped_range(const struct hw_segment_owner *owner,
         if (status != HW_OK) {
             return status;
         }
-        *from = base_offset < *from ? base_offset : *from;
-        *to = end > *to ? end : *to;
+        *from = HW_MIN(base_offset, *from);
+        *to = HW_MAX(end, *to);
     }
     return HW_OK;
 }

@@ -168,7 +168,7 @@ hw_offset_t hw_epoch_cache_common_end(const struct hw_epoch_cache *a, hw_offset_
                                       const struct hw_epoch_cache *b, hw_offset_t b_end,
                                       hw_offset_t start)
 {
-    hw_offset_t shorter = a_end < b_end ? a_end : b_end;
+    hw_offset_t shorter = HW_MIN(a_end, b_end);
     size_t a_next = 0;
     size_t b_next = 0;
 
@@ -181,7 +181,7 @@ hw_offset_t hw_epoch_cache_common_end(const struct hw_epoch_cache *a, hw_offset_
         }
         start = end;
     }
-    return start < shorter ? start : shorter;
+    return HW_MIN(start, shorter);
 }
 
 hw_epoch_t hw_epoch_cache_latest_epoch(const struct hw_epoch_cache *cache)

@@ -65,7 +65,7 @@ hw_offset_t hw_log_recovery_point(const struct hw_log *log)
 
 hw_offset_t hw_log_synced_end(const struct hw_log *log)
 {
-    return log->recovery_point > log->synced_end ? log->recovery_point : log->synced_end;
+    return HW_MAX(log->recovery_point, log->synced_end);
 }
 
 const struct hw_epoch_cache *hw_log_epochs(const struct hw_log *log)
@@ -94,8 +94,8 @@ void hw_log_note_gapless(struct hw_log *log, hw_offset_t first, hw_offset_t end)
         return;
     }
     if (first <= log->gapless_end && end >= log->gapless_first) {
-        log->gapless_first = first < log->gapless_first ? first : log->gapless_first;
-        log->gapless_end = end > log->gapless_end ? end : log->gapless_end;
+        log->gapless_first = HW_MIN(first, log->gapless_first);
+        log->gapless_end = HW_MAX(end, log->gapless_end);
     } else if (end - first > log->gapless_end - log->gapless_first) {
         log->gapless_first = first;
         log->gapless_end = end;
@@ -132,7 +132,7 @@ hw_offset_t hw_log_stored_start(const struct hw_log *log)
 {
     hw_offset_t base = hw_log_first_segment_base(log);
 
-    return base < log->start ? base : log->start;
+    return HW_MIN(base, log->start);
 }
 
 size_t hw_log_segment_count(const struct hw_log *log)
@@ -176,9 +176,9 @@ void hw_log_clip_to_end(struct hw_log *log)
 {
     hw_offset_t end = hw_log_end(log);
 
-    log->high_watermark = log->high_watermark > end ? end : log->high_watermark;
-    log->recovery_point = log->recovery_point > end ? end : log->recovery_point;
-    log->synced_end = log->synced_end > end ? end : log->synced_end;
+    log->high_watermark = HW_MIN(log->high_watermark, end);
+    log->recovery_point = HW_MIN(log->recovery_point, end);
+    log->synced_end = HW_MIN(log->synced_end, end);
 }
 
 enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,

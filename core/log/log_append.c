@@ -81,7 +81,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     log->tail.size = 0;
     if (rolled) {
         hw_offset_t end = hw_log_end(log);
-        hw_offset_t base_offset = plan->first_offset > end ? plan->first_offset : end;
+        hw_offset_t base_offset = HW_MAX(plan->first_offset, end);
 
         status = hw_log_roll_to(log, base_offset, plan->append.now_ms, error);
         if (status != HW_OK) {

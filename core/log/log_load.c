@@ -111,7 +111,7 @@ static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw
 {
     struct hw_log *log = loader->log;
     struct hw_segment *segment;
-    hw_offset_t base_offset = loader->load->log_start > 0 ? loader->load->log_start : 0;
+    hw_offset_t base_offset = HW_MAX(loader->load->log_start, 0);
     enum hw_status status = HW_OK;
 
     if (log->count == 0) {
@@ -135,15 +135,15 @@ static enum hw_status settle_offsets(struct hw_log_loader *loader, struct hw_err
     const struct hw_log_load *load = loader->load;
     hw_offset_t end = hw_log_end(log);
     hw_offset_t first = hw_log_first_segment_base(log);
-    hw_offset_t recovery_point = load->recovery_point > 0 ? load->recovery_point : 0;
+    hw_offset_t recovery_point = HW_MAX(load->recovery_point, 0);
     hw_offset_t synced_end;
     enum hw_status status = HW_OK;
 
     log->start = first;
     log->recovery_point = load->clean || recovery_point > end ? end : recovery_point;
-    log->synced_end = load->synced_end > end ? end : load->synced_end;
+    log->synced_end = HW_MIN(load->synced_end, end);
     synced_end = hw_log_synced_end(log);
-    for (size_t i = hw_log_floor_segment(log, synced_end < end ? synced_end : end);
+    for (size_t i = hw_log_floor_segment(log, HW_MIN(synced_end, end));
          status == HW_OK && !load->clean && !load->as_kafka && i < log->count; i++) {
         status = hw_segment_set_synced_up_to(log->segments[i], synced_end, error);
     }

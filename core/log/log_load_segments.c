@@ -242,7 +242,7 @@ static enum hw_status last_entry_as_kafka(const struct hw_segment *segment, hw_o
     hw_file_close(file);
     *offset = add_as_kafka(segment->base_offset, hw_get_i32(last));
     *position = hw_get_i32(last) < hw_get_i32(first) ? 0 : hw_get_i32(last + 4);
-    *position = *position < 0 ? 0 : *position;
+    *position = HW_MAX(*position, 0);
     return status;
 }
 
@@ -323,7 +323,7 @@ static enum hw_status find_end_as_kafka(struct hw_log_loader *loader, struct hw_
     }
     hw_index_reset(&segment->offsets);
     hw_index_reset(&segment->times);
-    segment->next_offset = end > segment->base_offset ? end : segment->base_offset;
+    segment->next_offset = HW_MAX(end, segment->base_offset);
     if (position < segment->size_bytes || (!is_found && segment->size_bytes > 0)) {
         note_tail_as_kafka(loader, position);
     }

@@ -23,7 +23,7 @@ hw_offset_t hw_log_last_stable(const struct hw_log *log)
     if (first < log->start) {
         first = log->start;
     }
-    return first < log->high_watermark ? first : log->high_watermark;
+    return HW_MIN(first, log->high_watermark);
 }
 
 enum hw_status hw_log_aborted(const struct hw_log *log, hw_offset_t from, hw_offset_t end,

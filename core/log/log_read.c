@@ -130,7 +130,7 @@ int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t
         size_bytes += hw_segment_size_bytes(log->segments[i]);
     }
     size_bytes += position_of(log, last, bound) - position_of(log, first, offset);
-    return size_bytes > 0 ? size_bytes : 0;
+    return HW_MAX(size_bytes, 0);
 }
 
 int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,

@@ -168,7 +168,7 @@ static enum hw_status walk_records(const struct hw_log *log, const uint8_t *byte
                 hw_log_config_check_record(config, name, now_ms, record.timestamp, true, error);
             have_keys = have_keys && record.key_size >= 0;
             is_consecutive = is_consecutive && record.offset == next_offset++;
-            *max_timestamp = record.timestamp > *max_timestamp ? record.timestamp : *max_timestamp;
+            *max_timestamp = HW_MAX(record.timestamp, *max_timestamp);
         }
     }
     if (status == HW_OK) {

@@ -241,14 +241,14 @@ static enum hw_status read_from(struct hw_segment *segment, int64_t position, hw
     int64_t left = segment->size_bytes - position;
     int64_t end = position_above(segment, bound);
     int64_t wanted = end > position ? end - position : 0;
-    int64_t header = left < HW_BATCH_HEADER_SIZE ? left : HW_BATCH_HEADER_SIZE;
+    int64_t header = HW_MIN(left, HW_BATCH_HEADER_SIZE);
     size_t start = out->size;
     hw_offset_t next_offset;
     struct hw_batch first;
     enum hw_status status;
 
     wanted = (uint64_t)wanted > max_bytes ? (int64_t)max_bytes : wanted;
-    wanted = wanted < header ? header : wanted;
+    wanted = HW_MAX(wanted, header);
     status = hw_segment_read_bytes(segment, position, (size_t)wanted, out, error);
     if (status != HW_OK) {
         return status;
@@ -439,7 +439,7 @@ enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_
     if (count > 0) {
         hw_offset_t offset = segment->base_offset + hw_index_get(&segment->times, count - 1).value;
 
-        from = offset > from ? offset : from;
+        from = HW_MAX(offset, from);
     }
     return hw_segment_find(segment, from, position, error);
 }

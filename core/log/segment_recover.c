@@ -41,7 +41,7 @@ static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size
     if (size <= kept) {
         return HW_OK;
     }
-    wanted = wanted < size ? size : wanted;
+    wanted = HW_MAX(wanted, size);
     if (kept > 0) {
         memmove(buffer->bytes, buffer->bytes + (buffer->size - kept), kept);
     }
@@ -318,7 +318,7 @@ enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
         return status;
     }
     segment->size_bytes = walk.end;
-    segment->synced_bytes = segment->synced_bytes < walk.end ? segment->synced_bytes : walk.end;
+    segment->synced_bytes = HW_MIN(segment->synced_bytes, walk.end);
     segment->next_offset = walk.next_offset;
     hw_segment_clear_marks(segment);
     segment->bytes_since_entry = 0;

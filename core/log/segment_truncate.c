@@ -93,7 +93,7 @@ static size_t count_kept_entries(const struct hw_segment *segment, hw_offset_t o
         hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
     size_t by_position = hw_index_count_up_to_value(&segment->offsets, size_bytes - 1);
 
-    return by_offset < by_position ? by_offset : by_position;
+    return HW_MIN(by_offset, by_position);
 }
 
 enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t offset,

@@ -157,7 +157,7 @@ static int digits_of(int64_t number)
 
 static int larger(int a, int b)
 {
-    return a > b ? a : b;
+    return HW_MAX(a, b);
 }
 
 /* What must be seen of the logs, and how wide the numbers are. */
@@ -172,7 +172,7 @@ static void measure_logs(struct diagram *d, hw_offset_t *first)
         hw_offset_t high_watermark = d->partition->variant->high_watermark(d->partition, replica);
 
         *first = i == 0 || start < *first ? start : *first;
-        d->end = end > d->end ? end : d->end;
+        d->end = HW_MAX(end, d->end);
         d->log_end_size = larger(d->log_end_size, digits_of(end));
         d->high_watermark_size = larger(d->high_watermark_size, digits_of(high_watermark));
     }
@@ -262,8 +262,7 @@ static hw_epoch_t epoch_of_cell(const struct diagram *d, const struct hw_log *lo
     hw_offset_t start = d->first + cell * d->scale;
     hw_offset_t left = hw_log_end(log) - start;
 
-    return hw_epoch_cache_epoch_for_offset(hw_log_epochs(log),
-                                           start + (left < d->scale ? left : d->scale) - 1);
+    return hw_epoch_cache_epoch_for_offset(hw_log_epochs(log), start + HW_MIN(left, d->scale) - 1);
 }
 
 /* Cells [from, end) of one epoch: its number, then dots; # where the number does not fit. */

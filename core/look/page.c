@@ -57,9 +57,8 @@ enum hw_status hw_cluster_timeline(struct hw_cluster *cluster,
         struct hw_topic *topic;
         struct hw_partition *partition;
 
-        status = hw_cluster_find_partition(cluster, options->topic,
-                                           options->partition < 0 ? 0 : options->partition, &topic,
-                                           &partition, error);
+        status = hw_cluster_find_partition(cluster, options->topic, HW_MAX(options->partition, 0),
+                                           &topic, &partition, error);
     }
     if (status == HW_OK) {
         status = page_write(cluster, options, &parts, text, error);

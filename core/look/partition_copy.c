@@ -159,7 +159,7 @@ static enum hw_status copy_read_names(struct hw_partition_copy *copy,
     if (status == HW_OK) {
         copy->has_topic_id = summary.has_topic_id;
         copy->topic_id = summary.topic_id;
-        copy->outline.start = summary.log_start > 0 ? summary.log_start : 0;
+        copy->outline.start = HW_MAX(summary.log_start, 0);
         copy->outline.end = summary.last_base;
         copy_note(copy, summary.error);
         status = copy_read_checkpoint(copy, allocator, store, error);
@@ -187,7 +187,7 @@ enum hw_status hw_partition_copy_read(struct hw_partition_copy *copy,
     if (status == HW_OK) {
         status = copy_read_tail(copy, allocator, store, interrupt, error);
     }
-    outline->end = outline->end > outline->start ? outline->end : outline->start;
+    outline->end = HW_MAX(outline->end, outline->start);
     /* As a broker loads them. */
     (void)hw_epoch_cache_truncate_from_end(&outline->epochs, outline->end);
     (void)hw_epoch_cache_truncate_from_start(&outline->epochs, outline->start);
@@ -226,7 +226,7 @@ int hw_partition_copy_ahead(const struct hw_partition_copy *a, const struct hw_p
 hw_offset_t hw_partition_copy_epochs_end(const struct hw_partition_copy *a,
                                          const struct hw_partition_copy *b)
 {
-    hw_offset_t start = a->outline.start > b->outline.start ? a->outline.start : b->outline.start;
+    hw_offset_t start = HW_MAX(a->outline.start, b->outline.start);
 
     return hw_epoch_cache_common_end(&a->outline.epochs, a->outline.end, &b->outline.epochs,
                                      b->outline.end, start);
@@ -243,7 +243,7 @@ enum hw_status hw_partition_copy_cut(const struct hw_partition_copy *copy,
     bool changed;
     enum hw_status status = hw_epoch_cache_copy(&elected.epochs, &leader->outline.epochs, error);
 
-    epoch = own > epoch ? own : epoch;
+    epoch = HW_MAX(own, epoch);
     if (status == HW_OK && epoch < INT32_MAX) {
         status = hw_epoch_cache_assign(&elected.epochs, epoch + 1, elected.end, &changed, error);
     }

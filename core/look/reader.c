@@ -16,7 +16,7 @@ enum {
 
 static hw_offset_t at_least(hw_offset_t offset, hw_offset_t least)
 {
-    return offset < least ? least : offset;
+    return HW_MAX(offset, least);
 }
 
 enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_reader_options *options,
@@ -27,7 +27,7 @@ enum hw_status hw_reader_bounds(struct hw_cluster *cluster, const struct hw_read
 
     if (status == HW_OK) {
         *first = at_least(options->first, hw_reader_bottom(options, &place));
-        *end = at_least(options->end < place.end ? options->end : place.end, *first);
+        *end = at_least(HW_MIN(options->end, place.end), *first);
     }
     return status;
 }
@@ -64,7 +64,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     reader->high_watermark = place.high_watermark;
     reader->last_stable = place.last_stable;
     reader->first = at_least(options->first, hw_reader_bottom(options, &place));
-    reader->end = options->end < place.end ? options->end : place.end;
+    reader->end = HW_MIN(options->end, place.end);
     reader->chunk_bytes = first_chunk_bytes(reader);
     reader->aborted.size = 0;
     if (options->mode != HW_READ_UNCOMMITTED) {

@@ -50,9 +50,9 @@ static enum hw_status next_record(struct hw_reader *reader, struct hw_record *re
 static enum hw_status read_ahead(struct hw_reader *reader, bool *found, struct hw_error *error)
 {
     hw_offset_t below = reader->low - 1;
-    hw_offset_t after = reader->previous > below ? reader->previous : below;
+    hw_offset_t after = HW_MAX(reader->previous, below);
     size_t left = (size_t)reader->iterator.left;
-    size_t max = left < reader->ahead ? left : reader->ahead;
+    size_t max = HW_MIN(left, reader->ahead);
     enum hw_status status =
         hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
                          reader->record_count + max, sizeof *reader->records, error);

@@ -63,9 +63,9 @@ static enum hw_status reader_list_batches(struct hw_reader *reader, struct hw_er
 static void reader_take_place(struct hw_reader *reader, const struct hw_reader_place *place,
                               hw_offset_t *from, hw_offset_t *bound)
 {
-    reader->end = place->end < reader->end ? place->end : reader->end;
+    reader->end = HW_MIN(place->end, reader->end);
     reader->bottom = hw_reader_bottom(&reader->options, place);
-    *from = reader->first > reader->bottom ? reader->first : reader->bottom;
+    *from = HW_MAX(reader->first, reader->bottom);
     *bound = reader->end;
 }
 
@@ -92,8 +92,8 @@ static bool reader_enter_gapless(struct hw_reader *reader, const struct hw_log *
     hw_offset_t end;
 
     hw_log_gapless(log, &first, &end);
-    reader->low = first > from ? first : from;
-    reader->high = end < bound ? end : bound;
+    reader->low = HW_MAX(first, from);
+    reader->high = HW_MIN(end, bound);
     if (reader->low >= reader->high ||
         (reader->options.descending ? reader->high < bound : reader->low > from)) {
         return false;
@@ -209,8 +209,8 @@ static bool reader_take_bounds(struct hw_reader *reader)
     const struct hw_batch *batch = &reader->batch;
     hw_offset_t next_offset = hw_batch_next_offset(batch);
 
-    reader->low = reader->first > batch->base_offset ? reader->first : batch->base_offset;
-    reader->high = reader->end < next_offset ? reader->end : next_offset;
+    reader->low = HW_MAX(reader->first, batch->base_offset);
+    reader->high = HW_MIN(reader->end, next_offset);
     return reader->low < reader->high &&
            (reader->options.mode == HW_READ_LOG ||
             ((batch->attributes & HW_BATCH_CONTROL) == 0 && !hw_reader_is_aborted(reader, batch)));
@@ -230,12 +230,12 @@ static enum hw_status reader_enter(struct hw_reader *reader, size_t start, struc
     next_offset = hw_batch_next_offset(batch);
     has_rows = reader_take_bounds(reader);
     if (reader->options.descending) {
-        reader->end = batch->base_offset < reader->end ? batch->base_offset : reader->end;
+        reader->end = HW_MIN(batch->base_offset, reader->end);
         if (batch->base_offset <= reader->bottom) {
             reader->first = reader->end; /* The lowest one. */
         }
     } else {
-        reader->first = next_offset > reader->first ? next_offset : reader->first;
+        reader->first = HW_MAX(next_offset, reader->first);
         reader->at = start + hw_batch_size_bytes(batch);
     }
     if (!has_rows) {
@@ -329,7 +329,7 @@ static enum hw_status reader_enter_cached(struct hw_reader *reader,
         reader->previous = reader->low - 1;
         reader->last = entry->next_offset - 1;
     }
-    reader->first = entry->next_offset > reader->first ? entry->next_offset : reader->first;
+    reader->first = HW_MAX(entry->next_offset, reader->first);
     return status == HW_OK ? HW_OK : reader_failed(reader, status, &inner, error);
 }
 

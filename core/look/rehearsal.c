@@ -140,7 +140,7 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
     if (status == HW_OK) {
         *offset = hw_offset_checkpoint_get(&checkpoint, play->partition->topic,
                                            play->partition->partition, 0);
-        *offset = *offset < 0 ? 0 : *offset;
+        *offset = HW_MAX(*offset, 0);
     }
     hw_offset_checkpoint_release(&checkpoint);
     if (status == HW_CORRUPT || status == HW_IO) {

@@ -259,8 +259,8 @@ static inline size_t hw_batch_builder_size_bytes(const struct hw_batch_builder *
 /* Bytes of key, value and headers. */
 static inline size_t hw_record_content_size(const struct hw_record *record)
 {
-    return (size_t)(record->key_size > 0 ? record->key_size : 0) +
-           (size_t)(record->value_size > 0 ? record->value_size : 0) + (size_t)record->headers_size;
+    return (size_t)HW_MAX(record->key_size, 0) + (size_t)HW_MAX(record->value_size, 0) +
+           (size_t)record->headers_size;
 }
 
 /* What adding *record to any batch takes at the most: length, attributes, timestamp and offset

@@ -53,7 +53,7 @@ static inline uint8_t *put_bytes(uint8_t *out, const uint8_t *bytes, int32_t siz
 /* Bytes that put_bytes() writes. */
 static int64_t bytes_size(int32_t size)
 {
-    return (int64_t)varint_size(size) + (size > 0 ? size : 0);
+    return (int64_t)varint_size(size) + HW_MAX(size, 0);
 }
 
 enum hw_status hw_header_append(struct hw_buffer *headers, const struct hw_header *header,

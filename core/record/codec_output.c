@@ -40,7 +40,7 @@ enum hw_status hw_codec_output_reserve(struct hw_codec_output *output, size_t *r
 {
     const struct hw_buffer *buffer = output->buffer;
     size_t made = buffer->size - output->start;
-    size_t more = made < OUTPUT_ROOM_MIN ? OUTPUT_ROOM_MIN : made;
+    size_t more = HW_MAX(made, OUTPUT_ROOM_MIN);
     enum hw_status status = hw_codec_output_finish(output, error);
 
     if (status != HW_OK) {

@@ -62,7 +62,7 @@ enum hw_status hw_snappy_compress(const uint8_t *plain, size_t size, struct hw_b
     hw_put_u32(header + FRAME_MAGIC_SIZE + 4, FRAME_VERSION);
     status = hw_buffer_append(out, header, sizeof header, error);
     while (status == HW_OK && size > 0) {
-        size_t block = size < PLAIN_BLOCK_SIZE ? size : PLAIN_BLOCK_SIZE;
+        size_t block = HW_MIN(size, PLAIN_BLOCK_SIZE);
 
         status = compress_block(plain, block, out, error);
         plain += block;

@@ -333,7 +333,7 @@ __attribute__((always_inline)) static inline bool take_usual(struct hw_record_it
         record->value_size = (int32_t)(zigzag >> 1);
     }
     /* Behind the value there is the number of headers, which is 0. */
-    if (end - at != (record->value_size < 0 ? 0 : record->value_size) + 1 || end[-1] != 0 ||
+    if (end - at != HW_MAX(record->value_size, 0) + 1 || end[-1] != 0 ||
         (iterator->left == 1 && end != iterator->end)) {
         return false;
     }

@@ -335,7 +335,7 @@ hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition)
     for (int32_t i = 0; i < partition->replica_count; i++) {
         hw_time_ms_t due = hw_replica_next_shrink(partition->replicas[i], partition->settings);
 
-        earliest = due < earliest ? due : earliest;
+        earliest = HW_MIN(due, earliest);
     }
     return earliest;
 }

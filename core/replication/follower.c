@@ -6,16 +6,11 @@
 
 #include <inttypes.h>
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_settings *settings)
 {
     request->partition_max_bytes = settings->replica_fetch_max_bytes;
-    request->max_bytes = smaller(settings->replica_fetch_response_max_bytes, HW_FETCH_MAX_BYTES);
-    request->min_bytes = smaller(settings->replica_fetch_min_bytes, request->max_bytes);
+    request->max_bytes = HW_MIN(settings->replica_fetch_response_max_bytes, HW_FETCH_MAX_BYTES);
+    request->min_bytes = HW_MIN(settings->replica_fetch_min_bytes, request->max_bytes);
 }
 
 bool hw_fetch_requests_equal(const struct hw_fetch_request *a, const struct hw_fetch_request *b)

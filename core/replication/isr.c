@@ -67,7 +67,7 @@ hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica, const struct hw_
     for (int32_t i = 0; i < replica->isr.count; i++) {
         hw_time_ms_t due = isr_lags_from(replica, replica->isr.ids[i], settings);
 
-        earliest = due < earliest ? due : earliest;
+        earliest = HW_MIN(due, earliest);
     }
     return earliest;
 }

@@ -182,7 +182,7 @@ static const struct hw_journal_ring *journal_find(const struct hw_journal *journ
     const struct hw_journal_ring *turns = &journal->turns;
     /* So many turns come before it: from low to high. */
     size_t low = index > traffic->count ? index - traffic->count : 0;
-    size_t high = index < turns->count ? index : turns->count;
+    size_t high = HW_MIN(index, turns->count);
     size_t at;
 
     /* If that turn came before the last traffic that would, there are more of them. */

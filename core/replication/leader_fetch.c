@@ -82,7 +82,7 @@ static int64_t fetch_size_bytes(struct hw_log *log, hw_offset_t offset, hw_offse
         read > 0 && read < limit ? hw_log_bytes_following(log, offset, bound, read) : 0;
     int64_t left = (int64_t)limit - (int64_t)read;
 
-    return following <= 0 ? (int64_t)read : (int64_t)read + (following < left ? following : left);
+    return following <= 0 ? (int64_t)read : (int64_t)read + HW_MIN(following, left);
 }
 
 /* R2.14 to R2.16. Followers read to the log end. */
@@ -92,9 +92,7 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
                                  struct hw_error *error)
 {
     hw_offset_t bound = hw_log_end(replica->log);
-    int32_t smaller = request->partition_max_bytes < request->max_bytes
-                          ? request->partition_max_bytes
-                          : request->max_bytes;
+    int32_t smaller = HW_MIN(request->partition_max_bytes, request->max_bytes);
     size_t limit = smaller < 0 ? 0 : (size_t)smaller;
     enum hw_status status;
 

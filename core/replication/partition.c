@@ -71,7 +71,7 @@ bool hw_partition_raise_epoch(struct hw_partition *partition)
     for (int32_t i = 0; i < partition->replica_count; i++) {
         hw_epoch_t epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(partition->replicas[i]->log));
 
-        latest = epoch > latest ? epoch : latest;
+        latest = HW_MAX(epoch, latest);
     }
     if (latest <= record->leader_epoch) {
         return false;

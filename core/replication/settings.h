@@ -25,8 +25,7 @@ struct hw_settings {
 static inline int32_t hw_settings_effective_min_isr(const struct hw_settings *settings,
                                                     int32_t replica_count)
 {
-    return settings->min_insync_replicas < replica_count ? settings->min_insync_replicas
-                                                         : replica_count;
+    return HW_MIN(settings->min_insync_replicas, replica_count);
 }
 
 #endif /* HW_REPLICATION_SETTINGS_H */

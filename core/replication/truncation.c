@@ -5,11 +5,6 @@
 
 #include <inttypes.h>
 
-static hw_offset_t smaller(hw_offset_t a, hw_offset_t b)
-{
-    return a < b ? a : b;
-}
-
 hw_offset_t hw_truncation_offset(const struct hw_epoch_cache *epochs, hw_offset_t log_end,
                                  struct hw_epoch_end leader_end, hw_offset_t fallback,
                                  bool *is_complete)
@@ -21,19 +16,19 @@ hw_offset_t hw_truncation_offset(const struct hw_epoch_cache *epochs, hw_offset_
         return fallback;
     }
     if (leader_end.epoch == HW_EPOCH_NONE) {
-        return smaller(leader_end.end_offset, log_end);
+        return HW_MIN(leader_end.end_offset, log_end);
     }
     own = hw_epoch_cache_end_offset_for(epochs, leader_end.epoch, log_end);
     if (own.end_offset == HW_OFFSET_NONE) {
-        return smaller(leader_end.end_offset, log_end);
+        return HW_MIN(leader_end.end_offset, log_end);
     }
     if (own.epoch != leader_end.epoch) {
         /* The leader named an epoch that was never here: cut to the largest smaller one of our own
          * and ask again with that (KIP-279). */
         *is_complete = false;
-        return smaller(own.end_offset, log_end);
+        return HW_MIN(own.end_offset, log_end);
     }
-    return smaller(smaller(own.end_offset, leader_end.end_offset), log_end);
+    return HW_MIN(HW_MIN(own.end_offset, leader_end.end_offset), log_end);
 }
 
 hw_offset_t hw_out_of_range_offset(hw_offset_t log_end, hw_offset_t leader_start,
@@ -42,7 +37,7 @@ hw_offset_t hw_out_of_range_offset(hw_offset_t log_end, hw_offset_t leader_start
     if (leader_end < log_end) {
         return leader_end;
     }
-    return leader_start > log_end ? leader_start : log_end;
+    return HW_MAX(leader_start, log_end);
 }
 
 enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,

@@ -669,9 +669,9 @@ static hw_offset_t mini_committed_end(const struct hw_partition *partition)
                               ? hw_variant_common_end(leader, replica)
                               : shared;
 
-        shared = end < shared ? end : shared;
+        shared = HW_MIN(end, shared);
     }
-    return known > shared ? known : shared;
+    return HW_MAX(known, shared);
 }
 
 /*

@@ -33,7 +33,7 @@ hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_re
 
     return hw_epoch_cache_common_end(hw_log_epochs(a->log), hw_log_end(a->log),
                                      hw_log_epochs(b->log), hw_log_end(b->log),
-                                     a_start > b_start ? a_start : b_start);
+                                     HW_MAX(a_start, b_start));
 }
 
 /* One follower: its log is cut to what it and `leader` both have, and the leader does not take it
@@ -131,7 +131,7 @@ static enum hw_status switch_mend_epochs(struct hw_partition *partition, const s
     for (int32_t i = 0; i < partition->replica_count; i++) {
         hw_epoch_t latest = hw_epoch_cache_latest_epoch(hw_log_epochs(partition->replicas[i]->log));
 
-        next = latest > next ? latest : next;
+        next = HW_MAX(latest, next);
     }
     for (int32_t i = 0; i < partition->replica_count && next < INT32_MAX; i++) {
         struct hw_error later;

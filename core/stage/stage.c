@@ -76,8 +76,7 @@ static int64_t batch_of_one_size(const struct hw_record *record)
                      (int64_t)hw_varint_size(record->value_size) +
                      (int64_t)hw_varint_size(record->header_count) + record->headers_size;
 
-    length += (record->key_size > 0 ? record->key_size : 0) +
-              (int64_t)(record->value_size > 0 ? record->value_size : 0);
+    length += HW_MAX(record->key_size, 0) + (int64_t)HW_MAX(record->value_size, 0);
     return HW_BATCH_HEADER_SIZE + length +
            (length > INT32_MAX ? 0 : (int64_t)hw_varint_size((int32_t)length));
 }
@@ -139,8 +138,7 @@ int64_t hw_stage_batch_size_limit(const struct hw_topic *topic)
 {
     const struct hw_log_config *config = &topic->log_config;
 
-    return config->max_message_bytes < config->segment_bytes ? config->max_message_bytes
-                                                             : config->segment_bytes;
+    return HW_MIN(config->max_message_bytes, config->segment_bytes);
 }
 
 /* The partition of the target, locked and ready to take a row; it may have none yet. */
@@ -190,8 +188,8 @@ static void stage_count_row(struct hw_stage_partition *partition, const struct h
     tally->transactional_count += produce->is_transactional;
     tally->sticky_count += !has_key && produce->partition == -1;
     if (timestamp != HW_TIMESTAMP_NONE) {
-        tally->earliest = timestamp < tally->earliest ? timestamp : tally->earliest;
-        tally->latest = timestamp > tally->latest ? timestamp : tally->latest;
+        tally->earliest = HW_MIN(timestamp, tally->earliest);
+        tally->latest = HW_MAX(timestamp, tally->latest);
     }
 }
 
@@ -211,7 +209,7 @@ static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *p
     }
     put->partition = (size_t)(partition - stage->partitions);
     put->acks = target->acks;
-    put->batch_size_max = batch_size < limit ? batch_size : limit;
+    put->batch_size_max = HW_MIN(batch_size, limit);
     put->memory_max = cluster->settings.buffer_memory;
     status = hw_stage_chunks_put(&stage->chunks, put, &partition->chunk, error);
     if (status != HW_OK) {

@@ -26,7 +26,7 @@ void hw_stage_chunks_init(struct hw_stage_chunks *chunks, const struct hw_alloca
 /* Less will be in memory than now. */
 static void note_memory(struct hw_stage_chunks *chunks)
 {
-    chunks->used_max = chunks->memory > chunks->used_max ? chunks->memory : chunks->used_max;
+    chunks->used_max = HW_MAX(chunks->memory, chunks->used_max);
 }
 
 /* Memory for a chunk that is begun: what was used before, or none yet. */
@@ -78,7 +78,7 @@ void hw_stage_chunks_clear(struct hw_stage_chunks *chunks)
         (void)hw_store_remove(chunks->store, chunks->path, &unused);
     }
     /* Memory is kept for as long as it is used: its first use is what costs. */
-    trim_buffers(chunks, kept > BUFFER_BYTES_KEPT ? kept : BUFFER_BYTES_KEPT);
+    trim_buffers(chunks, HW_MAX(kept, BUFFER_BYTES_KEPT));
     chunks->file_size = 0;
     chunks->used_max = 0;
 }
@@ -162,7 +162,7 @@ void hw_stage_chunks_trim_file(struct hw_stage_chunks *chunks)
         const struct hw_stage_chunk *chunk = &chunks->list[i];
         int64_t end = chunk->file_at + (int64_t)chunk->size;
 
-        chunks->file_size = end > chunks->file_size ? end : chunks->file_size;
+        chunks->file_size = HW_MAX(end, chunks->file_size);
     }
 }
 
@@ -222,8 +222,7 @@ static enum hw_status add_batch(struct hw_stage_chunks *chunks, struct hw_stage_
 /* What a chunk takes that is full, unless batches are large. */
 static size_t piece_size_max(const struct hw_stage_put *put)
 {
-    return CHUNK_BYTES +
-           (size_t)(put->batch_size_max < CHUNK_BYTES ? put->batch_size_max : CHUNK_BYTES);
+    return CHUNK_BYTES + (size_t)HW_MIN(put->batch_size_max, CHUNK_BYTES);
 }
 
 /* The row in a new chunk. */
@@ -273,7 +272,7 @@ enum hw_status hw_stage_chunks_put(struct hw_stage_chunks *chunks, const struct 
 
     if (chunks->memory > 0 && missing > 0) {
         int64_t some = put->memory_max / SPILL_PARTS;
-        enum hw_status status = spill(chunks, missing > some ? missing : some, error);
+        enum hw_status status = spill(chunks, HW_MAX(missing, some), error);
 
         if (status != HW_OK) {
             return status;

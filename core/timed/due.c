@@ -98,7 +98,7 @@ int64_t hw_timed_disk_us(struct hw_timed *timed, hw_broker_id_t broker, int64_t 
 {
     for (size_t i = 0; i < timed->disk_count; i++) {
         struct hw_timed_disk *disk = &timed->disks[i];
-        int64_t begin_us = disk->free_us > timed->now_us ? disk->free_us : timed->now_us;
+        int64_t begin_us = HW_MAX(disk->free_us, timed->now_us);
 
         if (disk->broker != broker) {
             continue;

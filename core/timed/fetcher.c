@@ -305,8 +305,7 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
     if (fetcher->part_count == 0 || fetcher->turns_at_once > FETCHER_TURNS_AT_ONCE_MAX) {
         int64_t backoff_us = fetcher_backoff_us(timed, fetcher);
 
-        return fetcher_rest(timed, fetcher, timed->now_us + (backoff_us < 1000 ? 1000 : backoff_us),
-                            error);
+        return fetcher_rest(timed, fetcher, timed->now_us + HW_MAX(backoff_us, 1000), error);
     }
     fetcher->sent_us = timed->now_us;
     if (fetcher->call.kind == HW_CALL_NONE) {
@@ -355,8 +354,7 @@ static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetch
         }
     }
     fetcher_release_parts(fetcher);
-    return fetcher_rest(timed, fetcher, timed->now_us + (backoff_us < 1000 ? 1000 : backoff_us),
-                        error);
+    return fetcher_rest(timed, fetcher, timed->now_us + HW_MAX(backoff_us, 1000), error);
 }
 
 /* ------------------------------------------------------------------------- back at the follower */
@@ -410,7 +408,7 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
         fetcher->state = HW_FETCHER_HELD_ANSWER;
         due_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
         return hw_timed_fetcher_schedule(timed, fetcher, HW_TIMED_WAIT_OVER, HW_TIMED_REQUEST_FAILS,
-                                         due_us > timed->now_us ? due_us : timed->now_us, error);
+                                         HW_MAX(due_us, timed->now_us), error);
     }
     if (fetcher->call.kind != HW_CALL_NONE) {
         enum hw_status status = hw_timed_call_apply(timed, fetcher, step, error);

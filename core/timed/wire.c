@@ -87,7 +87,7 @@ enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, h
     if (status != HW_OK) {
         return status;
     }
-    departure_us = wire->free_us > now_us ? wire->free_us : now_us;
+    departure_us = HW_MAX(wire->free_us, now_us);
     wire->free_us = departure_us + hw_wire_transfer_us(bytes, wire->times.bytes_per_s);
     arrival_us = wire->free_us + wire->times.latency_us;
     if (wire->times.jitter_us > 0) {
@@ -96,6 +96,6 @@ enum hw_status hw_wires_send(struct hw_wires *wires, struct hw_random *random, h
     arrival_us += wire_loss_us(wire, random);
     wire->messages++;
     wire->bytes += bytes;
-    *last_us = arrival_us > *last_us ? arrival_us : *last_us;
+    *last_us = HW_MAX(arrival_us, *last_us);
     return HW_OK;
 }

@@ -7,7 +7,7 @@
 
 static void admin_keep_earlier(hw_time_ms_t *next, hw_time_ms_t before)
 {
-    *next = before < *next ? before : *next;
+    *next = HW_MIN(before, *next);
 }
 
 /* Everything that is derived from the configuration, anew. */

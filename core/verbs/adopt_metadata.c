@@ -13,7 +13,7 @@ static hw_offset_t adopt_metadata_end(const struct hw_metadata_state *state)
     hw_offset_t end = HW_OFFSET_NONE;
 
     for (size_t i = 0; i < state->partition_keys.count; i++) {
-        end = state->partitions[i].offset > end ? state->partitions[i].offset : end;
+        end = HW_MAX(state->partitions[i].offset, end);
     }
     return end;
 }
@@ -100,8 +100,8 @@ void hw_adopt_record(struct hw_partition_record *record, const struct hw_metadat
     record->elr = adopt_metadata_list(known, HW_METADATA_ELR, &record->replicas);
     record->elr = hw_broker_list_minus(&record->elr, &record->isr);
     /* A controller writes none below 0, damaged or hostile bytes may. */
-    record->leader_epoch = known->leader_epoch < 0 ? 0 : known->leader_epoch;
-    record->partition_epoch = known->partition_epoch < 0 ? 0 : known->partition_epoch;
+    record->leader_epoch = HW_MAX(known->leader_epoch, 0);
+    record->partition_epoch = HW_MAX(known->partition_epoch, 0);
     if (known->leader >= 0 && hw_broker_list_contains(&record->isr, known->leader)) {
         record->leader = known->leader;
         record->recovering = known->recovery == 1;

@@ -24,7 +24,7 @@
 
 static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
 {
-    return a < b ? a : b;
+    return HW_MIN(a, b);
 }
 
 /* A period that is set to 0 is one of 1 ms. */
@@ -32,7 +32,7 @@ static int64_t clock_period(const struct hw_cluster *cluster, const char *name, 
 {
     int64_t period = hw_config_int64(&cluster->configs, NULL, name) / divisor;
 
-    return period < 1 ? 1 : period;
+    return HW_MAX(period, 1);
 }
 
 static int64_t clock_isr_period(const struct hw_cluster *cluster)
@@ -44,7 +44,7 @@ static int64_t clock_session_period(const struct hw_cluster *cluster)
 {
     int64_t period = cluster->settings.session_timeout_ms / 8;
 
-    return period < 1 ? 1 : period;
+    return HW_MAX(period, 1);
 }
 
 static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
@@ -74,8 +74,8 @@ static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
     hw_time_ms_t wall =
         cluster->clock.now_ms == NULL ? 0 : cluster->clock.now_ms(cluster->clock.context);
 
-    wall = wall > HW_CLOCK_MS_MAX ? HW_CLOCK_MS_MAX : wall;
-    return wall > cluster->now_ms ? wall : cluster->now_ms;
+    wall = HW_MIN(wall, HW_CLOCK_MS_MAX);
+    return HW_MAX(wall, cluster->now_ms);
 }
 
 void hw_cluster_schedule(struct hw_cluster *cluster)
@@ -361,7 +361,7 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
         if (next > target || status != HW_OK) {
             break;
         }
-        cluster->now_ms = next > cluster->now_ms ? next : cluster->now_ms;
+        cluster->now_ms = HW_MAX(next, cluster->now_ms);
         status = clock_run(cluster, isr_check, error);
         status = status == HW_OK ? hw_cluster_check_event(cluster, error) : status;
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;

@@ -186,7 +186,7 @@ static enum hw_status database_look_at(struct database_search *search, const str
     if (producer == NULL) {
         return HW_OK;
     }
-    search->seen = producer->epoch > search->seen ? producer->epoch : search->seen;
+    search->seen = HW_MAX(producer->epoch, search->seen);
     if (producer->transaction_start == HW_OFFSET_NONE) {
         return HW_OK;
     }
@@ -267,7 +267,7 @@ static enum hw_status database_decide(struct database_search *search, struct hw_
         return status;
     }
     epoch = search->committed + 1 > entry->epoch ? search->committed + 1 : entry->epoch;
-    epoch = search->seen > epoch ? search->seen : epoch;
+    epoch = HW_MAX(search->seen, epoch);
     commits = database_commits_all(entry) &&
               (entry->count > 0 || !was_open || search->committed >= entry->epoch);
     entry->is_undecided = false;
@@ -277,8 +277,8 @@ static enum hw_status database_decide(struct database_search *search, struct hw_
     }
     /* The markers' epoch is above that of all that they end. */
     epoch += !was_ending || search->seen >= entry->epoch;
-    hw_coordinator_decide(&cluster->coordinator, entry, commits,
-                          (int16_t)(epoch < INT16_MAX ? epoch : INT16_MAX), cluster->now_ms);
+    hw_coordinator_decide(&cluster->coordinator, entry, commits, (int16_t)HW_MIN(epoch, INT16_MAX),
+                          cluster->now_ms);
     cluster->is_state_dirty = true;
     return HW_OK;
 }

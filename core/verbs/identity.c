@@ -30,7 +30,7 @@ static int32_t identity_next_sequence(const struct hw_produce_target *target,
 
         next = last < 0 ? 0 : hw_sequence_add(last, 1);
     }
-    return next < 0 ? 0 : next;
+    return HW_MAX(next, 0);
 }
 
 static bool identity_is_scripted(const struct hw_produce_producer *producer)

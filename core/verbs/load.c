@@ -182,8 +182,7 @@ static void load_done(struct hw_load *load, struct load_record *record, int64_t 
     if (record->is_acknowledged) {
         load->acknowledged++;
         load->latency_us += latency_us;
-        load->max_latency_us =
-            latency_us > load->max_latency_us ? latency_us : load->max_latency_us;
+        load->max_latency_us = HW_MAX(latency_us, load->max_latency_us);
     } else {
         load->failed++;
     }
@@ -379,7 +378,7 @@ int64_t hw_loads_next_us(const struct hw_cluster *cluster)
         int64_t due_us;
 
         (void)load_first(cluster->loads.loads[i], &due_us);
-        earliest = due_us < earliest ? due_us : earliest;
+        earliest = HW_MIN(due_us, earliest);
     }
     return earliest;
 }
@@ -416,8 +415,7 @@ static enum hw_status load_make(struct hw_cluster *cluster, struct hw_load *load
     load_choose(cluster, load, record);
     load->sent++;
     gap_us *= load->options.random ? load_exponential(&cluster->random) : 1;
-    load->next_us = (load->next_us > now_us ? load->next_us : now_us) +
-                    (gap_us < 1 ? 1 : (int64_t)(gap_us + 0.5));
+    load->next_us = HW_MAX(load->next_us, now_us) + (gap_us < 1 ? 1 : (int64_t)(gap_us + 0.5));
     return load_send(cluster, load, record, now_us, error);
 }
 
@@ -429,7 +427,7 @@ enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *er
         struct hw_load *load = cluster->loads.loads[i];
         int64_t due_us;
         struct load_record *record = load_first(load, &due_us);
-        int64_t at_us = due_us > cluster->timed.now_us ? due_us : cluster->timed.now_us;
+        int64_t at_us = HW_MAX(due_us, cluster->timed.now_us);
 
         if (due_us == now_us) {
             cluster->timed.now_us = at_us;

@@ -39,7 +39,7 @@ static hw_offset_t resume_largest_shown(const struct hw_cluster *cluster,
         size_t slot = partition->slots[i];
         int64_t shown = slot == 0 ? 0 : hw_shown_file_get(&cluster->shown, slot);
 
-        largest = shown > largest ? shown : largest;
+        largest = HW_MAX(shown, largest);
     }
     return largest;
 }

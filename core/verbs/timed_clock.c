@@ -193,7 +193,7 @@ static int64_t timed_next_us(const struct hw_cluster *cluster)
     int64_t load_us = hw_loads_next_us(cluster);
     int64_t message_us = hw_timed_next_us(&cluster->timed);
 
-    return load_us < message_us ? load_us : message_us;
+    return HW_MIN(load_us, message_us);
 }
 
 /* Let the next thing happen: a load does something, which comes first, or a message arrives. What a
@@ -231,7 +231,7 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
     while (status == HW_OK && timed_next_us(cluster) / 1000 <= until_ms) {
         hw_time_ms_t due_ms = timed_next_us(cluster) / 1000;
 
-        cluster->now_ms = due_ms > cluster->now_ms ? due_ms : cluster->now_ms;
+        cluster->now_ms = HW_MAX(due_ms, cluster->now_ms);
         status = timed_run_next(cluster, places, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }

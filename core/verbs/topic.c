@@ -85,7 +85,7 @@ static enum hw_status topic_check_counts(const struct hw_cluster *cluster, int64
 {
     hw_broker_id_t brokers[HW_BROKERS_MAX];
     int32_t live = topic_live_brokers(cluster, brokers);
-    int32_t most = live < HW_REPLICAS_MAX ? live : HW_REPLICAS_MAX;
+    int32_t most = HW_MIN(live, HW_REPLICAS_MAX);
 
     if (partitions < 1 || partitions > HW_PARTITIONS_MAX) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,

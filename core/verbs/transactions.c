@@ -292,8 +292,8 @@ enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t prod
 
     *left = 0;
     if (status == HW_OK && topic != NULL) {
-        status = hw_cluster_find_partition(cluster, topic, partition < 0 ? 0 : partition, &only,
-                                           &unused, error);
+        status =
+            hw_cluster_find_partition(cluster, topic, HW_MAX(partition, 0), &only, &unused, error);
     }
     if (status != HW_OK) {
         return status;
@@ -342,12 +342,11 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
                                " on: see txn_start_offset in hw_producers",
                                partition->name, start_offset);
     }
-    marker = (struct hw_marker){
-        .producer_id = producer->producer_id,
-        .producer_epoch = producer->epoch,
-        .coordinator_epoch = producer->coordinator_epoch < 0 ? 0 : producer->coordinator_epoch,
-        .type = HW_CONTROL_ABORT,
-        .timestamp = cluster->now_ms};
+    marker = (struct hw_marker){.producer_id = producer->producer_id,
+                                .producer_epoch = producer->epoch,
+                                .coordinator_epoch = HW_MAX(producer->coordinator_epoch, 0),
+                                .type = HW_CONTROL_ABORT,
+                                .timestamp = cluster->now_ms};
     status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker, 0,
                                       &info, error);
     if (status == HW_OK) {
@@ -383,7 +382,7 @@ static hw_time_ms_t transactions_boundary(const struct hw_cluster *cluster, hw_t
 
 static hw_time_ms_t transactions_earlier(hw_time_ms_t a, hw_time_ms_t b)
 {
-    return a < b ? a : b;
+    return HW_MIN(a, b);
 }
 
 static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluster)
@@ -421,7 +420,7 @@ static hw_time_ms_t transactions_next_of_log(const struct hw_cluster *cluster,
 
         if (state->producers[i].transaction_start == HW_OFFSET_NONE && last < HW_CLOCK_MS_MAX) {
             next = transactions_earlier(
-                next, transactions_boundary(cluster, (last < 0 ? 0 : last) + expiration_ms - 1,
+                next, transactions_boundary(cluster, HW_MAX(last, 0) + expiration_ms - 1,
                                             EXPIRE_PRODUCERS_PERIOD_MS));
         }
     }
