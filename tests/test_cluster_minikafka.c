@@ -97,6 +97,25 @@ static void a_hole_below_the_high_watermark_is_seen(void **state)
     assert_non_null(strstr(t->error.message, "the promise isr_has_committed is broken"));
 }
 
+/* What hw_replicas shows of a follower. */
+static void a_follower_was_caught_up_when_it_last_had_all_of_the_log(void **state)
+{
+    struct test_cluster *t = *state;
+    const struct hw_remote_replica *remote;
+    hw_time_ms_t caught_up_ms;
+
+    test_cluster_renew(t, 2, "minikafka", NULL);
+    remote = hw_replica_find_remote(hw_partition_find(&t->cluster->topics[0]->partitions[0], 1), 2);
+    produce_acks(t, "a", 1);
+    tick(t, 100);
+    fetch_round(t);
+    caught_up_ms = t->cluster->now_ms;
+    assert_int_equal(remote->last_caught_up_ms, caught_up_ms);
+    tick(t, 100);
+    produce_acks(t, "b", 1);
+    assert_int_equal(remote->last_caught_up_ms, caught_up_ms);
+}
+
 /* The second one. */
 static void a_follower_that_lags_leaves_and_an_old_epoch_is_fenced(void **state)
 {
@@ -576,6 +595,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk),
         TEST(a_hole_below_the_high_watermark_is_seen),
+        TEST(a_follower_was_caught_up_when_it_last_had_all_of_the_log),
         TEST(a_follower_that_lags_leaves_and_an_old_epoch_is_fenced),
         TEST(the_variant_does_what_the_model_does),
     };
