@@ -3,10 +3,13 @@
  * Waiting for a partition that the transaction of another connection has written to, as SQLite
  * waits for the lock of a file:
  *
- *     that transaction is open                as long as PRAGMA busy_timeout says
- *     its COMMIT is under way                 longer too: SQLite gives its lock back before the
- * last step of a COMMIT, and has let this statement through it waits for this one, or is this not
- * at all connection's own
+ *     that transaction is open        as long as PRAGMA busy_timeout says
+ *
+ *     its COMMIT is under way         longer too: SQLite gives its lock back before the last step
+ *                                     of a COMMIT, and has let this statement through
+ *
+ *     it waits for this one, or is    not at all
+ *     this connection's own
  *
  * The cluster's mutex is released meanwhile. sqlite3_interrupt() and a progress handler end it. A
  * busy handler of the host's own cannot be called from here: it counts as a timeout of 0.
