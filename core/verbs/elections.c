@@ -43,6 +43,8 @@ enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *br
 enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *broker,
                                   struct hw_error *error)
 {
+    /* Who comes back does not leave: what it once asked for is over. */
+    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
     hw_controller_set_fenced(&cluster->controller, broker->id, false);
     return elections_apply(cluster, broker->id, hw_controller_broker_unfenced, error);
 }

@@ -156,7 +156,6 @@ static enum hw_status faults_shut_down(struct hw_cluster *cluster, struct hw_bro
         return hw_cluster_fence(cluster, broker, error);
     }
     /* It runs on without what it has handed over, and may lead again. */
-    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
     (void)hw_cluster_unfence(cluster, broker, &later);
     return status;
 }

@@ -292,7 +292,11 @@ void hw_cluster_resolve_timed(struct hw_cluster *cluster)
             broker->down_since_ms == HW_TIME_NEVER && broker->state != HW_BROKER_SHUTDOWN
                 ? cluster->now_ms
                 : broker->down_since_ms;
-        broker->leaves = false; /* What it asked for is forgotten: shutdown_broker() again. */
+        if (broker->leaves) { /* What it asked for is forgotten: shutdown_broker() again. */
+            broker->leaves = false;
+            hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
+            hw_cluster_publish_metadata(cluster);
+        }
     }
 }
 
