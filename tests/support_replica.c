@@ -74,6 +74,13 @@ int test_replicas_setup(void **state)
     return 0;
 }
 
+void test_replicas_cut(struct test_replicas *t, hw_broker_id_t a, hw_broker_id_t b)
+{
+    struct hw_error error;
+
+    assert_int_equal(hw_links_cut(&t->links, &t->heap.allocator, a, b, &error), HW_OK);
+}
+
 int test_replicas_teardown(void **state)
 {
     struct test_replicas *t = *state;
@@ -85,6 +92,7 @@ int test_replicas_teardown(void **state)
         hw_replica_destroy(replica);
     }
     hw_buffer_release(&t->response.records);
+    hw_links_release(&t->links, &t->heap.allocator);
     hw_store_destroy(t->store);
     hw_store_destroy(t->memory);
     assert_int_equal(t->heap.bytes_in_use, 0);

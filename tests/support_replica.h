@@ -46,6 +46,9 @@ struct test_replicas {
 int test_replicas_setup(void **state);
 int test_replicas_teardown(void **state);
 
+/* Cut a link that is not. */
+void test_replicas_cut(struct test_replicas *t, hw_broker_id_t a, hw_broker_id_t b);
+
 #define test_here __FILE__, __LINE__
 
 /* ----------------------------------------------------------------------------- logs and roles */

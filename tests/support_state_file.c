@@ -69,6 +69,13 @@ int test_state_teardown(void **state)
 
 /* --------------------------------------------------------------------------------- clusters */
 
+void test_state_cut(struct hw_cluster *cluster, hw_broker_id_t a, hw_broker_id_t b)
+{
+    struct hw_error error;
+
+    assert_int_equal(hw_links_cut(&cluster->links, cluster->allocator, a, b, &error), HW_OK);
+}
+
 struct hw_broker *test_state_add_broker(struct hw_cluster *cluster, hw_broker_id_t id,
                                         const char *rack, const char *dir)
 {
@@ -122,11 +129,8 @@ struct hw_cluster *test_state_example(struct test_state *t)
     broker->state = HW_BROKER_SHUTDOWN;
     hw_controller_set_in_controlled_shutdown(&cluster->controller, 7, true);
 
-    cluster->links.count = 2;
-    cluster->links.cut[0].a = 2;
-    cluster->links.cut[0].b = HW_CONTROLLER;
-    cluster->links.cut[1].a = 7;
-    cluster->links.cut[1].b = 1;
+    test_state_cut(cluster, 2, HW_CONTROLLER);
+    test_state_cut(cluster, 7, 1);
 
     hw_config_values_init(&configs, cluster->allocator);
     test_state_set_config(&configs, "min.insync.replicas", "2");

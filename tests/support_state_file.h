@@ -32,9 +32,10 @@ struct hw_cluster *test_state_example(struct test_state *t);
 /* The example's file, but for the last line. */
 extern const char test_state_text[];
 
-/* Insert a broker and register it; set a config. Both fail the test if they cannot. */
+/* Insert a broker and register it; cut a link; set a config. All fail the test if they cannot. */
 struct hw_broker *test_state_add_broker(struct hw_cluster *cluster, hw_broker_id_t id,
                                         const char *rack, const char *dir);
+void test_state_cut(struct hw_cluster *cluster, hw_broker_id_t a, hw_broker_id_t b);
 void test_state_set_config(struct hw_config_values *values, const char *name, const char *value);
 
 /* Make the text the file, with the last line that it asks for. */

@@ -137,6 +137,8 @@ static enum hw_status life_step(struct life *life, int step)
         return hw_cluster_configure(cluster, "retention.ms", "1000", "orders", NULL, error);
     case 15:
         return hw_cluster_roll(cluster, "orders", -1, &number, error);
+    case 16:
+        return hw_cluster_cut(cluster, 1, HW_CLUSTER_CONTROLLER, &number, error);
     default:
         return HW_NOT_FOUND; /* The end. */
     }

@@ -225,9 +225,7 @@ static void as_many_links_as_there_may_be_are_read_and_no_more(void **state)
     }
     for (hw_broker_id_t a = 0; a < HW_BROKERS_MAX; a++) {
         for (hw_broker_id_t b = 0; b < a && cluster->links.count < HW_CUT_LINKS_MAX; b++) {
-            cluster->links.cut[cluster->links.count].a = a;
-            cluster->links.cut[cluster->links.count].b = b;
-            cluster->links.count++;
+            test_state_cut(cluster, a, b);
         }
     }
     test_state_round_trip(t, cluster);

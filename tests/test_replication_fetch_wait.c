@@ -360,9 +360,7 @@ static void what_cannot_be_delivered_stays(void **state)
     begin_waiting(t, 1);
     append_acks(t, 1, -1);
     fetch_round(t);
-    t->links.cut[0].a = 1;
-    t->links.cut[0].b = 2;
-    t->links.count = 1;
+    test_replicas_cut(t, 1, 2);
     wait_ms(t, 500);
     expect_log(t, 2, 0, 0, 1);
     fetch_round(t);

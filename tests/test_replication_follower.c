@@ -13,8 +13,7 @@
 /* The controller cannot reach `broker` any more: it is told nothing. */
 static void cut_off(struct test_replicas *t, hw_broker_id_t broker)
 {
-    t->links.cut[t->links.count].a = HW_CONTROLLER;
-    t->links.cut[t->links.count++].b = broker;
+    test_replicas_cut(t, HW_CONTROLLER, broker);
 }
 
 static void delete_before(struct test_replicas *t, hw_broker_id_t broker, hw_offset_t offset)

@@ -229,9 +229,7 @@ static void a_follower_that_is_ahead_of_its_leader_waits_for_it(void **state)
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 1);
     follow(t, 2, 1, 1);
-    t->links.cut[0].a = HW_CONTROLLER;
-    t->links.cut[0].b = 1;
-    t->links.count = 1;
+    test_replicas_cut(t, HW_CONTROLLER, 1);
     poll(t, 2);
     expect_fetch(t, 2, "fetching at 0 delayed to 1000");
     expect_log(t, 2, 0, 0, 0);

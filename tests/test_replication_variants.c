@@ -173,9 +173,7 @@ static void a_question_that_gets_lost_is_asked_again(void **state)
     log_has(t, 1, "0-4@0 5-9@1");
     lead(t, 1, 2, "[1,2]", "[1]");
     truncating(t, &hw_variant_kip_279, "0-4@0 5-6@0", 0, 2);
-    t->links.cut[0].a = 1;
-    t->links.cut[0].b = 2;
-    t->links.count = 1;
+    test_replicas_cut(t, 1, 2);
     poll(t, 2);
     expect_fetch(t, 2, "truncating at 0 after epoch 0 delayed to 1000");
     t->links.count = 0;

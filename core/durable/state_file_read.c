@@ -195,10 +195,8 @@ static enum hw_status read_link(struct hw_cluster *cluster, struct hw_state_read
     if (links->count == HW_CUT_LINKS_MAX || !hw_links_connected(links, a, b)) {
         return hw_state_malformed(reader, "too many links are cut, or one of them twice");
     }
-    links->cut[links->count].a = a;
-    links->cut[links->count].b = b;
-    links->count++;
-    return hw_state_next_line(reader);
+    status = hw_links_cut(links, cluster->allocator, a, b, reader->error);
+    return status == HW_OK ? hw_state_next_line(reader) : status;
 }
 
 /* -------------------------------------------------------------------------------------- topics */

@@ -30,6 +30,7 @@ static enum hw_status explore_make(struct explore_ground *ground, const struct h
     }
     if (status == HW_OK) {
         hw_cluster_set_interrupt(explore->cluster, &from->interrupt);
+        hw_journal_rest(&explore->cluster->journal); /* What was in it would be copied each time. */
         status = explore_begin_new(explore, from, error);
     }
     return status;

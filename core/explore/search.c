@@ -6,20 +6,22 @@
 
 /* ---------------------------------------------------------------------------------- the answer */
 
-/* The calls from the beginning to the state at the end of the path, and then `last`. Each is told
- * before it is done, by what is there then. */
-static enum hw_status search_tell(struct search *search, struct explore_action last,
-                                  struct hw_error *error)
+/* Make the calls that lead to the state, and tell each before, by what is there then. */
+static enum hw_status search_tell(struct search *search, uint32_t node, struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    struct explore_action action = search->nodes[node].action;
+    bool is_done;
+    enum hw_status status;
 
-    for (size_t i = 1; i <= search->path_count && status == HW_OK; i++) {
-        hw_arena_restore(search->arena, &search->path[i - 1].image);
-        status = explore_say(
-            search->explore,
-            i < search->path_count ? search->nodes[search->path[i].node].action : last, error);
+    if (node == 0) {
+        hw_arena_restore(search->arena, &search->path[0].image);
+        return HW_OK;
     }
-    return status;
+    status = search_tell(search, search->nodes[node].parent, error);
+    if (status == HW_OK) {
+        status = explore_say(search->explore, action, error);
+    }
+    return status == HW_OK ? explore_perform(search->explore, action, &is_done, error) : status;
 }
 
 /* All that can be done at the state at hand; *found: one breaks a promise, and is told. */
@@ -27,7 +29,6 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
                                     struct hw_error *error)
 {
     struct explore *explore = search->explore;
-    size_t depth = search->path_count - 1;
     enum hw_status status = HW_OK;
 
     explore_list_actions(explore, &search->actions);
@@ -36,7 +37,7 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
         bool is_done;
 
         if (i > 0) {
-            hw_arena_restore(search->arena, &search->path[depth].image);
+            hw_arena_restore(search->arena, &search->path[search->depth].image);
         }
         status = explore_try(explore, action, &is_done, error);
         if (status != HW_OK || !is_done) {
@@ -48,7 +49,8 @@ static enum hw_status search_expand(struct search *search, uint32_t node, bool *
             explore->result->verdict = HW_EXPLORE_VIOLATED;
             explore->result->broken = hw_promise_first(explore->cluster->promises.broken);
             *found = true;
-            return search_tell(search, action, error);
+            status = search_tell(search, node, error);
+            return status == HW_OK ? explore_say(explore, action, error) : status;
         }
         status = search_note(search, node, action, error);
     }
@@ -117,7 +119,7 @@ enum hw_status explore_search(struct explore *explore, struct hw_error *error)
     enum hw_status status = search_note(&search, 0, nothing, error);
 
     if (status == HW_OK) {
-        status = search_keep(&search, 0, error);
+        status = search_keep(&search, 0, 0, error);
     }
     for (size_t node = 0; status == HW_OK && !found && node < search.count; node++) {
         if (node == level_end) {

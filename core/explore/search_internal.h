@@ -16,9 +16,9 @@ struct search_slot {
     uint32_t node; /* One more than its place; 0: free. */
 };
 
-/* A state along the path that was gone last. */
+/* A state on the way to the one that was gone to last, or before. */
 struct search_step {
-    uint32_t node;
+    uint32_t node; /* 0, but at the beginning: none is kept. */
     struct hw_arena_image image;
 };
 
@@ -32,8 +32,8 @@ struct search {
     struct search_slot *slots;
     size_t slot_count;        /* A power of two. */
     struct search_step *path; /* By depth; path[0] is the beginning. */
-    size_t path_count;
     size_t path_capacity;
+    size_t depth; /* Of the state that was gone to last, which is kept. */
     struct explore_actions actions;
 };
 
@@ -45,12 +45,13 @@ struct search_slot *search_slot_of(const struct search *search,
 enum hw_status search_note(struct search *search, uint32_t parent, struct explore_action action,
                            struct hw_error *error);
 
-/* Keep the state that the cluster is in as the next one of the path. Errors: HW_NO_MEMORY. */
-enum hw_status search_keep(struct search *search, uint32_t node, struct hw_error *error);
+/* Keep the state that the cluster is in. Errors: HW_NO_MEMORY. */
+enum hw_status search_keep(struct search *search, uint32_t node, size_t depth,
+                           struct hw_error *error);
 
 void search_release(struct search *search);
 
-/* Bring the cluster to the state `node`; search->path ends with it then. Errors: HW_NO_MEMORY,
+/* Bring the cluster to the state `node`; search->path[search->depth] has it then. Errors: HW_NO_MEMORY,
  * HW_INTERRUPTED, those of a step. */
 enum hw_status search_go(struct search *search, uint32_t node, struct hw_error *error);
 

@@ -80,50 +80,80 @@ enum hw_status search_note(struct search *search, uint32_t parent, struct explor
 
 /* ------------------------------------------------------------------------------- going a path */
 
-enum hw_status search_keep(struct search *search, uint32_t node, struct hw_error *error)
+enum hw_status search_keep(struct search *search, uint32_t node, size_t depth,
+                           struct hw_error *error)
 {
     size_t before = search->path_capacity;
     enum hw_status status =
         hw_array_reserve(search->allocator, (void **)&search->path, &search->path_capacity,
-                         search->path_count + 1, sizeof *search->path, error);
+                         depth + 1, sizeof *search->path, error);
 
     if (status != HW_OK) {
         return status;
     }
     memset(&search->path[before], 0, (search->path_capacity - before) * sizeof *search->path);
-    status = hw_arena_save(search->arena, &search->path[search->path_count].image, error);
-    if (status == HW_OK) {
-        search->path[search->path_count++].node = node;
-    }
+    status = hw_arena_save(search->arena, &search->path[depth].image, error);
+    search->path[depth].node = status == HW_OK ? node : 0;
     return status;
 }
 
-/* Bring the cluster to `node`, from the last state that it shares with the path gone last. Recursion
- * is as deep as what differs. */
+static size_t search_depth(const struct search *search, uint32_t node)
+{
+    size_t depth = 0;
+
+    for (; node != 0; node = search->nodes[node].parent) {
+        depth++;
+    }
+    return depth;
+}
+
+/* The depth at which the paths to this state and to the next one part. */
+static size_t search_fork(const struct search *search, uint32_t node, size_t depth)
+{
+    uint32_t next = node + 1 < search->count ? node + 1 : node;
+
+    if (search_depth(search, next) > depth) {
+        next = search->nodes[next].parent;
+    }
+    for (; node != next; depth--) {
+        node = search->nodes[node].parent;
+        next = search->nodes[next].parent;
+    }
+    return depth;
+}
+
+static bool search_is_kept(const struct search *search, uint32_t node, size_t depth)
+{
+    return depth < search->path_capacity && search->path[depth].node == node;
+}
+
+/* Bring the cluster to `node`, from the last state on its way that is kept; keep what the next one
+ * shares. Recursion is as deep as what differs. */
 static enum hw_status search_go_from(struct search *search, uint32_t node, size_t depth,
-                                     struct hw_error *error)
+                                     size_t fork, struct hw_error *error)
 {
     bool is_done;
     enum hw_status status;
 
-    if (depth < search->path_count && search->path[depth].node == node) {
-        search->path_count = depth + 1;
+    if (search_is_kept(search, node, depth)) {
         hw_arena_restore(search->arena, &search->path[depth].image);
         return HW_OK;
     }
-    status = search_go_from(search, search->nodes[node].parent, depth - 1, error);
+    status = search_go_from(search, search->nodes[node].parent, depth - 1, fork, error);
     if (status == HW_OK) {
         status = explore_try(search->explore, search->nodes[node].action, &is_done, error);
     }
-    return status == HW_OK ? search_keep(search, node, error) : status;
+    return status == HW_OK && depth <= fork ? search_keep(search, node, depth, error) : status;
 }
 
 enum hw_status search_go(struct search *search, uint32_t node, struct hw_error *error)
 {
-    size_t depth = 0;
+    enum hw_status status;
 
-    for (uint32_t at = node; at != 0; at = search->nodes[at].parent) {
-        depth++;
-    }
-    return search_go_from(search, node, depth, error);
+    search->depth = search_depth(search, node);
+    status = search_go_from(search, node, search->depth, search_fork(search, node, search->depth),
+                            error);
+    return status == HW_OK && !search_is_kept(search, node, search->depth)
+               ? search_keep(search, node, search->depth, error)
+               : status;
 }

@@ -53,7 +53,6 @@ static enum hw_status verify_successors(struct search *search, const struct hw_a
 static enum hw_status verify_node(struct search *search, const uint64_t *digests,
                                   struct hw_arena_image *image, struct hw_error *error)
 {
-    size_t depth = search->path_count - 1;
     enum hw_status status = HW_OK;
 
     explore_list_actions(search->explore, &search->actions);
@@ -62,7 +61,7 @@ static enum hw_status verify_node(struct search *search, const uint64_t *digests
         uint64_t digest;
         const struct search_slot *slot;
 
-        hw_arena_restore(search->arena, &search->path[depth].image);
+        hw_arena_restore(search->arena, &search->path[search->depth].image);
         status = explore_try(search->explore, search->actions.items[i], &is_done, error);
         if (status != HW_OK || !is_done) {
             continue;
@@ -76,7 +75,7 @@ static enum hw_status verify_node(struct search *search, const uint64_t *digests
             status = hw_error_set(error, HW_CORRUPT,
                                   "two states that are taken for one, %" PRIu32
                                   " and what %zu calls lead to, go on differently",
-                                  slot->node, depth + 1);
+                                  slot->node, search->depth + 1);
         }
     }
     return status;
@@ -92,8 +91,8 @@ enum hw_status search_verify(struct search *search, struct hw_error *error)
     for (size_t node = 0; node < search->count && status == HW_OK; node++) {
         status = search_go(search, (uint32_t)node, error);
         if (status == HW_OK) {
-            status = verify_successors(search, &search->path[search->path_count - 1].image,
-                                       &digests[node], error);
+            status = verify_successors(search, &search->path[search->depth].image, &digests[node],
+                                       error);
         }
     }
     for (size_t node = 0; node < search->count && status == HW_OK; node++) {

@@ -5,6 +5,29 @@
 #include "core/base/broker_list.h"
 #include "core/replication/variant.h"
 
+enum hw_status hw_links_cut(struct hw_links *links, const struct hw_allocator *allocator,
+                            hw_broker_id_t a, hw_broker_id_t b, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    if (links->count == HW_CUT_LINKS_MAX) {
+        return hw_error_set(error, HW_MISUSE, "%d links are cut, that is the most: heal() some",
+                            (int)HW_CUT_LINKS_MAX);
+    }
+    status = hw_array_reserve(allocator, (void **)&links->cut, &links->capacity,
+                              (size_t)links->count + 1, sizeof *links->cut, error);
+    if (status == HW_OK) {
+        links->cut[links->count++] = (struct hw_cut_link){.a = a, .b = b};
+    }
+    return status;
+}
+
+void hw_links_release(struct hw_links *links, const struct hw_allocator *allocator)
+{
+    hw_free(allocator, links->cut, links->capacity * sizeof *links->cut);
+    *links = (struct hw_links){.count = 0};
+}
+
 bool hw_links_connected(const struct hw_links *links, hw_broker_id_t a, hw_broker_id_t b)
 {
     for (int32_t i = 0; i < links->count; i++) {

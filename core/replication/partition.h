@@ -48,13 +48,21 @@ struct hw_partition {
 /* Which links are cut. Broker ids, or HW_CONTROLLER. */
 enum { HW_CONTROLLER = -2, HW_CUT_LINKS_MAX = 1024 };
 
-struct hw_links {
-    int32_t count;
-    struct {
-        hw_broker_id_t a;
-        hw_broker_id_t b;
-    } cut[HW_CUT_LINKS_MAX];
+struct hw_cut_link {
+    hw_broker_id_t a;
+    hw_broker_id_t b;
 };
+
+struct hw_links {
+    struct hw_cut_link *cut;
+    int32_t count;
+    size_t capacity;
+};
+
+/* Cut one that is not. Errors: HW_MISUSE: HW_CUT_LINKS_MAX are; HW_NO_MEMORY. */
+enum hw_status hw_links_cut(struct hw_links *links, const struct hw_allocator *allocator,
+                            hw_broker_id_t a, hw_broker_id_t b, struct hw_error *error);
+void hw_links_release(struct hw_links *links, const struct hw_allocator *allocator);
 
 bool hw_links_connected(const struct hw_links *links, hw_broker_id_t a, hw_broker_id_t b);
 

@@ -229,6 +229,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_free(allocator, cluster->topics, cluster->topic_capacity * sizeof *cluster->topics);
     hw_free(allocator, cluster->brokers, cluster->broker_capacity * sizeof *cluster->brokers);
     hw_config_values_release(&cluster->configs);
+    hw_links_release(&cluster->links, allocator);
     hw_coordinator_release(&cluster->coordinator);
     hw_clients_release(&cluster->clients);
     hw_deliveries_release(cluster);

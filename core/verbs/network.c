@@ -59,13 +59,11 @@ enum hw_status hw_cluster_cut(struct hw_cluster *cluster, int64_t a, int64_t b, 
         return status;
     }
     if (hw_links_connected(links, (hw_broker_id_t)a, (hw_broker_id_t)b)) {
-        if (links->count == HW_CUT_LINKS_MAX) {
-            return hw_error_set(error, HW_MISUSE, "%d links are cut, that is the most: heal() some",
-                                (int)HW_CUT_LINKS_MAX);
+        status =
+            hw_links_cut(links, cluster->allocator, (hw_broker_id_t)a, (hw_broker_id_t)b, error);
+        if (status != HW_OK) {
+            return status;
         }
-        links->cut[links->count].a = (hw_broker_id_t)a;
-        links->cut[links->count].b = (hw_broker_id_t)b;
-        links->count++;
         network_note(cluster, a, b, "cut");
         cut_off = network_cut_off(a, b, first, second);
         if (cut_off != NULL && cut_off->state == HW_BROKER_RUNNING) {
@@ -165,10 +163,11 @@ enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cu
     struct hw_links healed = cluster->links;
     enum hw_status status = HW_OK;
 
-    cluster->links.count = 0;
+    cluster->links = (struct hw_links){.count = 0};
     for (int32_t i = 0; status == HW_OK && i < healed.count; i++) {
         status = network_healed(cluster, healed.cut[i].a, healed.cut[i].b, error);
     }
+    hw_links_release(&healed, cluster->allocator);
     *links_cut = 0;
     return hw_cluster_finish_step(cluster, status, error);
 }
