@@ -115,6 +115,9 @@ bool hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_l
     if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED) {
         return false;
     }
+    if (isr->count != replica->isr.count + joining.count - leaving.count) {
+        return false; /* It names one twice. */
+    }
     if (leaving.count == 0 && remote != NULL && isr_may_take(replica, remote)) {
         isr_propose(replica, HW_ISR_PENDING_EXPAND, isr);
         return true;
