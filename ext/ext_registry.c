@@ -324,7 +324,8 @@ struct hw_cluster *ext_cluster_lock_now(struct ext_cluster *cluster)
 
 bool ext_cluster_has_cursors(const struct ext_cluster *cluster)
 {
-    return atomic_load(&cluster->references) > 1;
+    return strcmp(cluster->directory, memory_directory) == 0 &&
+           atomic_load(&cluster->references) > 1;
 }
 
 struct hw_cluster *ext_cluster_locked(const struct ext_cluster *cluster)

@@ -52,7 +52,7 @@ struct hw_cluster *ext_cluster_lock(struct ext_cluster *cluster);
 struct hw_cluster *ext_cluster_lock_now(struct ext_cluster *cluster);
 void ext_cluster_unlock(struct ext_cluster *cluster);
 
-/* Whether a cursor of a connection is open in the cluster, beside the connection itself. */
+/* Whether a cursor is open in a cluster in memory, beside the one connection that has it. */
 bool ext_cluster_has_cursors(const struct ext_cluster *cluster);
 
 /* The cluster, for who has the mutex. */

@@ -184,6 +184,7 @@ static void a_cluster_on_disk_is_copied_into_memory(void **state)
     char *database;
     char *open;
     sqlite3 *db;
+    sqlite3 *other;
     sqlite3 *copy;
 
     (void)state;
@@ -193,10 +194,17 @@ static void a_cluster_on_disk_is_copied_into_memory(void **state)
                            database);
     db = test_sql_open(database);
     copy = test_sql_open(":memory:");
+    other = test_sql_open(database);
     expect_sql(db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
                "INSERT INTO t(value) VALUES ('a'), ('b'); SELECT replicate() > 0",
                "1");
+    expect_sql(other, "SELECT count(*) FROM t", "2");
+    expect_error(other, "SELECT snapshot('s')", SQLITE_ERROR,
+                 "INVALID_REQUEST: this cluster is in a directory, and only one in memory");
+    expect_error(other, "SELECT * FROM hw_explore()", SQLITE_ERROR,
+                 "INVALID_REQUEST: this cluster is in a directory, and only one in memory");
+    test_sql_close(other);
     /* While this process has it open, it is copied as it stands on disk: what is staged is not there. */
     expect_sql(db, "BEGIN; INSERT INTO t(value) VALUES ('staged')", "");
     expect_sql(copy, open, ":memory:");
