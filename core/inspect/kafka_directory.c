@@ -441,6 +441,11 @@ enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
 
 /* ------------------------------------------------------------------------------------- listing */
 
+bool hw_kafka_partition_is_metadata(const struct hw_kafka_partition *partition)
+{
+    return partition->topic != NULL && strcmp(partition->topic, "__cluster_metadata") == 0;
+}
+
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
                                        const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error)

@@ -81,6 +81,9 @@ enum hw_status hw_kafka_path_is_orderly(const struct hw_allocator *allocator,
                                         struct hw_store *store, const char *path, bool *is_orderly,
                                         struct hw_error *error);
 
+/* Whether it is the log of the cluster's metadata, which has a loader of its own. */
+bool hw_kafka_partition_is_metadata(const struct hw_kafka_partition *partition);
+
 /* Forget all partitions but the first `count`. */
 void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count);
 

@@ -69,18 +69,17 @@ static enum hw_status files_tell_properties(struct hw_kafka_files *files, struct
     return HW_OK;
 }
 
-/* A directory that has no partition's name. Source: LogManager.loadLogs,
- * LocalLog.parseTopicPartitionName. */
+/* A directory that has no partition's name. */
 static void files_tell_directory(const char *name, struct hw_file_fate *fate)
 {
-    if (strcmp(name, "remote-log-index-cache") == 0) {
-        hw_file_fate_set(fate, HW_FATE_IGNORED, "remote storage has its indexes there");
-    } else if (hw_kafka_is_like_partition_name(name)) {
-        hw_file_fate_set(fate, HW_FATE_LOADED,
-                         "Kafka takes it for a partition, but gives none such a name");
-    } else {
+    if (hw_kafka_is_intruder(name)) {
         hw_file_fate_set(fate, HW_FATE_REFUSED,
                          "the name of a directory in a log directory has to be a partition's");
+    } else if (strcmp(name, HW_KAFKA_REMOTE_INDEXES) == 0) {
+        hw_file_fate_set(fate, HW_FATE_IGNORED, "remote storage has its indexes there");
+    } else {
+        hw_file_fate_set(fate, HW_FATE_LOADED,
+                         "Kafka takes it for a partition, but gives none such a name");
     }
 }
 

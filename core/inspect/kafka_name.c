@@ -88,12 +88,17 @@ bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t
     return true;
 }
 
-bool hw_kafka_is_like_partition_name(const char *name)
+bool hw_kafka_is_intruder(const char *name)
 {
     const char *dash = strrchr(name, '-');
+    enum hw_kafka_partition_state state;
+    size_t topic_size;
+    int32_t partition;
+    bool is_like_partition = dash != NULL && dash != name && dash[1] != '\0' &&
+                             strspn(dash + 1, "0123456789") == strlen(dash + 1);
 
-    return dash != NULL && dash != name && dash[1] != '\0' &&
-           strspn(dash + 1, "0123456789") == strlen(dash + 1);
+    return !is_like_partition && strcmp(name, HW_KAFKA_REMOTE_INDEXES) != 0 &&
+           !hw_kafka_partition_name_parse(name, &topic_size, &partition, &state);
 }
 
 size_t hw_kafka_trimmed_size(const char *path)

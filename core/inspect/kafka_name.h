@@ -26,9 +26,13 @@ enum hw_kafka_partition_state {
 bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
                                    enum hw_kafka_partition_state *state);
 
-/* Whether Kafka takes a directory for a partition's whose name is none that it gives: "t-01", "a b-0".
- * Beside one that it does not take, a broker does not start. */
-bool hw_kafka_is_like_partition_name(const char *name);
+/* The directory in a log directory in which remote storage has its indexes. */
+#define HW_KAFKA_REMOTE_INDEXES "remote-log-index-cache"
+
+/* Whether a directory of that name in a log directory keeps a broker from starting. One that Kafka
+ * takes for a partition's does not, even if it gives none such a name: "t-01", "a b-0". Source:
+ * LogManager.loadLogs, LocalLog.parseTopicPartitionName. */
+bool hw_kafka_is_intruder(const char *name);
 
 /* "live", "delete", "stray" or "future". */
 const char *hw_kafka_partition_state_name(enum hw_kafka_partition_state state);

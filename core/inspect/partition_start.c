@@ -444,9 +444,7 @@ enum hw_status hw_partition_start_open(struct hw_partition_start *start,
                                          .store = store,
                                          .partition = partition,
                                          .names = names,
-                                         .is_metadata =
-                                             partition->topic != NULL &&
-                                             strcmp(partition->topic, "__cluster_metadata") == 0,
+                                         .is_metadata = hw_kafka_partition_is_metadata(partition),
                                          .metadata_snapshot = HW_OFFSET_NONE};
     status = hw_segment_list_open(&start->segments, allocator, store, partition, error);
     if (status == HW_OK) {

@@ -115,12 +115,6 @@ static void play_tell(struct play *play, const char *file, const char *problem, 
 
 /* ----------------------------------------------------------------------------------- before a log */
 
-static bool play_is_metadata(const struct play *play)
-{
-    return play->partition->topic != NULL &&
-           strcmp(play->partition->topic, "__cluster_metadata") == 0;
-}
-
 static const char directory_fails[] = "refused: the log directory fails";
 
 /* What a checkpoint says of the partition. One that cannot be read is taken for empty, but the
@@ -159,7 +153,7 @@ static enum hw_status play_load(struct play *play, struct hw_log_load *load, str
     if (status == HW_OK) {
         status = hw_store_exists(play->store, path, &play->rehearsal->was_clean, error);
     }
-    if (status != HW_OK || play_is_metadata(play)) {
+    if (status != HW_OK || hw_kafka_partition_is_metadata(play->partition)) {
         return status;
     }
     load->clean = play->rehearsal->was_clean;
@@ -183,7 +177,7 @@ static enum hw_status play_metadata(struct play *play, bool *is_stray, struct hw
         status = hw_partition_metadata_read(play->store, path, play->rehearsal->allocator,
                                             &topic_id, error);
     }
-    *is_stray = status == HW_NOT_FOUND && !play_is_metadata(play);
+    *is_stray = status == HW_NOT_FOUND && !hw_kafka_partition_is_metadata(play->partition);
     if (status == HW_CORRUPT) {
         play_tell(play, "partition.metadata", error->message, directory_fails, 0);
     }
@@ -301,15 +295,10 @@ enum hw_status hw_rehearsal_find_intruders(const struct hw_allocator *allocator,
     enum hw_status status = hw_store_list(store, log_directory, &names, error);
 
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
-        enum hw_kafka_partition_state state;
         struct hw_path_look look;
-        size_t topic_size;
-        int32_t partition;
         char path[HW_PATH_MAX];
 
-        if (strcmp(names.names[i], "remote-log-index-cache") == 0 ||
-            hw_kafka_is_like_partition_name(names.names[i]) ||
-            hw_kafka_partition_name_parse(names.names[i], &topic_size, &partition, &state)) {
+        if (!hw_kafka_is_intruder(names.names[i])) {
             continue;
         }
         status = hw_path_join(path, log_directory, names.names[i], error);
