@@ -124,7 +124,7 @@ static void checkpoints_are_shown_line_by_line(void **state)
 {
     struct kafka_fixture *f = *state;
 
-    put_text(f, "0\n4\nt 0 2\nt 1 x\nt 2\nlast 3 9");
+    put_text(f, "0\n5\nt 0 2\nt 1 x\nt 2\nlast 3 9\nt 3 -5");
     save(f, "replication-offset-checkpoint");
     put(f, 0, 4);
     save(f, "t-0/" SEGMENT_0 ".log");
@@ -138,6 +138,8 @@ static void checkpoints_are_shown_line_by_line(void **state)
            "more\n"
            "replication-offset-checkpoint|NULL|NULL|NULL|5|line 5: wrong number of fields\n"
            "replication-offset-checkpoint|last|3|9|6|NULL\n"
+           "replication-offset-checkpoint|NULL|NULL|NULL|7|line 7: the offset is no number, 0 or "
+           "more\n"
            "log-start-offset-checkpoint|t|0|1|3|NULL");
     expect(f, "SELECT \"offset\", visibility FROM kafka_log('$D')",
            "0|below_log_start\n1|visible\n2|above_hw\n3|above_hw");

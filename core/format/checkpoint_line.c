@@ -78,6 +78,9 @@ bool hw_checkpoint_number(struct hw_checkpoint_span text, int64_t max, int64_t *
         }
         value = value * 10 + digit;
     }
+    if (negative && value != 0) {
+        return false;
+    }
     *number = value;
-    return !negative || value == 0;
+    return true;
 }
