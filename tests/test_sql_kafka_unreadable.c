@@ -202,6 +202,30 @@ static void very_many_files_can_be_interrupted(void **state)
     }
 }
 
+static void a_very_large_file_of_zeros_can_be_interrupted(void **state)
+{
+    static const char *const statements[] = {"SELECT 1 FROM kafka_log('$D/t-0')",
+                                             "SELECT 1 FROM kafka_batches('$D/t-0')",
+                                             "SELECT records FROM kafka_segments('$D/t-0')",
+                                             "SELECT ok FROM kafka_index('$D/t-0')",
+                                             "SELECT ok FROM kafka_timeindex('$D/t-0')",
+                                             "SELECT leo FROM kafka_dirs('$D/t-0')",
+                                             "SELECT used_bytes FROM kafka_files('$D/t-0')",
+                                             "SELECT verdict FROM kafka_diff('$D/t-0', '$D/t-0')"};
+    struct kafka_fixture *f = *state;
+
+    run(f, "mkdir '$D/t-0' && cd '$D/t-0' && for s in log index timeindex;"
+           " do truncate -s 4G 00000000000000000000.$s; done");
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        int left = 40;
+
+        sqlite3_progress_handler(f->db, 1, stop_after, &left);
+        assert_int_equal(sqlite3_exec(f->db, with_directory(f, statements[i]), NULL, NULL, NULL),
+                         SQLITE_INTERRUPT);
+        sqlite3_progress_handler(f->db, 0, NULL, NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +234,7 @@ int main(void)
         kafka_test(a_bad_path_of_a_list_is_a_row),
         kafka_test(a_bad_file_in_a_partition_is_a_row),
         kafka_test(very_many_files_can_be_interrupted),
+        kafka_test(a_very_large_file_of_zeros_can_be_interrupted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@ enum hw_status hw_index_file_open(struct hw_index_file *index, struct hw_store *
 {
     enum hw_status status;
 
-    *index = (struct hw_index_file){.kind = kind};
+    *index = (struct hw_index_file){.kind = kind, .store = store};
     status = hw_store_open(store, path, HW_OPEN_READ, &index->file, error);
     if (status == HW_NOT_FOUND) {
         index->file = NULL;
@@ -104,9 +104,12 @@ enum hw_status hw_index_file_find_nonzero(struct hw_index_file *index, int64_t f
 
     while (at < index->slots * entry_size) {
         uint8_t block[BLOCK_SIZE];
-        size_t got;
-        enum hw_status status = hw_file_read_at(index->file, at, block, sizeof block, &got, error);
+        size_t got = 0;
+        enum hw_status status = hw_store_ask(index->store, error);
 
+        if (status == HW_OK) {
+            status = hw_file_read_at(index->file, at, block, sizeof block, &got, error);
+        }
         if (status != HW_OK || got == 0) {
             *number = index->slots;
             return status;

@@ -20,6 +20,7 @@
 
 struct hw_index_file {
     enum hw_index_kind kind;
+    struct hw_store *store;
     struct hw_file *file; /* NULL: there is no such file; it counts as empty. */
     int64_t size_bytes;
     int64_t slots; /* Whole entries that the file has room for, zeros included. */

@@ -33,6 +33,7 @@ enum hw_status hw_segment_file_open(const struct hw_allocator *allocator, struct
         return hw_error_no_memory(error, path);
     }
     made->allocator = allocator;
+    made->store = store;
     made->base_offset = base_offset;
     made->offset_max =
         is_named && base_offset <= INT64_MAX - INT32_MAX ? base_offset + INT32_MAX : INT64_MAX;
@@ -165,7 +166,10 @@ static enum hw_status fill_window(struct hw_segment_file *file, int64_t position
     }
     HW_ASSERT(wanted >= file->window.size);
     more = wanted - file->window.size;
-    status = hw_buffer_reserve(&file->window, more, error);
+    status = hw_store_ask(file->store, error);
+    if (status == HW_OK) {
+        status = hw_buffer_reserve(&file->window, more, error);
+    }
     if (status == HW_OK) {
         status = hw_file_read_at(file->file, position + (int64_t)file->window.size,
                                  file->window.bytes + file->window.size, more, &got, error);

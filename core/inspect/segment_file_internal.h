@@ -7,6 +7,7 @@
 
 struct hw_segment_file {
     const struct hw_allocator *allocator;
+    struct hw_store *store;
     struct hw_file *file;
     int64_t size_bytes;
     hw_offset_t base_offset;

@@ -33,10 +33,11 @@ static enum hw_status store_check_root(const struct hw_store *store, const char 
                               path);
 }
 
-/* Stay interrupted: who takes the failure of one file for that of the file alone meets it again. */
-static enum hw_status store_ask(struct hw_store *store, struct hw_error *error)
+/* It stays interrupted: who takes the failure of one file for that of the file alone meets it
+ * again. */
+enum hw_status hw_store_ask(struct hw_store *store, struct hw_error *error)
 {
-    enum { ASK_AFTER = 128 };
+    enum { ASK_AFTER = 32 };
 
     if (!store->is_interrupted && ++store->asked % ASK_AFTER == 0) {
         store->is_interrupted = hw_interrupt_check(&store->interrupt, error) != HW_OK;
@@ -47,7 +48,7 @@ static enum hw_status store_ask(struct hw_store *store, struct hw_error *error)
 enum hw_status hw_store_open(struct hw_store *store, const char *path, enum hw_open_mode mode,
                              struct hw_file **file, struct hw_error *error)
 {
-    enum hw_status status = store_ask(store, error);
+    enum hw_status status = hw_store_ask(store, error);
 
     status = status != HW_OK ? status : store_check_root(store, path, error);
     return status != HW_OK ? status : store->methods->open(store, path, mode, file, error);
@@ -88,7 +89,7 @@ enum hw_status hw_store_list(struct hw_store *store, const char *path, struct hw
     enum hw_status status;
 
     HW_ASSERT(names->count == 0);
-    status = store_ask(store, error);
+    status = hw_store_ask(store, error);
     status = status != HW_OK ? status : store_check_root(store, path, error);
     status = status != HW_OK ? status : store->methods->list(store, path, names, error);
     if (status != HW_OK) {
@@ -114,7 +115,7 @@ enum hw_status hw_store_sync_directory(struct hw_store *store, const char *path,
 enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw_path_look *look,
                              struct hw_error *error)
 {
-    enum hw_status status = store_ask(store, error);
+    enum hw_status status = hw_store_ask(store, error);
 
     *look = (struct hw_path_look){.exists = false};
     return status != HW_OK || (store->root != NULL && !hw_path_is_below(path, store->root))

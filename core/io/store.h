@@ -91,7 +91,7 @@ struct hw_file_methods {
 struct hw_store {
     const struct hw_store_methods *methods;
     const char *root; /* NULL: any path; else as hw_path_is_below() wants it. Borrowed. */
-    /* Asked every so often by what opens, lists and looks: these are HW_INTERRUPTED from then on. */
+    /* Asked every so often by hw_store_ask(). */
     struct hw_interrupt interrupt;
     unsigned asked;
     bool is_interrupted;
@@ -100,6 +100,10 @@ struct hw_store {
 struct hw_file {
     const struct hw_file_methods *methods;
 };
+
+/* Whether the caller wants a call that takes many files, or large ones, to stop. What opens, lists and
+ * looks asks by itself; who reads a whole file calls this. Errors: HW_INTERRUPTED, from then on each time. */
+enum hw_status hw_store_ask(struct hw_store *store, struct hw_error *error);
 
 /* Open a file. On HW_OK the caller owns *file and ends it with hw_file_close(). The directory of
  * `path` must exist. */
