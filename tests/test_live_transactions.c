@@ -64,7 +64,8 @@ static void rows_are_sent_at_commit_in_their_order(void **state)
                "0\n0\n0|a\n1|b\nc\none|0|2\nthree|2|1");
 }
 
-/* Case: L-42. A slow machine may be slow once, not each time. */
+/* Case: L-42. A broker that has just started has no producer ids yet. A slow machine may be slow once,
+ * not each time. */
 static void the_first_commit_of_a_connection_waits_for_the_cluster_alone(void **state)
 {
     long long fastest = 1000000;
@@ -76,12 +77,14 @@ static void the_first_commit_of_a_connection_waits_for_the_cluster_alone(void **
 
         live_connect_mock(other, &mock, "");
         expect_sql(other, "CREATE VIRTUAL TABLE one USING highwater_live(connection=mock)", "");
+        rd_kafka_mock_push_request_errors(mock.cluster, 22 /* InitProducerId */, 1,
+                                          RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS);
         start = live_now_ms();
         expect_sql(other, "INSERT INTO one(value) VALUES (1)", "");
         fastest = live_now_ms() - start < fastest ? live_now_ms() - start : fastest;
         test_sql_close(other);
     }
-    assert_true(fastest < 100);
+    assert_true(fastest < 250);
 }
 
 static void a_rollback_and_a_failed_statement_leave_nothing(void **state)

@@ -12,6 +12,7 @@ SQLITE_EXTENSION_INIT3
 enum {
     REPORTS_EVERY = 512,     /* Rows between two looks for reports, */
     INTERRUPT_EVERY = 16384, /* and for an interrupt. */
+    NUDGE_MS = 20,           /* How long a nudge may take. */
     PURGE_MS = 1000,         /* How long to wait for the reports of what is taken back, */
     ABORT_MS = 5000          /* and for an abort. */
 };
@@ -121,6 +122,18 @@ static rd_kafka_resp_err_t send_row(const struct sending *sending, const struct 
     return code;
 }
 
+/* A producer that has no id yet asks for it when metadata comes, else twice a second only. */
+static void nudge(struct sending *sending)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+
+    if (sending->tally->reported == 0 &&
+        rd_kafka_metadata(sending->handle->rk, 0, sending->topics[0], &metadata, NUDGE_MS) ==
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+    }
+}
+
 /* Let reports come. Errors: HW_INTERRUPTED; HW_BUSY after a time-out without any. */
 static enum hw_status take_reports(struct sending *sending, struct hw_error *error)
 {
@@ -131,6 +144,7 @@ static enum hw_status take_reports(struct sending *sending, struct hw_error *err
         live_handle_heard(sending->handle, &sending->wait);
         return live_wait_check(sending->session->db, error);
     }
+    nudge(sending);
     return live_wait_again(&sending->wait, error);
 }
 
