@@ -135,6 +135,10 @@ static void a_row_that_no_client_can_send_is_refused_at_once(void **state)
                "SELECT \"timestamp\" FROM one",
                "1234567890123\n1");
     expect_error(db, "UPDATE one SET value = 1", SQLITE_ERROR, "INVALID_REQUEST: a log only grows");
+    expect_error(
+        db, "DELETE FROM one", SQLITE_ERROR,
+        "INVALID_REQUEST: a log only grows: instead of DELETE, INSERT the key with a NULL value "
+        "(a tombstone), or call delete_records(), of a live table live_delete_records()");
     expect_error(db, "SELECT * FROM one WHERE replica = 1", SQLITE_ERROR,
                  "INVALID_REQUEST: a client reads from the leader");
 }

@@ -41,7 +41,8 @@ static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
 
     (void)ext_error_invalid(
         &error, is_delete ? "a log only grows: instead of DELETE, INSERT the key with a "
-                            "NULL value (a tombstone), or call delete_records()"
+                            "NULL value (a tombstone), or call delete_records(), of a live "
+                            "table live_delete_records()"
                           : "a log only grows: instead of UPDATE, INSERT a new record "
                             "with the same key");
     return ext_error_to_vtab(vtab, &error);
