@@ -111,7 +111,8 @@ enum hw_status hw_cluster_propose_isr(struct hw_cluster *cluster, const char *to
 /*
  * The controller fences a broker, as if its session had ended, or unfences one that runs; `leader`
  * is elected with it where the partition then needs one and it may lead (-1: as
- * controller.auto.elect says). Errors: HW_MISUSE where it is so already.
+ * controller.auto.elect says). Errors: HW_MISUSE where it is so already, or the broker to unfence
+ * has not been registered since its restart.
  */
 enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t broker, bool is_fenced,
                                         int64_t leader, struct hw_error *error);

@@ -359,11 +359,15 @@ enum hw_status hw_cluster_fence_by_hand(struct hw_cluster *cluster, int64_t brok
     }
     registration = hw_metadata_find(&cluster->controller.metadata, found->id);
     if (registration == NULL || registration->fenced == is_fenced ||
-        (!is_fenced && found->state != HW_BROKER_RUNNING)) {
-        return hw_error_set(error, HW_MISUSE, "broker %" PRId32 " %s", found->id,
-                            registration != NULL && registration->fenced == is_fenced
-                                ? (is_fenced ? "is fenced already" : "is not fenced")
-                                : "does not run: restart() it");
+        (!is_fenced && (found->state != HW_BROKER_RUNNING || found->is_unregistered))) {
+        return hw_error_set(
+            error, HW_MISUSE, "broker %" PRId32 " %s", found->id,
+            registration != NULL && registration->fenced == is_fenced
+                ? (is_fenced ? "is fenced already" : "is not fenced")
+            : found->state != HW_BROKER_RUNNING
+                ? "does not run: restart() it"
+                : "has not been registered since its restart: it asks for that as soon as it "
+                  "reaches the controller");
     }
     cluster->controller.candidate =
         leader < 0 || leader > INT32_MAX ? HW_BROKER_ID_NONE : (hw_broker_id_t)leader;
