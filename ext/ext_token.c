@@ -212,38 +212,17 @@ void ext_token_forget(struct ext_token_writer *writer)
     *writer = (struct ext_token_writer){.statement = NULL};
 }
 
-/* The same of a write, where somebody may have dropped the table, or made another one in its place. */
-static enum hw_status token_write_error(struct hw_error *error, sqlite3 *db, int code,
-                                        const char *table)
-{
-    char *help;
-    enum hw_status status;
-
-    if (code != SQLITE_ERROR) {
-        return token_error(error, db, code);
-    }
-    help = sqlite3_mprintf("%s; COMMIT writes what it decides to the table of tokens: DROP TABLE "
-                           "IF EXISTS main.\"%w_%s\"; " TOKEN_CREATE,
-                           sqlite3_errmsg(db), table, ext_token_suffix, table, ext_token_suffix);
-    status = help == NULL ? hw_error_no_memory(error, "a message")
-                          : ext_error_invalid(error, "%s", help);
-    sqlite3_free(help);
-    return status;
-}
-
 /* A trigger of the shadow table would run inside COMMIT, and could undo what it says. */
 static const char find_trigger[] =
     "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE "
     "UNION ALL "
     "SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE";
 
-static enum hw_status token_check_triggers(sqlite3 *db, const char *table, struct hw_error *error)
+static enum hw_status token_check_triggers(sqlite3 *db, const char *own, struct hw_error *error)
 {
-    char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
     sqlite3_stmt *statement = NULL;
     enum hw_status status = HW_OK;
-    int code =
-        own == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, find_trigger, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(db, find_trigger, -1, &statement, NULL);
 
     if (code == SQLITE_OK) {
         (void)sqlite3_bind_text(statement, 1, own, -1, SQLITE_STATIC);
@@ -258,97 +237,111 @@ static enum hw_status token_check_triggers(sqlite3 *db, const char *table, struc
         status = token_error(error, db, code);
     }
     (void)sqlite3_finalize(statement);
-    sqlite3_free(own);
     return status;
 }
 
-static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db, const char *table,
+/* Any shadow table but `own`, to be freed; NULL: there is none. */
+static enum hw_status token_find_table(sqlite3 *db, const char *own, char **found,
+                                       struct hw_error *error)
+{
+    sqlite3_stmt *tables = NULL;
+    enum hw_status status = HW_OK;
+    int code = sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL);
+
+    *found = NULL;
+    while (code == SQLITE_OK && *found == NULL && (code = sqlite3_step(tables)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(tables, 0);
+
+        code = SQLITE_OK;
+        if (name == NULL || sqlite3_stricmp(name, own) != 0) {
+            *found = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+            code = *found == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        }
+    }
+    if (code != SQLITE_OK && code != SQLITE_DONE) {
+        status = token_error(error, db, code);
+    }
+    (void)sqlite3_finalize(tables);
+    return status;
+}
+
+/* Any shadow table will do: that of the table which was written may have been dropped, or have gone
+ * with a savepoint, and come back without SQLite's telling its new object of the transaction. */
+static enum hw_status token_prepare(struct ext_token_writer *writer, sqlite3 *db,
                                     struct hw_error *error)
 {
-    enum hw_status status = token_check_triggers(db, table, error);
+    enum hw_status status;
     char *sql;
     int code;
 
     ext_token_forget(writer);
+    status = token_find_table(db, "", &writer->table, error);
+    if (status == HW_OK && writer->table == NULL) {
+        status = ext_error_invalid(error, "the table of tokens, which COMMIT writes to, is gone: "
+                                          "CREATE VIRTUAL TABLE name USING highwater(topic=..., "
+                                          "transactional=1) makes another one");
+    }
+    if (status == HW_OK) {
+        status = token_check_triggers(db, writer->table, error);
+    }
     if (status != HW_OK) {
         return status;
     }
-    writer->table = sqlite3_mprintf("%s", table);
-    sql = sqlite3_mprintf("INSERT OR REPLACE INTO main.\"%w_%s\" VALUES (?1, ?2, ?3, ?4)", table,
-                          ext_token_suffix);
-    code =
-        sql == NULL || writer->table == NULL
-            ? SQLITE_NOMEM
-            : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &writer->statement, NULL);
+    sql = sqlite3_mprintf("INSERT OR REPLACE INTO main.\"%w\" VALUES (?1, ?2, ?3, ?4)",
+                          writer->table);
+    code = sql == NULL ? SQLITE_NOMEM
+                       : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                            &writer->statement, NULL);
     sqlite3_free(sql);
-    if (code != SQLITE_OK) {
-        status = token_write_error(error, db, code, table);
-        ext_token_forget(writer);
-    }
-    return status;
+    return code == SQLITE_OK ? HW_OK : token_error(error, db, code);
 }
 
-enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, const char *table,
-                               const struct hw_database_token *token, struct hw_error *error)
+static int token_step(const struct ext_token_writer *writer, const struct hw_database_token *token)
 {
-    enum hw_status status = HW_OK;
     int code;
 
-    if (writer->statement == NULL || strcmp(writer->table, table) != 0) {
-        status = token_prepare(writer, db, table, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
     (void)sqlite3_bind_int64(writer->statement, 1, token->producer_id);
     (void)sqlite3_bind_int64(writer->statement, 2, token->epoch);
     (void)sqlite3_bind_int64(writer->statement, 3, token->coordinator_epoch);
     (void)sqlite3_bind_int64(writer->statement, 4, token->database_id);
     code = sqlite3_step(writer->statement);
-    if (code != SQLITE_DONE) {
-        status = token_write_error(error, db, code, table);
-    }
     (void)sqlite3_reset(writer->statement);
-    if (status == HW_OK &&
+    return code & 0xff;
+}
+
+enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
+                               const struct hw_database_token *token, struct hw_error *error)
+{
+    int code = writer->statement == NULL ? SQLITE_ERROR : token_step(writer, token);
+    enum hw_status status = HW_OK;
+
+    if (code == SQLITE_ERROR) { /* There is no statement yet, or its table has gone. */
+        status = token_prepare(writer, db, error);
+        code = status == HW_OK ? token_step(writer, token) : code;
+    }
+    if (status == HW_OK && code == SQLITE_DONE &&
         sqlite3_stmt_status(writer->statement, SQLITE_STMTSTATUS_REPREPARE, 0) == 0) {
         return HW_OK;
     }
-    ext_token_forget(writer); /* The schema has changed: there may be a trigger now. */
-    return status == HW_OK ? token_check_triggers(db, table, error) : status;
-}
-
-/* The shadow table of another table, or NULL; to be freed. */
-static char *token_other_table(sqlite3 *db, const char *table)
-{
-    char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
-    sqlite3_stmt *tables = NULL;
-    char *found = NULL;
-
-    if (own != NULL && sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL) == SQLITE_OK) {
-        while (found == NULL && sqlite3_step(tables) == SQLITE_ROW) {
-            const char *name = (const char *)sqlite3_column_text(tables, 0);
-
-            if (name != NULL && sqlite3_stricmp(name, own) != 0) {
-                found = sqlite3_mprintf("%s", name);
-            }
-        }
+    if (status == HW_OK) { /* A schema that has changed may have a trigger now. */
+        status = code == SQLITE_DONE ? token_check_triggers(db, writer->table, error)
+                                     : token_error(error, db, code);
     }
-    (void)sqlite3_finalize(tables);
-    sqlite3_free(own);
-    return found;
+    ext_token_forget(writer);
+    return status;
 }
 
 enum hw_status ext_token_drop(sqlite3 *db, const char *table, struct hw_error *error)
 {
-    char *other = token_other_table(db, table);
+    char *other = NULL;
     char *own = sqlite3_mprintf("%s_%s", table, ext_token_suffix);
     bool is_there =
         own != NULL && sqlite3_table_column_metadata(db, "main", own, "coordinator_epoch", NULL,
                                                      NULL, NULL, NULL, NULL) == SQLITE_OK;
-    enum hw_status status = HW_OK;
+    enum hw_status status = is_there ? token_find_table(db, own, &other, error) : HW_OK;
 
     sqlite3_free(own);
-    if (is_there && other != NULL) {
+    if (other != NULL) {
         status = token_run(db, sqlite3_mprintf(move_rows, other, table, ext_token_suffix), error);
     }
     sqlite3_free(other);

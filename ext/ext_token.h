@@ -7,7 +7,7 @@
  *     4000         17     3                  4711           all up to epoch 17 are committed
  *
  * The last is the number of chance by which the cluster knows its database. A COMMIT writes one row,
- * into the shadow table of any table that it wrote; who decides reads all shadow tables. A token goes
+ * into any shadow table; who decides reads all of them. A token goes
  * the way of the transaction that wrote it: that is the decision.
  */
 #ifndef EXT_TOKEN_H
@@ -34,9 +34,9 @@ enum hw_status ext_token_create(sqlite3 *db, const char *table, struct hw_error 
  * HW_REFUSED with INVALID_REQUEST. */
 enum hw_status ext_token_drop(sqlite3 *db, const char *table, struct hw_error *error);
 
-/* Write a token into the shadow table of `table`. Errors: those of a statement on `db`, HW_BUSY
- * among them. */
-enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db, const char *table,
+/* Write a token into a shadow table. Errors: those of a statement on `db`, HW_BUSY among them;
+ * HW_REFUSED with INVALID_REQUEST where there is none, or it has a trigger. */
+enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
                                const struct hw_database_token *token, struct hw_error *error);
 
 /* Before a table is disconnected: SQLite closes no connection that has statements. */

@@ -100,41 +100,37 @@ int ext_transaction_begin(sqlite3_vtab *vtab)
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
 
+/* Once COMMIT has prepared the stage: the token, if its transaction is one of Kafka's. */
+static enum hw_status write_token(struct ext_session *session, struct hw_error *error)
+{
+    struct hw_database_token token;
+    enum hw_status status;
+
+    (void)ext_cluster_lock(session->cluster);
+    session->has_token = !hw_stage_token(session->stage, &token);
+    ext_cluster_unlock(session->cluster);
+    if (session->has_token) {
+        return HW_OK;
+    }
+    status = ext_token_write(&session->token_writer, session->db, &token, error);
+    session->has_token = status == HW_OK;
+    return status;
+}
+
 int ext_transaction_sync(sqlite3_vtab *vtab)
 {
     struct ext_session *session = session_of(vtab);
     struct hw_error error;
-    enum hw_status status;
-
-    if (session->stage_state != EXT_STAGE_OPEN) {
-        return SQLITE_OK;
-    }
-    (void)ext_cluster_lock(session->cluster);
-    status = hw_stage_prepare(session->stage, &error);
-    ext_cluster_unlock(session->cluster);
-    if (status != HW_OK) {
-        return ext_error_to_vtab(vtab, &error);
-    }
-    session->stage_state = EXT_STAGE_PREPARED;
-    return SQLITE_OK;
-}
-
-int ext_transaction_sync_token(sqlite3_vtab *vtab, const char *table)
-{
-    struct ext_session *session = session_of(vtab);
-    struct hw_database_token token;
-    struct hw_error error;
     enum hw_status status = HW_OK;
 
-    if (session->stage_state != EXT_STAGE_PREPARED || session->has_token) {
-        return SQLITE_OK;
+    if (session->stage_state == EXT_STAGE_OPEN) {
+        (void)ext_cluster_lock(session->cluster);
+        status = hw_stage_prepare(session->stage, &error);
+        ext_cluster_unlock(session->cluster);
+        session->stage_state = status == HW_OK ? EXT_STAGE_PREPARED : EXT_STAGE_OPEN;
     }
-    (void)ext_cluster_lock(session->cluster);
-    session->has_token = !hw_stage_token(session->stage, &token);
-    ext_cluster_unlock(session->cluster);
-    if (!session->has_token) {
-        status = ext_token_write(&session->token_writer, session->db, table, &token, &error);
-        session->has_token = status == HW_OK;
+    if (status == HW_OK && session->stage_state == EXT_STAGE_PREPARED && !session->has_token) {
+        status = write_token(session, &error);
     }
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(vtab, &error);
 }
@@ -252,11 +248,17 @@ static int table_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqli
     return ext_error_to_vtab(vtab, &error);
 }
 
+static int table_disconnect(sqlite3_vtab *vtab)
+{
+    ext_token_forget(&session_of(vtab)->token_writer);
+    return ext_vtab_disconnect(vtab);
+}
+
 static const struct ext_driver transaction_driver = {
     .methods = {.iVersion = 2,
                 .xConnect = ext_vtab_connect,
                 .xBestIndex = table_best_index,
-                .xDisconnect = ext_vtab_disconnect,
+                .xDisconnect = table_disconnect,
                 .xOpen = ext_vtab_open,
                 .xClose = ext_rows_cursor_close,
                 .xFilter = table_filter,

@@ -22,16 +22,13 @@
 /* The methods of a sqlite3_module, for tables that begin with a struct ext_vtab. They return codes of
  * SQLite and set the table's message. */
 int ext_transaction_begin(sqlite3_vtab *vtab);
+/* A transaction that is one of Kafka's too has its token in the database then. */
 int ext_transaction_sync(sqlite3_vtab *vtab);
 int ext_transaction_commit(sqlite3_vtab *vtab);
 int ext_transaction_rollback(sqlite3_vtab *vtab);
 int ext_transaction_savepoint(sqlite3_vtab *vtab, int level);
 int ext_transaction_release(sqlite3_vtab *vtab, int level);
 int ext_transaction_rollback_to(sqlite3_vtab *vtab, int level);
-
-/* After ext_transaction_sync(), by a table with transactional=1: where the transaction is one of
- * Kafka's too, have its token in the database before that commits. */
-int ext_transaction_sync_token(sqlite3_vtab *vtab, const char *table);
 
 /*
  * The stage, for a write that belongs to the transaction; begun if it was not. On HW_OK the cluster

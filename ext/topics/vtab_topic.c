@@ -52,9 +52,7 @@ static int topic_disconnect(sqlite3_vtab *vtab)
 {
     struct topic_table *table = (struct topic_table *)vtab;
 
-    if (table->is_transactional) {
-        ext_token_forget(&session_of(vtab)->token_writer);
-    }
+    ext_token_forget(&session_of(vtab)->token_writer);
     sqlite3_free(table->name);
     sqlite3_free(table->topic);
     return record_table_disconnect(vtab);
@@ -532,16 +530,6 @@ static int topic_begin(sqlite3_vtab *vtab)
     return ext_transaction_begin(vtab);
 }
 
-static int topic_sync(sqlite3_vtab *vtab)
-{
-    const struct topic_table *table = (const struct topic_table *)vtab;
-    int code = ext_transaction_sync(vtab);
-
-    return code == SQLITE_OK && table->is_transactional
-               ? ext_transaction_sync_token(vtab, table->name)
-               : code;
-}
-
 static int topic_rollback(sqlite3_vtab *vtab)
 {
     ((struct topic_table *)vtab)->row_number = 0;
@@ -581,7 +569,7 @@ static const struct ext_driver topic_driver = {.methods = {.iVersion = 3,
                                                            .xRowid = topic_rowid,
                                                            .xUpdate = topic_update,
                                                            .xBegin = topic_begin,
-                                                           .xSync = topic_sync,
+                                                           .xSync = ext_transaction_sync,
                                                            .xCommit = ext_transaction_commit,
                                                            .xRollback = topic_rollback,
                                                            .xRename = topic_rename,
