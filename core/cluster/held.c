@@ -42,11 +42,7 @@ void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic)
             hw_held_take_proposal(held, i);
         }
     }
-    for (size_t i = held->notices.count; i-- > 0;) {
-        if (hw_uuid_equal(&held->notices.notices[i].topic_id, &topic->id)) {
-            hw_held_take_notice(held, i);
-        }
-    }
+    hw_notices_forget_topic(&held->notices, &topic->id);
     hw_held_fetches_forget(&held->fetches, topic, HW_BROKER_ID_NONE);
 }
 
@@ -57,11 +53,7 @@ void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
             hw_held_take_proposal(held, i);
         }
     }
-    for (size_t i = held->notices.count; i-- > 0;) {
-        if (held->notices.notices[i].broker == broker) {
-            hw_held_take_notice(held, i);
-        }
-    }
+    hw_notices_forget(&held->notices, broker);
     hw_held_fetches_forget(&held->fetches, NULL, broker);
 }
 

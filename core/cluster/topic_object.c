@@ -11,6 +11,8 @@ void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
 {
     size_t count = (size_t)topic->partition_count;
 
+    hw_held_forget_topic(&cluster->held, topic);
+    hw_notices_forget_topic(&cluster->timed.notices, &topic->id);
     for (int32_t p = 0; topic->partitions != NULL && p < topic->partition_count; p++) {
         for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
             hw_replica_destroy(topic->partitions[p].replicas[r]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/replication/notices.h"
 
+#include "core/base/uuid.h"
+
 #include <string.h>
 
 enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *partition,
@@ -50,6 +52,18 @@ void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker)
 
     for (size_t i = 0; i < notices->count; i++) {
         if (notices->notices[i].broker != broker) {
+            notices->notices[kept++] = notices->notices[i];
+        }
+    }
+    notices->count = kept;
+}
+
+void hw_notices_forget_topic(struct hw_notices *notices, const struct hw_uuid *topic_id)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < notices->count; i++) {
+        if (!hw_uuid_equal(&notices->notices[i].topic_id, topic_id)) {
             notices->notices[kept++] = notices->notices[i];
         }
     }

@@ -41,6 +41,9 @@ bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *n
 /* Those that were told to this broker are not delivered: its process, or its connection, has gone. */
 void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker);
 
+/* Nor are those about a topic that goes. */
+void hw_notices_forget_topic(struct hw_notices *notices, const struct hw_uuid *topic_id);
+
 void hw_notices_release(struct hw_notices *notices);
 
 #endif /* HW_REPLICATION_NOTICES_H */

@@ -2,7 +2,6 @@
 #include "core/timed/timed.h"
 
 #include "core/base/assert.h"
-#include "core/base/uuid.h"
 #include "core/timed/timed_internal.h"
 
 #include <string.h>
@@ -93,26 +92,6 @@ static enum hw_status timed_after(struct hw_timed *timed, const struct hw_step *
 
 /* -------------------------------------------------------------------------------------- refresh */
 
-/* Notices about partitions that are gone are not delivered any more. */
-static void timed_drop_notices(struct hw_timed *timed)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < timed->notices.count; i++) {
-        const struct hw_notice *notice = &timed->notices.notices[i];
-        bool is_there = false;
-
-        for (size_t p = 0; p < timed->partition_count && !is_there; p++) {
-            is_there = timed->partitions[p] == notice->partition &&
-                       hw_uuid_equal(&timed->partitions[p]->topic_id, &notice->topic_id);
-        }
-        if (is_there) {
-            timed->notices.notices[kept++] = *notice;
-        }
-    }
-    timed->notices.count = kept;
-}
-
 static bool timed_has_news(const struct hw_timed *timed)
 {
     for (size_t i = 0; i < timed->partition_count; i++) {
@@ -154,9 +133,6 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
     timed_begin_touching(timed);
     if (!hw_timed_are_same(timed, partitions, count)) {
         status = hw_timed_take_partitions(timed, partitions, count, error);
-        if (status == HW_OK) {
-            timed_drop_notices(timed);
-        }
     }
     if (status != HW_OK || !timed_has_news(timed)) {
         return status;

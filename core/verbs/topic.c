@@ -301,7 +301,6 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         }
         (void)hw_cluster_collect_acks(cluster, topic, partition);
     }
-    hw_held_forget_topic(&cluster->held, topic);
     topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);
     hw_topic_destroy(cluster, topic);
