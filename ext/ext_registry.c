@@ -15,6 +15,7 @@ struct ext_cluster {
     struct ext_cluster *next;
     atomic_int references; /* Made from none, and taken to none, under the list's mutex only. */
     char *directory;
+    int64_t process; /* Who opened it; another one was forked from that. */
     bool is_reader;
     sqlite3_mutex *mutex;          /* NULL where SQLite was built without threads. */
     struct hw_snapshots snapshots; /* Of one in memory, whose store and cluster live in it. */
@@ -100,14 +101,20 @@ static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_all
     return status;
 }
 
+bool ext_cluster_is_own(const struct ext_cluster *cluster)
+{
+    return cluster->process == hw_posix_process() ||
+           strcmp(cluster->directory, memory_directory) == 0;
+}
+
 /* Directories are absolute paths, so that of a cluster in memory is never found. A reader takes also
  * one that is written. */
 static struct ext_cluster *find_open(const char *directory, bool is_reader)
 {
     struct ext_cluster *entry = clusters;
 
-    while (entry != NULL &&
-           (strcmp(entry->directory, directory) != 0 || (entry->is_reader && !is_reader))) {
+    while (entry != NULL && (strcmp(entry->directory, directory) != 0 ||
+                             (entry->is_reader && !is_reader) || !ext_cluster_is_own(entry))) {
         entry = entry->next;
     }
     return entry;
@@ -239,7 +246,7 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     if (made == NULL) {
         return hw_error_no_memory(error, "a cluster");
     }
-    *made = (struct ext_cluster){.references = 1};
+    *made = (struct ext_cluster){.references = 1, .process = hw_posix_process()};
     hw_snapshots_init(&made->snapshots, &ext_allocator);
     status = entry_fill(made, options, error);
     if (status != HW_OK) {

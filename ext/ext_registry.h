@@ -39,6 +39,10 @@ struct ext_cluster_options {
 enum hw_status ext_registry_open(const struct ext_cluster_options *options,
                                  struct ext_cluster **cluster, struct hw_error *error);
 
+/* False in a process that was forked from the one that opened it, but for a cluster in memory, of
+ * which each has its own. */
+bool ext_cluster_is_own(const struct ext_cluster *cluster);
+
 void ext_cluster_retain(struct ext_cluster *cluster);
 
 /* Not while holding the cluster's mutex. NULL is allowed. */

@@ -173,6 +173,10 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
     char path[HW_PATH_MAX];
     enum hw_status status = HW_OK;
 
+    if (session->cluster != NULL && !ext_cluster_is_own(session->cluster)) {
+        return ext_error_invalid(error, "this database connection was made in another process: "
+                                        "open one of your own after fork()");
+    }
     if (session->cluster == NULL) {
         status = options_of_database(session->db, &options, path, error);
         options.is_reader = status == HW_OK && reads_only(session, options.directory);

@@ -348,23 +348,25 @@ static void the_standard_descriptors_are_never_used(void **state)
     pid_t child = fork();
 
     if (child == 0) {
+        struct hw_store *own = NULL;
         struct hw_file *file = NULL;
         struct hw_error error;
-        enum hw_status status;
+        enum hw_status status = hw_posix_store_create(&t->heap.allocator, 2, &own, &error);
         bool is_free;
         bool is_closed_on_exec;
         int next = fcntl(STDOUT_FILENO, F_DUPFD, STDERR_FILENO + 1); /* The first that is free. */
 
         (void)close(next);
         (void)close(STDIN_FILENO);
-        status = hw_store_open(t->store, "a", HW_OPEN_OR_CREATE, &file, &error);
+        status =
+            status == HW_OK ? hw_store_open(own, "a", HW_OPEN_OR_CREATE, &file, &error) : status;
         is_free = fcntl(STDIN_FILENO, F_GETFD) < 0;
         is_closed_on_exec = fcntl(next, F_GETFD) == FD_CLOEXEC;
         if (status == HW_OK) {
             status = hw_file_write_at(file, 0, "x", 1, &error);
             hw_file_close(file);
         }
-        hw_store_destroy(t->store);
+        hw_store_destroy(own);
         _exit(status == HW_OK && is_free && is_closed_on_exec ? 7 : 1);
     }
     assert_int_equal(waitpid(child, &outcome, 0), child);
@@ -495,11 +497,15 @@ static pid_t start_lock_owner(struct test_posix *t)
     assert_int_equal(pipe(ends), 0);
     child = fork();
     if (child == 0) {
+        struct hw_store *own = NULL;
         struct hw_file *lock = NULL;
         struct hw_error error;
 
         (void)alarm(60); /* Should the test fail, nobody ends this process. */
-        answer = hw_store_lock(t->store, ".lock", &lock, &error) == HW_OK ? 'y' : 'n';
+        answer = hw_posix_store_create(&t->heap.allocator, 2, &own, &error) == HW_OK &&
+                         hw_store_lock(own, ".lock", &lock, &error) == HW_OK
+                     ? 'y'
+                     : 'n';
         (void)!write(ends[1], &answer, 1);
         for (;;) {
             (void)pause();
@@ -583,6 +589,74 @@ static void a_lock_outlives_its_file(void **state)
     hw_file_close(lock);
 }
 
+/* What a process that was forked from the owner gets; 0: all as it should be. */
+static int use_inherited(const struct test_posix *t, struct hw_file *file)
+{
+    struct hw_file *other = NULL;
+    struct hw_error error;
+    char byte;
+    size_t got;
+
+    return hw_file_write_at(file, 0, "theirs", 6, &error) != HW_IO                              ? 1
+           : strstr(error.message, "from which this one was forked: open the database") == NULL ? 2
+           : hw_file_read_at(file, 0, &byte, 1, &got, &error) != HW_IO                          ? 3
+           : hw_file_truncate(file, 0, &error) != HW_IO                                         ? 4
+           : hw_store_open(t->store, "a", HW_OPEN_TRUNCATE, &other, &error) != HW_IO            ? 5
+           : hw_store_rename(t->store, "a", "b", &error) != HW_IO                               ? 6
+           : hw_store_remove(t->store, "a", &error) != HW_IO                                    ? 7
+           : hw_store_make_directory(t->store, "d", &error) != HW_IO                            ? 8
+           : hw_store_lock(t->store, ".lock", &other, &error) != HW_IO                          ? 9
+                                                                                                : 0;
+}
+
+/* Case: F-29. What a process knows of its files is no use to one that is forked from it. */
+static void a_forked_process_has_no_part_in_the_files(void **state)
+{
+    struct test_posix *t = *state;
+    struct hw_store *second = NULL;
+    struct hw_file *lock = NULL;
+    struct hw_file *again = NULL;
+    struct hw_file *file = NULL;
+    struct hw_error error;
+    int ends[2];
+    int outcome;
+    char byte;
+    pid_t child;
+
+    assert_ok(hw_store_lock(t->store, ".lock", &lock, &error));
+    write_text(t->store, "a", "ours");
+    assert_ok(hw_store_open(t->store, "a", HW_OPEN_EXISTING, &file, &error));
+    child = fork();
+    if (child == 0) {
+        outcome = use_inherited(t, file);
+        hw_file_close(file);
+        hw_file_close(lock);
+        hw_store_destroy(t->store);
+        _exit(outcome);
+    }
+    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_int_equal(WEXITSTATUS(outcome), 0);
+    hw_file_close(file);
+    expect_text(t->store, "a", "ours");
+
+    /* The lock is still there, and goes with its owner though another process has it open. */
+    assert_ok(hw_posix_store_create(&t->heap.allocator, 2, &second, &error));
+    assert_status(hw_store_lock(second, ".lock", &again, &error), HW_BUSY);
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        (void)close(ends[1]);
+        _exit((int)read(ends[0], &byte, 1));
+    }
+    hw_file_close(lock);
+    assert_ok(hw_store_lock(second, ".lock", &again, &error));
+    hw_file_close(again);
+    hw_store_destroy(second);
+    (void)close(ends[1]);
+    assert_int_equal(waitpid(child, &outcome, 0), child);
+    (void)close(ends[0]);
+}
+
 /* Case: F-27. What a link leads to is neither written nor emptied. */
 static void nothing_is_written_through_a_link(void **state)
 {
@@ -659,6 +733,7 @@ int main(void)
         CASE(a_lock_of_an_owner_that_wrote_nothing_yet_is_busy),
         CASE(a_stale_lock_file_is_overwritten),
         CASE(a_lock_outlives_its_file),
+        CASE(a_forked_process_has_no_part_in_the_files),
         CASE(nothing_is_written_through_a_link),
     };
 

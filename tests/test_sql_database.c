@@ -310,6 +310,37 @@ static void another_process_is_told_who_has_the_directory(void **state)
     assert_int_equal(process_prints(f->path, "SELECT value FROM t", "a"), 0);
 }
 
+/* Case: F-29. What a process inherits by fork() it neither uses nor ends, also where it opens the
+ * database by a connection of its own. */
+static void a_forked_process_does_not_share_the_cluster(void **state)
+{
+    const struct fixture *f = *state;
+    sqlite3 *db = test_sql_open(f->path);
+    char locked[SQL_SIZE];
+    int status = -1;
+    pid_t child;
+
+    expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(); INSERT INTO t(value) VALUES ('a')",
+               "");
+    (void)snprintf(locked, sizeof locked, "error: KAFKA_STORAGE_ERROR: '%s", f->directory);
+    child = fork();
+    if (child == 0) {
+        status = strstr(test_sql(db, "INSERT INTO t(value) VALUES ('forked')"),
+                        "this database connection was made in another process") == NULL;
+        status |= print_and_compare(f->path, "INSERT INTO t(value) VALUES ('forked')", locked);
+        (void)sqlite3_close(db);
+        _exit(status);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    assert_int_equal(process_prints(f->path, "SELECT value FROM t", locked), 0);
+    expect_sql(db,
+               "INSERT INTO t(value) VALUES ('b'); SELECT group_concat(value) FROM t;"
+               "SELECT group_concat(\"offset\") FROM hw_log('t', 0, 1)",
+               "a,b\n0,1");
+    test_sql_close(db);
+}
+
 /* kill -9: every row that was acknowledged or shown is there. */
 static void a_killed_process_loses_nothing_that_it_showed(void **state)
 {
@@ -599,6 +630,7 @@ int main(int argc, char **argv)
         TEST(a_scan_goes_on_when_another_cluster_is_opened),
         TEST(a_statement_sees_one_state_of_the_topic),
         TEST(another_process_is_told_who_has_the_directory),
+        TEST(a_forked_process_does_not_share_the_cluster),
         TEST(a_killed_process_loses_nothing_that_it_showed),
         TEST(a_kill_inside_commit_leaves_no_change_without_its_event),
         TEST(an_unwritable_directory_is_an_error_that_names_it),

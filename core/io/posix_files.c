@@ -7,11 +7,14 @@
 #include "core/io/posix_files.h"
 
 #include "core/base/assert.h"
+#include "core/io/posix_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { BUCKETS_MIN = 64, DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
@@ -38,6 +41,17 @@ enum hw_status hw_posix_error(struct hw_error *error, int number, const char *ve
     }
     return hw_error_set(error, number == ENOENT ? HW_NOT_FOUND : HW_IO, "cannot %s '%s%s': %s",
                         verb, shown == path ? "" : "...", shown, reason);
+}
+
+enum hw_status hw_posix_files_check_process(const struct hw_posix_files *files, const char *path,
+                                            struct hw_error *error)
+{
+    return files->process == hw_posix_process()
+               ? HW_OK
+               : hw_error_set(error, HW_IO,
+                              "'%.300s' is open in process %" PRId64 ", from which this one was "
+                              "forked: open the database by a connection of this process",
+                              path, files->process);
 }
 
 /* The table of open files */
@@ -206,8 +220,11 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
 enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *error)
 {
     struct stat found;
-    enum hw_status status;
+    enum hw_status status = hw_posix_files_check_process(file->files, file->path, error);
 
+    if (status != HW_OK) {
+        return status;
+    }
     if (file->descriptor >= 0) {
         if (!file->is_lock && file->files->newest != file) {
             list_unlink(file->files, file);
@@ -233,6 +250,11 @@ static void file_destroy(struct hw_posix_file *file)
 void hw_posix_files_close(struct hw_posix_file *file)
 {
     if (file->is_lock) {
+        /* A process that was forked has the lock as well: closing alone would leave it there. */
+        if (file->files->process == hw_posix_process()) {
+            (void)flock(file->directory, LOCK_UN);
+            (void)flock(file->descriptor, LOCK_UN);
+        }
         (void)close(file->directory);
         (void)close(file->descriptor);
         file->files->lock_count--;
@@ -428,8 +450,10 @@ enum hw_status hw_posix_files_init(struct hw_posix_files *files,
                                    const struct hw_file_methods *methods, size_t descriptors_max,
                                    struct hw_error *error)
 {
-    *files = (struct hw_posix_files){
-        .allocator = allocator, .methods = methods, .descriptors_max = descriptors_max};
+    *files = (struct hw_posix_files){.allocator = allocator,
+                                     .methods = methods,
+                                     .descriptors_max = descriptors_max,
+                                     .process = hw_posix_process()};
     files->buckets = hw_alloc_zeroed(allocator, BUCKETS_MIN * sizeof *files->buckets);
     if (files->buckets == NULL) {
         return hw_error_no_memory(error, "the table of open files");

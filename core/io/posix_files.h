@@ -49,6 +49,7 @@ struct hw_posix_files {
     size_t bucket_count; /* A power of two. */
     size_t file_count;   /* In the table. */
     size_t lock_count;
+    int64_t process; /* Whose files they are: one that is forked from it has no part in them. */
 };
 
 /* No open files. Errors: HW_NO_MEMORY. */
@@ -67,6 +68,11 @@ void hw_posix_files_release(struct hw_posix_files *files);
 enum hw_status hw_posix_error(struct hw_error *error, int number, const char *verb,
                               const char *path);
 
+/* HW_IO in a process that was forked from the one whose files they are: what it knows of them ends
+ * with the fork, and the other one has the lock. */
+enum hw_status hw_posix_files_check_process(const struct hw_posix_files *files, const char *path,
+                                            struct hw_error *error);
+
 /*
  * open(), not interrupted, closed on exec, never one of the descriptors 0 to 2. While the process
  * or the system has too many, cached descriptors are given up. Returns -1 and sets errno.
@@ -83,7 +89,7 @@ void hw_posix_files_close(struct hw_posix_file *file);
 
 /*
  * Make sure that the file has a descriptor, and that it is the last one to be given up. Errors:
- * those of opening; HW_IO if the path means another file by now.
+ * those of opening; HW_IO if the path means another file by now, or in a process that was forked.
  */
 enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *error);
 

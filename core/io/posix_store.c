@@ -42,14 +42,28 @@ static int open_flags(enum hw_open_mode mode)
     return O_RDWR | O_CREAT | O_TRUNC;
 }
 
+int64_t hw_posix_process(void)
+{
+    return (int64_t)getpid();
+}
+
+static enum hw_status check_process(const struct hw_store *base, const char *path,
+                                    struct hw_error *error)
+{
+    return hw_posix_files_check_process(&((const struct posix_store *)base)->files, path, error);
+}
+
 static enum hw_status posix_open(struct hw_store *base, const char *path, enum hw_open_mode mode,
                                  struct hw_file **opened, struct hw_error *error)
 {
     struct posix_store *store = (struct posix_store *)base;
     struct hw_posix_file *file;
     struct stat found;
-    enum hw_status status;
+    enum hw_status status = check_process(base, path, error);
 
+    if (status != HW_OK) {
+        return status;
+    }
     /* What is begun anew takes the place of a link, and leaves alone what that leads to. */
     if (mode == HW_OPEN_TRUNCATE && lstat(path, &found) == 0 && S_ISLNK(found.st_mode) &&
         unlink(path) != 0) {
@@ -70,8 +84,11 @@ static enum hw_status posix_rename(struct hw_store *base, const char *from, cons
     struct stat source;
     struct stat target;
     bool is_replacing;
-    enum hw_status status;
+    enum hw_status status = check_process(base, from, error);
 
+    if (status != HW_OK) {
+        return status;
+    }
     if (lstat(from, &source) != 0) {
         return hw_posix_error(error, errno, "rename", from);
     }
@@ -97,8 +114,11 @@ static enum hw_status posix_remove(struct hw_store *base, const char *path, stru
 {
     struct posix_store *store = (struct posix_store *)base;
     struct stat found;
-    enum hw_status status;
+    enum hw_status status = check_process(base, path, error);
 
+    if (status != HW_OK) {
+        return status;
+    }
     if (lstat(path, &found) != 0) {
         return hw_posix_error(error, errno, "remove", path);
     }
@@ -162,9 +182,12 @@ static enum hw_status posix_make_directory(struct hw_store *base, const char *pa
                                            struct hw_error *error)
 {
     struct stat found;
+    enum hw_status status = check_process(base, path, error);
     int number;
 
-    (void)base;
+    if (status != HW_OK) {
+        return status;
+    }
     if (mkdir(path, DIRECTORY_MODE) == 0) {
         return HW_OK;
     }
@@ -252,7 +275,7 @@ static int lock_try(int descriptor)
 static enum hw_status lock_take(struct hw_posix_file *file, struct hw_error *error)
 {
     char text[32];
-    int length = snprintf(text, sizeof text, "%jd\n", (intmax_t)getpid());
+    int length = snprintf(text, sizeof text, "%" PRId64 "\n", hw_posix_process());
     int number = lock_try(file->directory);
     size_t size;
 
@@ -280,8 +303,11 @@ static enum hw_status posix_lock(struct hw_store *base, const char *path, struct
 {
     struct posix_store *store = (struct posix_store *)base;
     struct hw_posix_file *file;
-    enum hw_status status = hw_posix_files_open_lock(&store->files, path, &file, error);
+    enum hw_status status = check_process(base, path, error);
 
+    if (status == HW_OK) {
+        status = hw_posix_files_open_lock(&store->files, path, &file, error);
+    }
     if (status != HW_OK) {
         return status;
     }

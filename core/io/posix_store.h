@@ -7,6 +7,9 @@
  * to another one meanwhile (least recently used first). So thousands of files work under a small
  * limit of descriptors, and a steady set of files costs no open and no close. A store never takes
  * more than half of what the process may have open.
+ *
+ * A store belongs to the process that made it. In one that was forked from that, what would read or
+ * change a file is HW_IO; closing files and destroying the store works.
  */
 #ifndef HW_IO_POSIX_STORE_H
 #define HW_IO_POSIX_STORE_H
@@ -22,6 +25,9 @@ enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 8192 };
  */
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error);
+
+/* The number of this process. */
+int64_t hw_posix_process(void);
 
 /* Whether somebody has the lock of the directory that `path`, its lock file, is in: HW_BUSY as
  * hw_store_lock() says it, else HW_OK. Nothing is written, and nothing held afterwards. */

@@ -607,13 +607,18 @@ static bool windows_is_locked(DWORD number)
     return number == ERROR_LOCK_VIOLATION || number == ERROR_IO_PENDING;
 }
 
+int64_t hw_posix_process(void)
+{
+    return (int64_t)GetCurrentProcessId();
+}
+
 /* Who holds it shares it with nobody who would delete it. */
 static enum hw_status windows_lock(struct hw_store *base, const char *path, struct hw_file **lock,
                                    struct hw_error *error)
 {
     struct windows_file *file;
     char text[32];
-    int length = snprintf(text, sizeof text, "%lu\n", (unsigned long)GetCurrentProcessId());
+    int length = snprintf(text, sizeof text, "%lu\n", (unsigned long)hw_posix_process());
     enum hw_status status =
         windows_file_open((struct windows_store *)base, path, GENERIC_READ | GENERIC_WRITE,
                           WINDOWS_SHARE, OPEN_ALWAYS, &file, error);
