@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+enum { SLOTS = 100000 };
+
 struct fixture {
     struct test_heap heap;
     struct hw_faults faults;
@@ -61,7 +63,7 @@ static void open_file(struct fixture *t)
 {
     struct hw_error error;
 
-    assert_ok(hw_shown_file_open(&t->shown, t->store, "file", &error));
+    assert_ok(hw_shown_file_open(&t->shown, t->store, "file", SLOTS, &error));
 }
 
 static void set(struct fixture *t, size_t slot, int64_t value)
@@ -160,6 +162,26 @@ static void more_slots_than_fit_one_read_are_read(void **state)
 }
 
 /* Change one bit at a time: in the number, its checksum or the zeros behind. */
+/* Case: F-65. A file that has grown, or was made to, takes no more memory than its slots. */
+static void no_more_slots_are_read_than_there_are(void **state)
+{
+    struct fixture *t = *state;
+    struct hw_error error;
+
+    open_file(t);
+    set(t, 3, 30);
+    set(t, 700, 7000);
+    for (size_t slots = 1; slots <= 700; slots += 100) {
+        hw_shown_file_release(&t->shown);
+        assert_ok(hw_shown_file_open(&t->shown, t->store, "file", slots, &error));
+        assert_int_equal(t->shown.count, slots);
+        assert_int_equal(hw_shown_file_get(&t->shown, 3), slots > 3 ? 30 : HW_OFFSET_NONE);
+        assert_int_equal(hw_shown_file_get(&t->shown, 700), HW_OFFSET_NONE);
+    }
+    kill_and_open(t);
+    assert_int_equal(hw_shown_file_get(&t->shown, 700), 7000);
+}
+
 static void a_damaged_slot_is_unknown_and_its_neighbours_are_not(void **state)
 {
     struct fixture *t = *state;
@@ -309,7 +331,7 @@ static enum hw_status story(struct fixture *t)
     enum hw_status status = hw_shown_file_set(&t->shown, 1, 21, &t->error);
 
     if (status == HW_OK) {
-        status = hw_shown_file_open(&t->shown, t->store, "file", &t->error);
+        status = hw_shown_file_open(&t->shown, t->store, "file", SLOTS, &t->error);
         assert_true(status == HW_OK || t->shown.file == NULL);
         assert_int_equal(hw_shown_file_get(&t->shown, 1), 21);
     }
@@ -376,6 +398,7 @@ int main(void)
         TEST(the_bytes_are_as_documented),
         TEST(slots_that_were_never_written_are_unknown),
         TEST(more_slots_than_fit_one_read_are_read),
+        TEST(no_more_slots_are_read_than_there_are),
         TEST(a_damaged_slot_is_unknown_and_its_neighbours_are_not),
         TEST(a_negative_number_with_a_good_checksum_is_unknown),
         TEST(a_part_of_a_slot_at_the_end_is_unknown),

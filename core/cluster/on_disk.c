@@ -17,7 +17,8 @@ enum hw_status hw_cluster_open_shown(struct hw_cluster *cluster, struct hw_error
     char path[HW_PATH_MAX];
     enum hw_status status = hw_path_join(path, cluster->directory, "high-watermarks", error);
 
-    return status == HW_OK ? hw_shown_file_open(&cluster->shown, cluster->store, path, error)
+    return status == HW_OK ? hw_shown_file_open(&cluster->shown, cluster->store, path,
+                                                cluster->next_slot, error)
                            : status;
 }
 

@@ -56,17 +56,20 @@ static enum hw_status grow(struct hw_shown_file *shown, size_t count, struct hw_
     return status;
 }
 
-/* Read all whole slots of the file into `shown`, which is empty. */
-static enum hw_status read_slots(struct hw_shown_file *shown, struct hw_file *file,
+/* Read whole slots of the file, at most so many, into `shown`, which is empty. */
+static enum hw_status read_slots(struct hw_shown_file *shown, struct hw_file *file, size_t slots,
                                  struct hw_error *error)
 {
     uint8_t bytes[READ_SLOTS * SLOT_SIZE];
     enum hw_status status = HW_OK;
     size_t got = sizeof bytes;
 
-    for (size_t first = 0; status == HW_OK && got == sizeof bytes; first += READ_SLOTS) {
-        status =
-            hw_file_read_at(file, (int64_t)(first * SLOT_SIZE), bytes, sizeof bytes, &got, error);
+    for (size_t first = 0; status == HW_OK && got == sizeof bytes && first < slots;
+         first += READ_SLOTS) {
+        size_t wanted = slots - first < READ_SLOTS ? slots - first : READ_SLOTS;
+
+        status = hw_file_read_at(file, (int64_t)(first * SLOT_SIZE), bytes, wanted * SLOT_SIZE,
+                                 &got, error);
         if (status == HW_OK) {
             status = grow(shown, first + got / SLOT_SIZE, error);
         }
@@ -87,7 +90,7 @@ static enum hw_status write_slot(struct hw_file *file, size_t slot, int64_t valu
 }
 
 enum hw_status hw_shown_file_open(struct hw_shown_file *shown, struct hw_store *store,
-                                  const char *path, struct hw_error *error)
+                                  const char *path, size_t slots, struct hw_error *error)
 {
     struct hw_shown_file opened;
     enum hw_status status;
@@ -96,7 +99,7 @@ enum hw_status hw_shown_file_open(struct hw_shown_file *shown, struct hw_store *
     hw_shown_file_init(&opened, shown->allocator);
     status = hw_store_open(store, path, HW_OPEN_OR_CREATE, &opened.file, error);
     if (status == HW_OK) {
-        status = read_slots(&opened, opened.file, error);
+        status = read_slots(&opened, opened.file, slots, error);
     }
     for (size_t slot = 0; status == HW_OK && slot < shown->count; slot++) {
         if (shown->values[slot] != HW_OFFSET_NONE) {

@@ -27,12 +27,12 @@ void hw_shown_file_init(struct hw_shown_file *shown, const struct hw_allocator *
 void hw_shown_file_release(struct hw_shown_file *shown);
 
 /*
- * Open or create the file and read its slots. Slots that were set before are written over the
- * file's. A damaged slot, and a part of one at the end, are unknown. Errors: HW_NO_MEMORY, HW_IO;
+ * Open or create the file and read its first `slots` slots; nobody knows what others would mean,
+ * however long the file is. Slots that were set before are written over the file's. A damaged slot, and a part of one at the end, are unknown. Errors: HW_NO_MEMORY, HW_IO;
  * only the file may then have changed.
  */
 enum hw_status hw_shown_file_open(struct hw_shown_file *shown, struct hw_store *store,
-                                  const char *path, struct hw_error *error);
+                                  const char *path, size_t slots, struct hw_error *error);
 
 /* HW_OFFSET_NONE where nothing good was ever written. */
 int64_t hw_shown_file_get(const struct hw_shown_file *shown, size_t slot);
