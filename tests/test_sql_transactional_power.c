@@ -44,7 +44,7 @@ static const struct setting {
     {"truncate", "extra", "1", NEITHER, false},     {"wal", "full", "1000000", CHANGES, false},
     {"delete", "extra", "1000000", CHANGES, false}, {"wal", "normal", "1", EVENTS, false},
     {"wal", "normal", "1000000", EITHER, false},    {"delete", "normal", "1", EVENTS, true},
-    {"delete", "off", "1", EVENTS, true},           {"wal", "off", "1", EVENTS, true},
+    {"delete", "off", "1", EITHER, true},           {"wal", "off", "1", EITHER, true},
     {"delete", "off", "1000000", EITHER, true}};
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
