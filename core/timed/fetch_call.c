@@ -80,6 +80,8 @@ enum hw_status hw_timed_call_answer(struct hw_timed *timed, struct hw_timed_fetc
     call->end = (struct hw_epoch_end){.epoch = HW_EPOCH_NONE, .end_offset = HW_OFFSET_NONE};
     if (leader == NULL) {
         call->refused = HW_KAFKA_NOT_LEADER_OR_FOLLOWER;
+    } else if (call->kind == HW_CALL_EPOCH && partition->variant->answer_epoch == NULL) {
+        call->refused = HW_KAFKA_UNSUPPORTED_VERSION; /* The protocol has changed since it asked. */
     } else if (call->kind == HW_CALL_EPOCH) {
         call->refused =
             partition->variant->answer_epoch(leader, HW_EPOCH_NONE, call->epoch, &call->end);
