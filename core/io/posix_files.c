@@ -7,7 +7,6 @@
 #include "core/io/posix_files.h"
 
 #include "core/base/assert.h"
-#include "core/io/posix_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +40,11 @@ enum hw_status hw_posix_error(struct hw_error *error, int number, const char *ve
     }
     return hw_error_set(error, number == ENOENT ? HW_NOT_FOUND : HW_IO, "cannot %s '%s%s': %s",
                         verb, shown == path ? "" : "...", shown, reason);
+}
+
+int64_t hw_posix_process(void)
+{
+    return (int64_t)getpid();
 }
 
 enum hw_status hw_posix_files_check_process(const struct hw_posix_files *files, const char *path,

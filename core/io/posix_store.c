@@ -42,11 +42,6 @@ static int open_flags(enum hw_open_mode mode)
     return O_RDWR | O_CREAT | O_TRUNC;
 }
 
-int64_t hw_posix_process(void)
-{
-    return (int64_t)getpid();
-}
-
 static enum hw_status check_process(const struct hw_store *base, const char *path,
                                     struct hw_error *error)
 {

@@ -26,9 +26,6 @@ enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 8192 };
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error);
 
-/* The number of this process. */
-int64_t hw_posix_process(void);
-
 /* Whether somebody has the lock of the directory that `path`, its lock file, is in: HW_BUSY as
  * hw_store_lock() says it, else HW_OK. Nothing is written, and nothing held afterwards. */
 enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,

@@ -236,4 +236,7 @@ bool hw_path_is_absolute(const char *path);
  */
 const char *hw_path_below(const char *path, const char *directory);
 
+/* The number of this process: posix_files.c, windows_store.c. */
+int64_t hw_posix_process(void);
+
 #endif /* HW_IO_STORE_H */
