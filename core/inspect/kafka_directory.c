@@ -183,7 +183,8 @@ static enum hw_status kafka_directory_check_file(const struct hw_allocator *allo
 }
 
 /* Add the partitions of a log directory by its names, passing over what is no directory. One that
- * cannot be looked at counts: who opens it says why. Source: LogManager.loadLogs. */
+ * cannot be looked at, or leads out of the store's root, counts: who opens it says why. Source:
+ * LogManager.loadLogs. */
 static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directory *directory,
                                                          struct hw_store *store, const char *path,
                                                          const struct hw_name_list *names,
@@ -207,8 +208,8 @@ static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directo
         }
         status = hw_path_format(full, error, "%.*s%s%s", (int)size, path,
                                 path[size - 1] == '/' ? "" : "/", names->names[i]);
-        if (status == HW_OK &&
-            (hw_store_look(store, full, &look, &ignored) != HW_OK || look.is_directory)) {
+        if (status == HW_OK && (hw_store_look(store, full, &look, &ignored) != HW_OK ||
+                                look.is_directory || (!look.exists && !look.is_link))) {
             status = kafka_directory_add(directory, full, strlen(full), NULL, NULL, error);
         }
     }
