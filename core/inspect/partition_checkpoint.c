@@ -123,7 +123,7 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
 {
     struct hw_checkpoint_memo own = {.allocator = allocator};
     struct checkpoint_entry last = {.partition = partition->partition, .line = INT64_MAX};
-    const struct hw_checkpoint_file *file;
+    const struct hw_checkpoint_file *file = NULL;
     char path[HW_PATH_MAX];
     enum hw_status status;
     size_t at;
