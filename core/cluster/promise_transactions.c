@@ -32,7 +32,15 @@ static const struct hw_promised *transactions_end_of(const struct hw_promised_li
     return NULL;
 }
 
-bool hw_promise_stored_once(const struct hw_promised_list *items)
+/* A partition that has heard nothing for so long knows of no sequence, and takes any. */
+static bool transactions_may_be_forgotten(const struct hw_promised *before,
+                                          const struct hw_promised *next, int64_t expiration_ms)
+{
+    return next->written_ms >= before->written_ms &&
+           (uint64_t)next->written_ms - (uint64_t)before->written_ms >= (uint64_t)expiration_ms;
+}
+
+bool hw_promise_stored_once(const struct hw_promised_list *items, int64_t expiration_ms)
 {
     for (size_t i = 0; i < items->count; i++) {
         const struct hw_promised *item = &items->items[i];
@@ -46,6 +54,7 @@ bool hw_promise_stored_once(const struct hw_promised_list *items)
             next++;
         }
         if (next < items->count &&
+            !transactions_may_be_forgotten(item, &items->items[next], expiration_ms) &&
             (items->items[next].producer_epoch == item->producer_epoch
                  ? items->items[next].sequence !=
                        (item->sequence == INT32_MAX ? 0 : item->sequence + 1)

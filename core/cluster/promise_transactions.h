@@ -19,8 +19,9 @@ struct hw_promise_copy {
     const struct hw_buffer *aborted; /* As hw_log_aborted() lists them. */
 };
 
-/* Every batch of a producer is there once, and behind the one before. */
-bool hw_promise_stored_once(const struct hw_promised_list *items);
+/* Every batch of a producer is there once, and behind the one before, unless as much time lies
+ * between the two as makes partitions forget a producer. */
+bool hw_promise_stored_once(const struct hw_promised_list *items, int64_t expiration_ms);
 
 /* Nothing that is shown belongs to a transaction that is open, or was aborted. */
 bool hw_promise_aborted_unseen(const struct hw_promise_copy *copy);

@@ -156,6 +156,7 @@ static enum hw_status promises_add_batch(struct hw_promises *promises,
                                    .epoch = batch->leader_epoch,
                                    .sequence = is_of_producer ? batch->base_sequence + i : -1,
                                    .producer_id = batch->producer_id,
+                                   .written_ms = batch->max_timestamp,
                                    .producer_epoch = batch->producer_epoch,
                                    .is_transactional =
                                        (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0,
@@ -492,8 +493,11 @@ static bool promise_bounds(const struct promise_look *look)
 
 static bool promise_stored_once(const struct promise_look *look)
 {
+    int64_t expiration_ms =
+        hw_config_int64(&look->cluster->configs, NULL, "producer.id.expiration.ms");
+
     for (size_t r = 0; r < (size_t)look->partition->replica_count; r++) {
-        if (!hw_promise_stored_once(promise_log(look, r))) {
+        if (!hw_promise_stored_once(promise_log(look, r), expiration_ms)) {
             return false;
         }
     }

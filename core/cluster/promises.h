@@ -78,6 +78,7 @@ struct hw_promised {
     hw_epoch_t epoch;
     int32_t sequence; /* -1: of no producer, or a marker. */
     int64_t producer_id;
+    hw_time_ms_t written_ms; /* As its batch says. */
     int16_t producer_epoch;
     bool is_transactional;
     enum hw_control_type control; /* HW_CONTROL_UNKNOWN: no marker. */
