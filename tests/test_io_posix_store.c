@@ -541,6 +541,43 @@ static void a_lock_names_its_owner_and_ends_with_it(void **state)
     hw_file_close(lock);
 }
 
+/* What the owner has forked has the lock, too, and outlives it. */
+static void a_lock_that_a_dead_owner_left_to_its_child_says_so(void **state)
+{
+    struct test_posix *t = *state;
+    struct hw_file *lock = NULL;
+    struct hw_error error;
+    char expected[128];
+    int outcome;
+    pid_t owner;
+    int ends[2];
+    char answer;
+
+    assert_int_equal(pipe(ends), 0);
+    owner = fork();
+    if (owner == 0) {
+        struct hw_store *own = NULL;
+
+        if (hw_posix_store_create(&t->heap.allocator, 2, &own, &error) == HW_OK &&
+            hw_store_lock(own, ".lock", &lock, &error) == HW_OK && fork() == 0) {
+            (void)alarm(60);
+            (void)!read(ends[0], &answer, 1);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(owner, &outcome, 0), owner);
+    assert_status(hw_store_lock(t->store, ".lock", &lock, &error), HW_BUSY);
+    (void)snprintf(
+        expected, sizeof expected,
+        "'.lock' is locked by process %d, which is not here: one that was forked from it "
+        "may have the lock",
+        (int)owner);
+    assert_string_equal(error.message, expected);
+    assert_int_equal(write(ends[1], "e", 1), 1);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 static void a_lock_of_an_owner_that_wrote_nothing_yet_is_busy(void **state)
 {
     struct test_posix *t = *state;
@@ -730,6 +767,7 @@ int main(void)
         CASE(a_full_disk_is_reported_with_the_path),
         CASE(a_long_path_does_not_hide_the_reason),
         CASE(a_lock_names_its_owner_and_ends_with_it),
+        CASE(a_lock_that_a_dead_owner_left_to_its_child_says_so),
         CASE(a_lock_of_an_owner_that_wrote_nothing_yet_is_busy),
         CASE(a_stale_lock_file_is_overwritten),
         CASE(a_lock_outlives_its_file),

@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -247,8 +249,11 @@ static enum hw_status error_locked(int descriptor, const char *path, struct hw_e
     text[size > 0 ? size : 0] = '\0';
     digits = strspn(text, "0123456789");
     text[digits] = '\0';
-    return hw_error_set(error, HW_BUSY, "'%.300s' is locked by process %s", path,
-                        digits > 0 ? text : "(not known yet)");
+    return hw_error_set(error, HW_BUSY, "'%.300s' is locked by process %s%s", path,
+                        digits > 0 ? text : "(not known yet)",
+                        digits > 0 && kill((pid_t)atol(text), 0) != 0 && errno == ESRCH
+                            ? ", which is not here: one that was forked from it may have the lock"
+                            : "");
 }
 
 /* flock() belongs to the open file and not to the process, so it excludes this process too. Returns
