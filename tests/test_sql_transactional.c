@@ -462,6 +462,22 @@ static void a_commit_adds_one_page_and_no_sync(void **state)
     assert_int_equal(ours.logs, plain.logs);
 }
 
+/* What pragmas that were set since do to a statement, the one that writes the token does not mind. */
+static void pragmas_do_not_fail_the_commit(void **state)
+{
+    struct fixture *f = *state;
+
+    expect_sql(f->db,
+               "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO plain VALUES (1);"
+               "PRAGMA query_only = 1; COMMIT; PRAGMA query_only;"
+               "PRAGMA query_only = 0; PRAGMA count_changes = 1; BEGIN;"
+               "INSERT INTO t(value) VALUES ('b'); INSERT INTO plain VALUES (2); COMMIT",
+               "1\n1\n1");
+    reopen(f);
+    expect_sql(f->db, "SELECT value FROM t WHERE isolation = 'read_committed'; SELECT x FROM plain",
+               "a\nb\n1\n2");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
@@ -481,6 +497,7 @@ int main(void)
         TEST(a_transaction_whose_leader_comes_back_later_is_decided_then),
         TEST(a_reader_of_an_older_commit_decides_by_the_newest),
         TEST(a_commit_adds_one_page_and_no_sync),
+        TEST(pragmas_do_not_fail_the_commit),
     };
 
     return cmocka_run_group_tests_name("sql_transactional", tests, NULL, NULL);
