@@ -52,21 +52,6 @@ static void session_destroy(struct ext_owner *owner)
     sqlite3_free(session);
 }
 
-struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted)
-{
-    struct ext_session *session = sqlite3_malloc64(sizeof *session);
-
-    if (session != NULL) {
-        *session = (struct ext_session){.owner = {.references = 1, .destroy = session_destroy},
-                                        .db = db,
-                                        .is_read_only = sqlite3_db_readonly(db, "main") == 1,
-                                        .is_restricted = is_restricted,
-                                        .root = is_restricted ? copy_root() : NULL};
-        hw_buffer_init(&session->headers, &ext_allocator);
-    }
-    return session;
-}
-
 /* Whether the database lies in memory, as one can that has a name. */
 static bool is_in_memory(sqlite3 *db)
 {
@@ -97,6 +82,33 @@ static enum hw_status options_of_database(sqlite3 *db, struct ext_cluster_option
     }
     options->directory = path;
     return hw_posix_real_path(beside, path, error);
+}
+
+/* Whether this user may only read the database, or what lies beside it. */
+static bool may_only_read(sqlite3 *db)
+{
+    struct ext_cluster_options options;
+    char path[HW_PATH_MAX];
+    struct hw_error ignored; /* Who uses the cluster hears of it. */
+
+    return sqlite3_db_readonly(db, "main") == 1 ||
+           (options_of_database(db, &options, path, &ignored) == HW_OK &&
+            options.directory != NULL && !hw_posix_may_write(options.directory));
+}
+
+struct ext_session *ext_session_create(sqlite3 *db, bool is_restricted)
+{
+    struct ext_session *session = sqlite3_malloc64(sizeof *session);
+
+    if (session != NULL) {
+        *session = (struct ext_session){.owner = {.references = 1, .destroy = session_destroy},
+                                        .db = db,
+                                        .is_read_only = may_only_read(db),
+                                        .is_restricted = is_restricted,
+                                        .root = is_restricted ? copy_root() : NULL};
+        hw_buffer_init(&session->headers, &ext_allocator);
+    }
+    return session;
 }
 
 /*
@@ -219,7 +231,10 @@ enum hw_status ext_session_check_writable(const struct ext_session *session, str
         return ext_error_invalid(error, "the extension is loaded for reading only");
     }
     if (session->is_read_only) {
-        return ext_error_invalid(error, "%s", read_only_words);
+        return ext_error_invalid(error, "%s",
+                                 sqlite3_db_readonly(session->db, "main") == 1
+                                     ? read_only_words
+                                     : "this user may only read the cluster's directory");
     }
     return HW_OK;
 }
@@ -348,7 +363,7 @@ enum hw_status ext_session_attach(struct ext_session *session,
     }
     detach(session);
     session->cluster = cluster;
-    session->is_read_only &= options->directory != NULL;
+    session->is_read_only = false; /* In memory, where the database may only be read. */
     session->is_attached = true;
     return HW_OK;
 }

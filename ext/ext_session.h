@@ -30,13 +30,13 @@ struct ext_session {
     struct ext_owner owner; /* Must be first. */
     sqlite3 *db;
     struct ext_cluster *cluster; /* NULL until it is needed. */
-    bool is_read_only;      /* As the database is, unless the cluster is another one in memory. */
-    bool is_restricted;     /* Nothing has an effect, and files are read below `root` only. */
-    char *root;             /* NULL: none are. */
-    bool is_attached;       /* By open_cluster(): it is not the database's own. */
-    const char *changing;   /* The table that xCreate or xDestroy is about, while it runs; */
-    bool is_dropping;       /* which of them. */
-    struct hw_stage *stage; /* NULL until it is needed. */
+    bool is_read_only;           /* As the database or its directory is, but for another cluster. */
+    bool is_restricted;          /* Nothing has an effect, and files are read below `root` only. */
+    char *root;                  /* NULL: none are. */
+    bool is_attached;            /* By open_cluster(): it is not the database's own. */
+    const char *changing;        /* The table that xCreate or xDestroy is about, while it runs; */
+    bool is_dropping;            /* which of them. */
+    struct hw_stage *stage;      /* NULL until it is needed. */
     enum ext_stage_state stage_state;
     struct ext_token_writer token_writer;
     bool is_beginning;        /* In xBegin, where SQLite allows no statement. */

@@ -494,32 +494,50 @@ static void the_restricted_entry_writes_nothing_beside_a_database(void **state)
     test_sql_close(db);
 }
 
-/* Case: F-64. A user who may only read, which root may do in a process of its own. */
-static void who_may_only_read_reads(void **state)
+/* Case: F-64. A user who may only read, which root may do in a process of its own: both, or only
+ * what lies beside the database. */
+static void expect_only_read(struct doors *f, bool may_write_database)
 {
-    struct doors *f = *state;
-    char command[2 * HW_PATH_MAX + 100];
+    char command[4 * HW_PATH_MAX + 100];
     char *before;
     char *after;
     pid_t child;
     int status;
 
     leave_a_killed_cluster(f);
-    (void)snprintf(command, sizeof command, "chmod -R a-w,a+rX '%s' && chmod a+x '%s/..'",
-                   f->directory, f->directory);
+    (void)snprintf(command, sizeof command,
+                   "chmod -R a-w,a+rX '%s' && chmod a+x '%s/..' && chmod a+%s '%s' '%s'",
+                   f->directory, f->directory, may_write_database ? "rw" : "r", f->directory,
+                   f->path);
     assert_int_equal(system(command), 0);
     before = contents_of(f);
     child = fork();
     if (child == 0) {
-        sqlite3 *db = open_by(f->path, SQLITE_OPEN_READONLY, "sqlite3_highwater_init", SQLITE_OK);
+        int mode = may_write_database ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+        /* The program, which that user may not be able to read, is loaded by then. */
+        sqlite3 *loaded =
+            open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_init", SQLITE_OK);
+        sqlite3 *db;
 
         if (geteuid() == 0 && seteuid(65534) != 0) {
             _exit(2);
         }
+        db = open_by(f->path, mode, "sqlite3_highwater_init", SQLITE_OK);
         expect_read(db);
         expect_error(db, "SELECT produce('t', 0, NULL, 'd')", SQLITE_ERROR,
-                     "INVALID_REQUEST: the database is open for reading only");
+                     may_write_database
+                         ? "INVALID_REQUEST: this user may only read the cluster's directory"
+                         : "INVALID_REQUEST: the database is open for reading only");
+        if (may_write_database) {
+            expect_error(db, "DROP TABLE t", SQLITE_READONLY,
+                         "attempt to write a readonly database");
+            expect_sql(db,
+                       "BEGIN IMMEDIATE; CREATE TABLE plain(x); SELECT count(*) FROM t; ROLLBACK;"
+                       "SELECT open_cluster(':memory:'); SELECT count(create_topic('m', 1, 1))",
+                       "2\n:memory:\n1");
+        }
         test_sql_close(db);
+        test_sql_close(loaded);
         free(before); /* The child's own, which valgrind looks for. */
         _exit(0);
     }
@@ -533,12 +551,23 @@ static void who_may_only_read_reads(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void who_may_only_read_reads(void **state)
+{
+    expect_only_read(*state, false);
+}
+
+static void who_may_only_read_the_cluster_reads(void **state)
+{
+    expect_only_read(*state, true);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_restricted_entry_writes_nothing_beside_a_database),
         TEST(who_may_only_read_reads),
+        TEST(who_may_only_read_the_cluster_reads),
         TEST(an_sqlite_that_is_too_old_is_told_so),
         TEST(a_database_in_memory_has_its_cluster_in_memory),
         TEST(who_may_only_read_makes_no_files_elsewhere),

@@ -251,7 +251,7 @@ void fn_open_cluster(struct ext_call *call)
         open_check_options(call, &options);
     }
     if (call->status == HW_OK && options.cluster.directory != NULL) {
-        ext_call_check_writable(call);
+        call->status = ext_session_check_query_only(call->session, &call->error);
     }
     if (call->status == HW_OK) {
         call->status = ext_session_attach(call->session, &options.cluster, &call->error);

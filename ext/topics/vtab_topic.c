@@ -381,7 +381,10 @@ static int topic_destroy(sqlite3_vtab *vtab)
         status = delete_own(table, &error);
         table->record.vtab.session->changing = NULL;
         if (status != HW_OK && !is_gone(status, &error)) {
-            return destroy_error(status == HW_IO ? SQLITE_CANTOPEN : ext_error_code(&error),
+            return destroy_error(status == HW_IO ? SQLITE_CANTOPEN
+                                 : table->record.vtab.session->is_read_only
+                                     ? SQLITE_READONLY
+                                     : ext_error_code(&error),
                                  error.message);
         }
     }
