@@ -71,6 +71,13 @@ static enum hw_status walk_rows(sqlite3 *db, sqlite3_stmt *statement, const char
     return status;
 }
 
+/* Some builds of SQLite, of which Debian's is one, read a number in JSON by the program's locale, in
+ * which 1.5 may be 1; they never read one in SQL so. */
+static const char each_member[] =
+    "SELECT key, type, iif(is_misread, CAST(?1 -> fullkey AS REAL), atom),"
+    " iif(is_misread, CAST(?1 -> fullkey AS REAL), value) "
+    "FROM (SELECT *, type = 'real' AND '[0.5]' ->> 0 <> 0.5 AS is_misread FROM json_each(?1))";
+
 static enum hw_status walk_text(sqlite3 *db, const char *text, char opener, const char *what,
                                 ext_json_visit *visit, void *context, struct hw_error *error)
 {
@@ -81,8 +88,7 @@ static enum hw_status walk_text(sqlite3 *db, const char *text, char opener, cons
     if (status != HW_OK) {
         return status;
     }
-    code = sqlite3_prepare_v2(db, "SELECT key, type, atom, value FROM json_each(?1)", -1,
-                              &statement, NULL);
+    code = sqlite3_prepare_v2(db, each_member, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         code = sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
     }

@@ -7,6 +7,7 @@
  */
 #include "tests/support_sql.h"
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -439,6 +440,25 @@ static void effects_are_not_called_from_a_schema(void **state)
     expect_sql(db, "SELECT leader, leader_epoch, leo FROM hw_partitions", "1|0|1");
 }
 
+/* Whatever the program's locale is; a machine that has none of these shows it of its own. */
+static void numbers_in_json_do_not_depend_on_the_locale(void **state)
+{
+    static const char *const with_commas[] = {"de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR.UTF-8"};
+
+    for (size_t i = 0; i < sizeof with_commas / sizeof with_commas[0]; i++) {
+        if (setlocale(LC_ALL, with_commas[i]) != NULL) {
+            break;
+        }
+    }
+    expect_sql(*state,
+               "SELECT link(1, 2, '{\"latency_ms\":1.5,\"jitter_ms\":2,\"loss\":2.5e-1}');"
+               "INSERT INTO t(value, headers) VALUES ('v', '{\"a b\":1.5,\"c\":{\"hex\":\"00\"}}');"
+               "SELECT replicate('t') > 0; SELECT headers FROM t WHERE key IS NULL",
+               "{\"latency_ms\":1.5,\"jitter_ms\":2.0,\"loss\":0.25,\"bytes_per_s\":0}\n"
+               "1\n{\"a b\":\"1.5\",\"c\":{\"hex\":\"00\"}}");
+    (void)setlocale(LC_ALL, "C");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -451,6 +471,7 @@ int main(void)
         TEST(a_replica_outside_the_isr_is_not_promoted_by_accident),
         TEST(optional_arguments_may_be_null),
         TEST(effects_are_not_called_from_a_schema),
+        TEST(numbers_in_json_do_not_depend_on_the_locale),
     };
 
     return cmocka_run_group_tests_name("sql_input", tests, NULL, NULL);
