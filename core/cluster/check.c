@@ -4,7 +4,8 @@
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 
-/* Whether the partition has lost records that were visible, so maybe a marker too. */
+/* Whether the partition has lost records that were visible, or had been deleted, so maybe a marker
+ * too. */
 static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_topic *topic,
                            const struct hw_partition *partition)
 {
@@ -15,7 +16,7 @@ static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_top
             return true;
         }
     }
-    return cluster->losses.forgotten > 0;
+    return topic->seen[partition->number].has_undeleted || cluster->losses.forgotten > 0;
 }
 
 /* Whether the marker that ended a producer's last transaction here has the epoch behind that of the

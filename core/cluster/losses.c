@@ -378,6 +378,7 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
         walk.loss = loss_of(partition, cause_of(seen, partition), leader->broker, now_ms);
         losses_find_back(losses, partition, leader->log, now_ms);
         compare(&walk, leader->log);
+        seen->has_undeleted |= hw_log_start(leader->log) < seen->log_start;
         seen->visible_end = HW_MIN(walk.common_end, seen->visible_end);
     }
     if (walk.count > 0) {
