@@ -56,6 +56,38 @@ static void a_line_is_found_by_topic_and_partition(void **state)
                      -7);
 }
 
+static enum hw_status strictly(struct test_disk *t, const struct hw_kafka_partition *partition,
+                               hw_offset_t *offset)
+{
+    return hw_partition_checkpoint_strictly(&t->heap.allocator, t->store, partition, CHECKPOINT, -7,
+                                            offset, &t->error);
+}
+
+/* Of one damaged line, whichever it is about, and from what is kept of the file as well. */
+static void a_start_relies_on_every_line(void **state)
+{
+    struct test_disk *t = *state;
+    struct hw_checkpoint_memo memo = {.allocator = &t->heap.allocator};
+    struct hw_kafka_partition partition = {
+        .path = (char[]){"logs/a-1"}, .topic = (char[]){"a"}, .partition = 1, .memo = &memo};
+    hw_offset_t offset;
+
+    assert_int_equal(strictly(t, &partition, &offset), HW_NOT_FOUND);
+    hw_checkpoint_memo_release(&memo);
+    save_text(t, "logs/" CHECKPOINT, "0\n2\na 1 4\nb 2 -1\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(strictly(t, &partition, &offset), HW_CORRUPT);
+        assert_string_equal(t->error.message,
+                            "logs/" CHECKPOINT ": line 4: the offset is no number, 0 or more");
+        assert_int_equal(offset_of(t, &partition), 4);
+    }
+    hw_checkpoint_memo_release(&memo);
+    save_text(t, "logs/" CHECKPOINT, "0\n2\na 1 4\na 2 1\n");
+    assert_int_equal(strictly(t, &partition, &offset), HW_OK);
+    assert_int_equal(offset, 4);
+    hw_checkpoint_memo_release(&memo);
+}
+
 static enum hw_status read_both(struct test_disk *t, hw_offset_t offsets[2])
 {
     struct hw_kafka_directory_options options = {.only_live = true};
@@ -101,6 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_line_is_found_by_topic_and_partition, test_disk_setup,
+                                        test_disk_teardown),
+        cmocka_unit_test_setup_teardown(a_start_relies_on_every_line, test_disk_setup,
                                         test_disk_teardown),
         cmocka_unit_test_setup_teardown(partitions_of_a_directory_read_it_once, test_disk_setup,
                                         test_disk_teardown),

@@ -21,6 +21,8 @@ struct hw_checkpoint_file {
     struct checkpoint_entry *entries;
     size_t count;
     size_t capacity;
+    enum hw_status status; /* As for who has to rely on all of it: its first fault is `error`. */
+    struct hw_error error;
 };
 
 static void checkpoint_file_release(const struct hw_allocator *allocator,
@@ -67,6 +69,10 @@ static enum hw_status checkpoint_file_read(const struct hw_allocator *allocator,
 
     while (status == HW_OK && hw_checkpoint_scan_next(&file->scan, &row)) {
         if (row.fault[0] != '\0') {
+            if (file->status == HW_OK) {
+                file->status =
+                    hw_error_set(&file->error, HW_CORRUPT, "%s: %s", file->path, row.fault);
+            }
             continue;
         }
         status = hw_array_reserve(allocator, (void **)&file->entries, &file->capacity,
@@ -81,7 +87,12 @@ static enum hw_status checkpoint_file_read(const struct hw_allocator *allocator,
     if (file->count > 0) {
         qsort(file->entries, file->count, sizeof *file->entries, checkpoint_compare);
     }
-    return status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO ? HW_OK : status;
+    if (status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO) {
+        file->status = status;
+        file->error = *error;
+        status = HW_OK;
+    }
+    return status;
 }
 
 /* The file with that path, which is read the first time. */
@@ -116,10 +127,11 @@ static enum hw_status checkpoint_memo_find(struct hw_checkpoint_memo *memo, stru
     return HW_OK;
 }
 
-enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
-                                       const struct hw_kafka_partition *partition,
-                                       const char *checkpoint, hw_offset_t missing,
-                                       hw_offset_t *offset, struct hw_error *error)
+static enum hw_status checkpoint_look_up(const struct hw_allocator *allocator,
+                                         struct hw_store *store,
+                                         const struct hw_kafka_partition *partition,
+                                         const char *checkpoint, bool is_strict,
+                                         hw_offset_t *offset, struct hw_error *error)
 {
     struct hw_checkpoint_memo own = {.allocator = allocator};
     struct checkpoint_entry last = {.partition = partition->partition, .line = INT64_MAX};
@@ -128,7 +140,6 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
     enum hw_status status;
     size_t at;
 
-    *offset = missing;
     if (partition->topic == NULL) {
         return HW_OK;
     }
@@ -137,6 +148,10 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
         status = checkpoint_memo_find(partition->memo == NULL ? &own : partition->memo, store, path,
                                       &file, error);
     }
+    if (status == HW_OK && is_strict && file->status != HW_OK) {
+        *error = file->error;
+        status = file->status;
+    }
     if (status == HW_OK) {
         last.topic = (struct hw_checkpoint_span){partition->topic, strlen(partition->topic)};
         HW_SEARCH(at, 0, file->count, checkpoint_compare(&file->entries[at], &last) < 0);
@@ -144,9 +159,28 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
             last.line = file->entries[at - 1].line;
             *offset = checkpoint_compare(&file->entries[at - 1], &last) == 0
                           ? file->entries[at - 1].offset
-                          : missing;
+                          : *offset;
         }
     }
     hw_checkpoint_memo_release(&own);
     return status;
+}
+
+enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
+                                       const struct hw_kafka_partition *partition,
+                                       const char *checkpoint, hw_offset_t missing,
+                                       hw_offset_t *offset, struct hw_error *error)
+{
+    *offset = missing;
+    return checkpoint_look_up(allocator, store, partition, checkpoint, false, offset, error);
+}
+
+enum hw_status hw_partition_checkpoint_strictly(const struct hw_allocator *allocator,
+                                                struct hw_store *store,
+                                                const struct hw_kafka_partition *partition,
+                                                const char *checkpoint, hw_offset_t missing,
+                                                hw_offset_t *offset, struct hw_error *error)
+{
+    *offset = missing;
+    return checkpoint_look_up(allocator, store, partition, checkpoint, true, offset, error);
 }

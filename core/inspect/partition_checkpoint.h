@@ -31,4 +31,12 @@ enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, str
                                        const char *checkpoint, hw_offset_t missing,
                                        hw_offset_t *offset, struct hw_error *error);
 
+/* The same for a start, which relies on the whole file. Errors also: HW_NOT_FOUND, HW_IO, HW_CORRUPT
+ * where any line of it is damaged. */
+enum hw_status hw_partition_checkpoint_strictly(const struct hw_allocator *allocator,
+                                                struct hw_store *store,
+                                                const struct hw_kafka_partition *partition,
+                                                const char *checkpoint, hw_offset_t missing,
+                                                hw_offset_t *offset, struct hw_error *error);
+
 #endif /* HW_INSPECT_PARTITION_CHECKPOINT_H */

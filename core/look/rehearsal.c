@@ -3,9 +3,9 @@
 
 #include "core/format/partition_metadata.h"
 #include "core/format/segment_name.h"
+#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_file.h"
 #include "core/io/overlay_store.h"
-#include "core/log/checkpoint_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,21 +122,9 @@ static const char directory_fails[] = "refused: the log directory fails";
 static enum hw_status play_checkpoint(struct play *play, const char *name, hw_offset_t *offset,
                                       struct hw_error *error)
 {
-    struct hw_offset_checkpoint checkpoint;
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_kafka_path_beside(path, play->partition->path, name, error);
+    enum hw_status status = hw_partition_checkpoint_strictly(
+        play->rehearsal->allocator, play->store, play->partition, name, 0, offset, error);
 
-    *offset = 0;
-    hw_offset_checkpoint_init(&checkpoint, play->rehearsal->allocator);
-    if (status == HW_OK) {
-        status = hw_offset_checkpoint_read(play->store, path, &checkpoint, error);
-    }
-    if (status == HW_OK) {
-        *offset = hw_offset_checkpoint_get(&checkpoint, play->partition->topic,
-                                           play->partition->partition, 0);
-        *offset = HW_MAX(*offset, 0);
-    }
-    hw_offset_checkpoint_release(&checkpoint);
     if (status == HW_CORRUPT || status == HW_IO) {
         play_tell(play, name, error->message, directory_fails, 0);
     }
