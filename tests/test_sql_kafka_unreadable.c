@@ -173,6 +173,40 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
            "4|4\n3|3\n2|2");
 }
 
+/* A start passes over what is no file, unless it opens it by its name. */
+static void a_pipe_in_a_partition_is_ignored(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_logs(f, "cd '$D/logs/t-0' && mkfifo pipe 00000000000000000099.log"
+                " 00000000000000000099.index && rm -f partition.metadata"
+                " && mkfifo partition.metadata");
+    expect(f,
+           "SELECT replace(file, rtrim(file, 'abcdefghijklmnopqrstuvwxyz.0123456789'), ''), kind,"
+           " \"offset\", size_bytes, at_start, error IS NULL FROM kafka_files('$D/logs/t-0')"
+           " WHERE file LIKE '%pipe' OR file LIKE '%99%' OR file LIKE '%metadata' ORDER BY 1",
+           "00000000000000000099.index|unknown|NULL|NULL|ignored|1\n"
+           "00000000000000000099.log|unknown|NULL|NULL|ignored|1\n"
+           "partition.metadata|partition.metadata|NULL|0|offline|0\n"
+           "pipe|unknown|NULL|NULL|ignored|1");
+}
+
+/* Java reads the largest number that there is. */
+static void a_segment_may_be_named_by_the_largest_offset(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    put_logs(f, "cd '$D/logs/t-0' && touch 09223372036854775807.log 09223372036854775807.log.swap"
+                " 09223372036854775808.log");
+    expect(
+        f,
+        "SELECT kind, \"offset\", at_start, coalesce(reason, error) FROM kafka_files('$D/logs/t-0')"
+        " WHERE file LIKE '%9223372036854775%' ORDER BY file",
+        "segment|9223372036854775807|loaded|no offset is behind it: nothing can be appended\n"
+        "swap|9223372036854775807|renamed|to 09223372036854775807.log\n"
+        "segment|NULL|refused|the name does not begin with an offset");
+}
+
 static int stop_after(void *context)
 {
     int *left = context;
@@ -233,6 +267,8 @@ int main(void)
         kafka_test(what_is_no_directory_is_no_partition),
         kafka_test(a_bad_path_of_a_list_is_a_row),
         kafka_test(a_bad_file_in_a_partition_is_a_row),
+        kafka_test(a_pipe_in_a_partition_is_ignored),
+        kafka_test(a_segment_may_be_named_by_the_largest_offset),
         kafka_test(very_many_files_can_be_interrupted),
         kafka_test(a_very_large_file_of_zeros_can_be_interrupted),
     };

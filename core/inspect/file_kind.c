@@ -75,7 +75,7 @@ bool hw_file_number(const char *name, hw_offset_t *number)
     for (i = 0; name[i] >= '0' && name[i] <= '9'; i++) {
         int digit = name[i] - '0';
 
-        if (value > (INT64_MAX - 1 - digit) / 10) {
+        if (value > (INT64_MAX - digit) / 10) {
             return false;
         }
         value = value * 10 + digit;

@@ -203,6 +203,12 @@ static enum hw_status files_try(struct hw_kafka_files *files, const char *path,
     return status;
 }
 
+/* Whether a start opens such a file by its name; of others it takes what is a file. */
+static bool files_opens_by_name(enum hw_file_kind kind)
+{
+    return kind >= HW_FILE_EPOCHS && kind <= HW_FILE_BOOTSTRAP;
+}
+
 /* A name of the directory; file->path stays empty where it has a row elsewhere, or is gone. */
 static enum hw_status files_take_name(struct hw_kafka_files *files, const char *name,
                                       struct hw_kafka_file *file, struct hw_error *error)
@@ -225,10 +231,11 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
     if (status != HW_OK || file->path[0] == '\0') {
         return status;
     }
-    if (look.is_directory || !look.exists) {
+    file->kind = hw_file_kind_of(name, files->partition != NULL);
+    if (look.is_directory || !look.exists ||
+        (look.is_special && !files_opens_by_name(file->kind))) {
         file->kind = look.is_directory ? HW_FILE_DIRECTORY : HW_FILE_UNKNOWN;
     } else {
-        file->kind = hw_file_kind_of(name, files->partition != NULL);
         (void)hw_file_number(name, &file->offset);
         file->size_bytes = look.size_bytes;
         file->allocated_bytes = look.allocated_bytes;

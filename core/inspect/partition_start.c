@@ -123,6 +123,10 @@ static enum hw_status start_tell_segment_file(struct hw_partition_start *start, 
         hw_file_fate_set(fate, HW_FATE_DELETED, "there is no .log that it is the index of");
         return HW_OK;
     }
+    if (base_offset == INT64_MAX) {
+        hw_file_fate_set(fate, HW_FATE_LOADED, "no offset is behind it: nothing can be appended");
+        return HW_OK;
+    }
     if (!hw_segment_name_split(name, &named, &suffix)) {
         hw_file_fate_set(fate, HW_FATE_IGNORED,
                          "the name has not 20 digits: Kafka takes %020" PRId64
@@ -326,7 +330,8 @@ static void start_tell_cleaning(const struct hw_partition_start *start, const ch
 
     if (kind == HW_FILE_CLEANED) {
         hw_file_fate_set(fate, HW_FATE_DELETED, "the cleaning did not get to its end");
-    } else if (kind == HW_FILE_SWAP && number >= start->segments.cleaned_from) {
+    } else if (kind == HW_FILE_SWAP && number >= start->segments.cleaned_from &&
+               number < INT64_MAX) {
         hw_file_fate_set(fate, HW_FATE_DELETED,
                          "the cleaning did not get to its end: there is a .cleaned of %020" PRId64,
                          start->segments.cleaned_from);

@@ -228,6 +228,7 @@ static enum hw_status posix_look(struct hw_store *base, const char *path, struct
     if ((is_link ? stat(path, &found) : result) == 0) {
         look->exists = true;
         look->is_directory = S_ISDIR(found.st_mode);
+        look->is_special = !look->is_directory && !S_ISREG(found.st_mode);
         look->size_bytes = look->is_directory ? 0 : (int64_t)found.st_size;
         look->allocated_bytes =
             look->is_directory ? -1 : (int64_t)found.st_blocks * STAT_BLOCK_SIZE;

@@ -51,6 +51,7 @@ struct hw_path_look {
     bool exists;  /* Else the others say nothing, but for is_link. */
     bool is_link; /* A symbolic link; the rest is said of what it leads to. */
     bool is_directory;
+    bool is_special;    /* Neither a file nor a directory: a pipe, a device or a socket. */
     int64_t size_bytes; /* Of a file; 0 of a directory. */
     /* What the file takes on the disk: less than its size where it has holes, more where space is set
      * aside. -1: the store cannot tell, or it is a directory. */
