@@ -115,6 +115,11 @@ static void a_bad_path_of_a_list_is_a_row(void **state)
            with_directory(f, "cannot open '$D/loop': it is a symbolic link, and nothing is written "
                              "through one, nor read through a circle of them\n"
                              "cannot open '$D/pipe': it is a pipe, a device or a socket"));
+    expect(f, "SELECT error FROM kafka_diff('[\"$D/loop\"]', '[\"$D/pipe\"]')",
+           with_directory(f,
+                          "a: cannot open '$D/loop': it is a symbolic link, and nothing is written "
+                          "through one, nor read through a circle of them; b: cannot open "
+                          "'$D/pipe': it is a pipe, a device or a socket"));
     /* A file where the table takes none, or none of that name. */
     expect(f,
            "SELECT count(topic), group_concat(error) FROM kafka_dirs('$D/good/*');"

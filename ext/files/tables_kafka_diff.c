@@ -37,6 +37,7 @@ struct diff_row {
     struct hw_partition_diff walk;
     bool has_walk;
     struct hw_buffer json;
+    struct hw_error unread[2]; /* Why a copy could not be read; empty: it could. */
 };
 
 static void add_first(const struct diff_row *row, int side, struct ext_rows *rows)
@@ -118,8 +119,7 @@ static void add_cuts(struct diff_row *row, struct ext_rows *rows)
 }
 
 /* What is wrong with both, in one line, which names each by its letter. */
-static void add_errors(const struct diff_row *row, const char *unread, int unread_side,
-                       struct ext_rows *rows)
+static void add_errors(const struct diff_row *row, struct ext_rows *rows)
 {
     char text[2 * HW_ERROR_MESSAGE_SIZE_BYTES + 16] = "";
     size_t size = 0;
@@ -127,8 +127,8 @@ static void add_errors(const struct diff_row *row, const char *unread, int unrea
     for (int side = 0; side < 2; side++) {
         const char *error = row->copies[side].error;
 
-        if (unread != NULL && side == unread_side) {
-            error = unread;
+        if (row->unread[side].message[0] != '\0') {
+            error = row->unread[side].message;
         } else if (row->has_walk && row->walk.copies[side].error[0] != '\0') {
             error = row->walk.copies[side].error;
         }
@@ -178,24 +178,30 @@ static void add_row(struct diff_row *row, struct ext_rows *rows)
 
 /* ----------------------------------------------------------------------------------------- rows */
 
+/* Read both, also where one cannot be read, so that the row tells of both. */
 static enum hw_status read_copies(struct kafka_fill *fill,
                                   const struct hw_kafka_partition *const partitions[2],
-                                  struct diff_row *row, int *side, struct hw_error *error)
+                                  struct diff_row *row, struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    enum hw_status both = HW_OK;
 
-    for (*side = 0; *side < 2; (*side)++) {
-        status = hw_partition_copy_read(&row->copies[*side], &ext_allocator, fill->store,
-                                        partitions[*side], &fill->store->interrupt, error);
-        fill->bytes_read += row->copies[*side].bytes_read;
-        if (status != HW_OK) {
+    for (int side = 0; side < 2; side++) {
+        enum hw_status status =
+            hw_partition_copy_read(&row->copies[side], &ext_allocator, fill->store,
+                                   partitions[side], &fill->store->interrupt, error);
+
+        fill->bytes_read += row->copies[side].bytes_read;
+        if (status == HW_IO || status == HW_NOT_FOUND) {
+            row->unread[side] = *error;
+            both = status;
+        } else if (status != HW_OK) {
             return status;
         }
-        row->walk.copies[*side] = (struct hw_diff_copy){.partition = partitions[*side],
-                                                        .start = row->copies[*side].outline.start,
-                                                        .end = row->copies[*side].outline.end};
+        row->walk.copies[side] = (struct hw_diff_copy){.partition = partitions[side],
+                                                       .start = row->copies[side].outline.start,
+                                                       .end = row->copies[side].outline.end};
     }
-    return HW_OK;
+    return both;
 }
 
 static enum hw_status walk_pair(struct kafka_fill *fill, struct diff_row *row,
@@ -229,12 +235,11 @@ static enum hw_status add_pair(struct kafka_fill *fill,
                                struct ext_rows *rows, struct hw_error *error)
 {
     struct diff_row row = {.has_walk = false};
-    int side;
     enum hw_status status;
 
     hw_buffer_init(&row.json, &ext_allocator);
     fill->bytes_read = 0;
-    status = read_copies(fill, partitions, &row, &side, error);
+    status = read_copies(fill, partitions, &row, error);
     if (status == HW_OK && wants_walk(fill)) {
         status = walk_pair(fill, &row, error);
     }
@@ -250,7 +255,7 @@ static enum hw_status add_pair(struct kafka_fill *fill,
         for (int i = 0; i < 2; i++) {
             ext_rows_integer_unless(rows, status == HW_OK ? row.walk.copies[i].damaged : -1, -1);
         }
-        add_errors(&row, status == HW_OK ? NULL : error->message, side, rows);
+        add_errors(&row, rows);
         status = HW_OK;
     }
     if (row.has_walk) {
