@@ -89,6 +89,20 @@ static void nothing_is_written(void **state)
     assert_int_equal(chmod(with_directory(f, "$D/logs/plain-1"), 0700), 0);
 }
 
+/* A stop was clean or not, also where the start does not come to the log. */
+static void a_stray_has_been_stopped_cleanly_too(void **state)
+{
+    struct kafka_fixture *f = *state;
+
+    copy_broker(f);
+    save(f, "logs/.kafka_cleanshutdown");
+    assert_int_equal(unlink(with_directory(f, "$D/logs/keyed-0/partition.metadata")), 0);
+    expect(f,
+           "SELECT DISTINCT file = 'partition.metadata', clean_shutdown"
+           " FROM kafka_recovery('$D/logs/keyed-0') ORDER BY 1 DESC LIMIT 1",
+           "1|1");
+}
+
 /* Every partition has a row, whatever becomes of it. */
 static void each_partition_has_a_row(void **state)
 {
@@ -170,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         kafka_test(nothing_is_written),
+        kafka_test(a_stray_has_been_stopped_cleanly_too),
         kafka_test(each_partition_has_a_row),
         kafka_test(it_can_be_interrupted),
     };

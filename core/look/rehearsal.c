@@ -134,15 +134,10 @@ static enum hw_status play_checkpoint(struct play *play, const char *name, hw_of
 /* Source: LogManager.loadLogs; KafkaRaftLog, which recovers all of its log at each start. */
 static enum hw_status play_load(struct play *play, struct hw_log_load *load, struct hw_error *error)
 {
-    char path[HW_PATH_MAX];
-    enum hw_status status =
-        hw_kafka_path_beside(path, play->partition->path, ".kafka_cleanshutdown", error);
+    enum hw_status status;
 
-    if (status == HW_OK) {
-        status = hw_store_exists(play->store, path, &play->rehearsal->was_clean, error);
-    }
-    if (status != HW_OK || hw_kafka_partition_is_metadata(play->partition)) {
-        return status;
+    if (hw_kafka_partition_is_metadata(play->partition)) {
+        return HW_OK;
     }
     load->clean = play->rehearsal->was_clean;
     if (play->partition->topic == NULL) {
@@ -236,8 +231,16 @@ static enum hw_status play_open(struct play *play, struct hw_error *error)
 static enum hw_status play_run(struct play *play, struct hw_error *error)
 {
     bool is_stray;
-    enum hw_status status = play_metadata(play, &is_stray, error);
+    char path[HW_PATH_MAX];
+    enum hw_status status =
+        hw_kafka_path_beside(path, play->partition->path, ".kafka_cleanshutdown", error);
 
+    if (status == HW_OK) {
+        status = hw_store_exists(play->store, path, &play->rehearsal->was_clean, error);
+    }
+    if (status == HW_OK) {
+        status = play_metadata(play, &is_stray, error);
+    }
     if (status == HW_OK) {
         status = is_stray ? play_stray(play, error) : play_open(play, error);
     }
