@@ -19,17 +19,30 @@ static bool transactions_hide(const struct hw_promise_copy *copy, const struct h
     return item->offset >= copy->stable_end;
 }
 
-/* What ended the transaction that the item belongs to; NULL: nothing has. */
+/* The item that was asked about last, and what ended its transaction. */
+struct transactions_known {
+    const struct hw_promised *item;
+    const struct hw_promised *end;
+};
+
+/* What ended the transaction that the item belongs to; NULL: nothing has. Where items are asked
+ * about in their order, those of one producer share the way there. */
 static const struct hw_promised *transactions_end_of(const struct hw_promised_list *items,
-                                                     size_t place)
+                                                     const struct hw_promised *item,
+                                                     struct transactions_known *known)
 {
-    for (size_t i = place + 1; i < items->count; i++) {
-        if (items->items[i].control != HW_CONTROL_UNKNOWN &&
-            items->items[i].producer_id == items->items[place].producer_id) {
-            return &items->items[i];
+    const struct hw_promised *behind = items->items + items->count;
+    const struct hw_promised *end = item + 1;
+
+    if (known->item == NULL || known->item->producer_id != item->producer_id ||
+        (known->end != NULL && known->end <= item)) {
+        while (end < behind &&
+               (end->control == HW_CONTROL_UNKNOWN || end->producer_id != item->producer_id)) {
+            end++;
         }
+        *known = (struct transactions_known){.item = item, .end = end < behind ? end : NULL};
     }
-    return NULL;
+    return known->end;
 }
 
 /* A partition that has heard nothing for so long knows of no sequence, and takes any. */
@@ -67,12 +80,18 @@ bool hw_promise_stored_once(const struct hw_promised_list *items, int64_t expira
 
 bool hw_promise_aborted_unseen(const struct hw_promise_copy *copy)
 {
+    struct transactions_known known = {.item = NULL};
+
     for (size_t i = 0; i < copy->items->count; i++) {
         const struct hw_promised *item = &copy->items->items[i];
-        const struct hw_promised *end = transactions_end_of(copy->items, i);
+        const struct hw_promised *end;
 
-        if (item->is_transactional && item->control == HW_CONTROL_UNKNOWN &&
-            !transactions_hide(copy, item) && (end == NULL || end->control != HW_CONTROL_COMMIT)) {
+        if (!item->is_transactional || item->control != HW_CONTROL_UNKNOWN ||
+            transactions_hide(copy, item)) {
+            continue;
+        }
+        end = transactions_end_of(copy->items, item, &known);
+        if (end == NULL || end->control != HW_CONTROL_COMMIT) {
             return false;
         }
     }
@@ -102,16 +121,21 @@ static bool transactions_contradict(const struct hw_coordinator *coordinator,
 bool hw_promise_transactions_whole(const struct hw_promise_copy *copy,
                                    const struct hw_coordinator *coordinator)
 {
+    struct transactions_known known = {.item = NULL};
+
     for (size_t i = 0; i < copy->items->count; i++) {
         const struct hw_promised *item = &copy->items->items[i];
-        const struct hw_promised *end = transactions_end_of(copy->items, i);
+        const struct hw_promised *end;
 
-        if (item->control != HW_CONTROL_UNKNOWN) {
-            if (transactions_contradict(coordinator, item)) {
-                return false;
-            }
-        } else if (item->is_transactional && end != NULL && end->control == HW_CONTROL_COMMIT &&
-                   end->offset < copy->stable_end && transactions_hide(copy, item)) {
+        if (item->control != HW_CONTROL_UNKNOWN && transactions_contradict(coordinator, item)) {
+            return false;
+        }
+        if (!item->is_transactional || item->control != HW_CONTROL_UNKNOWN) {
+            continue;
+        }
+        end = transactions_end_of(copy->items, item, &known);
+        if (end != NULL && end->control == HW_CONTROL_COMMIT && end->offset < copy->stable_end &&
+            transactions_hide(copy, item)) {
             return false;
         }
     }
