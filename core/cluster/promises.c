@@ -684,7 +684,7 @@ static enum hw_status promises_look(struct hw_cluster *cluster, bool at_changes,
     promises->broken = 0;
     while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
         struct promise_look look = {.cluster = cluster, .partition = partition};
-        uint64_t digest = promise_digest(cluster, partition);
+        uint64_t digest = at_changes ? promise_digest(cluster, partition) : 0;
         uint32_t broken = 0;
 
         look.promised = promises_find(promises, partition, &status, error);

@@ -66,7 +66,7 @@ static enum hw_status read_slots(struct hw_shown_file *shown, struct hw_file *fi
 
     for (size_t first = 0; status == HW_OK && got == sizeof bytes && first < slots;
          first += READ_SLOTS) {
-        size_t wanted = slots - first < READ_SLOTS ? slots - first : READ_SLOTS;
+        size_t wanted = HW_MIN(slots - first, (size_t)READ_SLOTS);
 
         status = hw_file_read_at(file, (int64_t)(first * SLOT_SIZE), bytes, wanted * SLOT_SIZE,
                                  &got, error);

@@ -46,7 +46,7 @@ static int checkpoint_compare(const void *left, const void *right)
 {
     const struct checkpoint_entry *a = left;
     const struct checkpoint_entry *b = right;
-    size_t size = a->topic.size < b->topic.size ? a->topic.size : b->topic.size;
+    size_t size = HW_MIN(a->topic.size, b->topic.size);
     int order = memcmp(a->topic.text, b->topic.text, size);
 
     if (order == 0) {

@@ -167,7 +167,7 @@ static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw
 static hw_offset_t diff_above_starts(const struct hw_partition_diff *diff, hw_offset_t offset)
 {
     for (int i = 0; i < 2; i++) {
-        offset = offset < diff->copies[i].start ? diff->copies[i].start : offset;
+        offset = HW_MAX(offset, diff->copies[i].start);
     }
     return offset;
 }
@@ -219,8 +219,7 @@ static enum hw_status diff_take_different(struct hw_partition_diff *diff, struct
     struct hw_offset_range b = copy_offsets(&diff->copies[1]);
     enum hw_status status = HW_OK;
 
-    diff_note(diff, HW_DIFF_DIVERGED,
-              diff_above_starts(diff, a.first < b.first ? a.first : b.first));
+    diff_note(diff, HW_DIFF_DIVERGED, diff_above_starts(diff, HW_MIN(a.first, b.first)));
     if (a.last <= b.last) {
         status = copy_count(diff->allocator, &diff->copies[0], error);
     }
