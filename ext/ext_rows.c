@@ -36,65 +36,131 @@ bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t part
 
 bool ext_rows_wants_cell(const struct ext_rows *rows)
 {
-    return (rows->wanted >> rows->cell_count % (size_t)rows->column_count & 1) != 0;
+    return (rows->wanted >> rows->column & 1) != 0;
 }
 
-static void add_cell(struct ext_rows *rows, struct ext_cell cell)
+void ext_rows_clear(struct ext_rows *rows)
 {
-    if (rows->status == HW_OK && rows->cell_count == rows->cell_capacity) {
+    rows->cell_count = rows->texts.size = rows->text_at = 0;
+    rows->column = 0;
+}
+
+/* So many cells, which are not set yet; NULL where memory has run out. */
+static inline struct ext_cell *add_cells(struct ext_rows *rows, int count)
+{
+    size_t first = rows->cell_count;
+
+    if (rows->status == HW_OK && first + (size_t)count > rows->cell_capacity) {
         rows->status = hw_array_reserve(&ext_allocator, (void **)&rows->cells, &rows->cell_capacity,
-                                        rows->cell_count + 1, sizeof *rows->cells, &rows->error);
+                                        first + (size_t)count, sizeof *rows->cells, &rows->error);
     }
-    if (rows->status == HW_OK) {
-        rows->cells[rows->cell_count++] = cell;
+    if (rows->status != HW_OK) {
+        return NULL;
     }
+    rows->cell_count = first + (size_t)count;
+    rows->column += count;
+    rows->column = rows->column < rows->column_count ? rows->column : 0;
+    return &rows->cells[first];
+}
+
+static inline void add_number(struct ext_rows *rows, enum ext_cell_kind kind, int64_t number,
+                              int64_t size)
+{
+    struct ext_cell *cell = add_cells(rows, 1);
+
+    if (cell != NULL) {
+        cell->kind = kind;
+        cell->of.number = number;
+        cell->size = size;
+    }
+}
+
+void ext_rows_nulls(struct ext_rows *rows, int count)
+{
+    struct ext_cell *cells = add_cells(rows, count);
+
+    for (int i = 0; i < count && cells != NULL; i++) {
+        cells[i].kind = EXT_CELL_NULL;
+    }
+}
+
+bool ext_rows_pass(struct ext_rows *rows, int count)
+{
+    if ((rows->wanted >> rows->column & ((UINT64_C(1) << count) - 1)) != 0) {
+        return false;
+    }
+    ext_rows_nulls(rows, count);
+    return true;
 }
 
 void ext_rows_null(struct ext_rows *rows)
 {
-    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_NULL});
+    ext_rows_nulls(rows, 1);
 }
 
 void ext_rows_integer(struct ext_rows *rows, int64_t number)
 {
-    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_INTEGER, .number = number});
+    add_number(rows, EXT_CELL_INTEGER, number, 0);
 }
 
 void ext_rows_real(struct ext_rows *rows, double number)
 {
-    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_REAL, .real = number});
+    struct ext_cell *cell = add_cells(rows, 1);
+
+    if (cell != NULL) {
+        cell->kind = EXT_CELL_REAL;
+        cell->of.real = number;
+    }
 }
 
 void ext_rows_integer_unless(struct ext_rows *rows, int64_t number, int64_t none)
 {
-    if (number == none) {
-        ext_rows_null(rows);
-    } else {
-        ext_rows_integer(rows, number);
-    }
+    add_number(rows, number == none ? EXT_CELL_NULL : EXT_CELL_INTEGER, number, 0);
 }
 
 void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end)
 {
-    add_cell(rows, (struct ext_cell){.kind = EXT_CELL_RUN, .number = first, .size = end - first});
+    add_number(rows, EXT_CELL_RUN, first, end - first);
+}
+
+/* The next cell is what stands in `texts` since the last one, if it is asked for. */
+static void add_text(struct ext_rows *rows, enum ext_cell_kind kind, enum hw_status status,
+                     const struct hw_error *error)
+{
+    size_t at = rows->text_at;
+
+    if (status != HW_OK && rows->status == HW_OK) {
+        rows->status = status;
+        rows->error = *error;
+    }
+    if (!ext_rows_wants_cell(rows)) {
+        rows->texts.size = at;
+        ext_rows_null(rows);
+        return;
+    }
+    rows->text_at = rows->texts.size;
+    add_number(rows, kind, (int64_t)at, (int64_t)(rows->text_at - at));
+}
+
+void ext_rows_json(struct ext_rows *rows, enum hw_status status, const struct hw_error *error)
+{
+    add_text(rows, EXT_CELL_JSON, status, error);
 }
 
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size)
 {
-    struct ext_cell cell = {
-        .kind = EXT_CELL_TEXT, .number = (int64_t)rows->texts.size, .size = (int64_t)size};
+    struct hw_error error;
+    enum hw_status status = HW_OK;
 
-    if (!ext_rows_wants_cell(rows)) {
-        cell.kind = EXT_CELL_NULL;
-    } else if (rows->status == HW_OK) {
-        rows->status = hw_buffer_append(&rows->texts, text, size, &rows->error);
+    if (ext_rows_wants_cell(rows)) {
+        status = hw_buffer_append(&rows->texts, text, size, &error);
     }
-    add_cell(rows, cell);
+    add_text(rows, EXT_CELL_TEXT, status, &error);
 }
 
 void ext_rows_text(struct ext_rows *rows, const char *text)
 {
-    if (text == NULL) {
+    if (text == NULL || !ext_rows_wants_cell(rows)) {
         ext_rows_null(rows);
     } else {
         ext_rows_text_size(rows, text, strlen(text));
@@ -144,17 +210,21 @@ void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat,
     case EXT_CELL_NULL:
         break;
     case EXT_CELL_INTEGER:
-        sqlite3_result_int64(context, cell->number);
+        sqlite3_result_int64(context, cell->of.number);
         break;
     case EXT_CELL_REAL:
-        sqlite3_result_double(context, cell->real);
+        sqlite3_result_double(context, cell->of.real);
         break;
     case EXT_CELL_RUN:
-        sqlite3_result_int64(context, cell->number + repeat);
+        sqlite3_result_int64(context, cell->of.number + repeat);
+        break;
+    case EXT_CELL_JSON:
+        sqlite3_result_text64(context, (const char *)rows->texts.bytes + cell->of.number,
+                              (sqlite3_uint64)cell->size, SQLITE_TRANSIENT, SQLITE_UTF8);
         break;
     case EXT_CELL_TEXT:
         ext_result_text(context,
-                        cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->number,
+                        cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->of.number,
                         (size_t)cell->size);
         break;
     }
@@ -172,11 +242,11 @@ uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, 
             continue;
         }
         hash = ext_hash(hash, (uint64_t)cell->kind);
-        if (cell->kind == EXT_CELL_TEXT) {
-            hash = ext_hash_text(hash, (const char *)rows->texts.bytes + cell->number,
+        if (cell->kind == EXT_CELL_TEXT || cell->kind == EXT_CELL_JSON) {
+            hash = ext_hash_text(hash, (const char *)rows->texts.bytes + cell->of.number,
                                  (size_t)cell->size);
-        } else {
-            hash = ext_hash(hash, (uint64_t)cell->number +
+        } else if (cell->kind != EXT_CELL_NULL) {
+            hash = ext_hash(hash, (uint64_t)cell->of.number +
                                       (cell->kind == EXT_CELL_RUN ? (uint64_t)repeat : 0));
         }
     }

@@ -11,13 +11,22 @@
 
 #include <sqlite3ext.h>
 
-enum ext_cell_kind { EXT_CELL_NULL, EXT_CELL_INTEGER, EXT_CELL_REAL, EXT_CELL_TEXT, EXT_CELL_RUN };
+enum ext_cell_kind {
+    EXT_CELL_NULL,
+    EXT_CELL_INTEGER,
+    EXT_CELL_REAL,
+    EXT_CELL_TEXT,
+    EXT_CELL_JSON, /* A text that is known to be UTF-8. */
+    EXT_CELL_RUN
+};
 
 struct ext_cell {
     enum ext_cell_kind kind;
-    int64_t number; /* An integer, of a run the first; of a text, where it begins in `texts`. */
-    int64_t size;   /* Bytes of a text; integers of a run. */
-    double real;
+    union {
+        int64_t number; /* An integer, of a run the first; of a text, where it begins in `texts`. */
+        double real;
+    } of;
+    int64_t size; /* Bytes of a text; integers of a run. */
 };
 
 /* What a statement asks for: rows of other topics, partitions or brokers need not be made. */
@@ -31,18 +40,23 @@ struct ext_rows_filter {
 
 struct ext_rows {
     int column_count;
+    int column;      /* Of the next cell. */
     uint64_t wanted; /* Bits of the columns that are asked for: texts of others are not kept. */
     struct ext_rows_filter filter;
     struct ext_cell *cells;
     size_t cell_count;
     size_t cell_capacity;
     struct hw_buffer texts;
+    size_t text_at; /* Where the next text begins in it. */
     enum hw_status status;
     struct hw_error error;
 };
 
 void ext_rows_init(struct ext_rows *rows, int column_count, const struct ext_rows_filter *filter);
 void ext_rows_release(struct ext_rows *rows);
+
+/* Take all rows out; memory is kept for others. */
+void ext_rows_clear(struct ext_rows *rows);
 
 /* Whether a row with these is asked for. Tables without one of them pass NULL, or a broker or
  * partition of -1. */
@@ -51,6 +65,12 @@ bool ext_rows_wants(const struct ext_rows *rows, const char *topic, int64_t part
 
 /* Whether the next cell is asked for; if not it may as well be NULL. */
 bool ext_rows_wants_cell(const struct ext_rows *rows);
+
+/* So many cells that are SQL NULL. */
+void ext_rows_nulls(struct ext_rows *rows, int count);
+
+/* The same if none of the next cells is asked for. Returns whether that is so. */
+bool ext_rows_pass(struct ext_rows *rows, int count);
 
 /* The next cell. Texts are copied; NULL is SQL NULL. */
 void ext_rows_null(struct ext_rows *rows);
@@ -63,6 +83,8 @@ void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end);
 void ext_rows_text(struct ext_rows *rows, const char *text);
 void ext_rows_text_if_any(struct ext_rows *rows, const char *text); /* "" is SQL NULL too. */
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size);
+/* The JSON that the caller has appended to `texts` since the cell before, and how that went. */
+void ext_rows_json(struct ext_rows *rows, enum hw_status status, const struct hw_error *error);
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
 
 size_t ext_rows_count(const struct ext_rows *rows);

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Small buffers hold names and numbers: one allocation should do for them. */
 enum { BUFFER_CAPACITY_MIN = 64 };
@@ -40,22 +39,6 @@ enum hw_status hw_buffer_grow(struct hw_buffer *buffer, size_t more, struct hw_e
     status = hw_array_reserve(buffer->allocator, &bytes, &buffer->capacity, needed, 1, error);
     buffer->bytes = bytes;
     return status;
-}
-
-enum hw_status hw_buffer_append(struct hw_buffer *buffer, const void *bytes, size_t size,
-                                struct hw_error *error)
-{
-    enum hw_status status = hw_buffer_reserve(buffer, size, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    /* memcpy() may not be called with NULL, which an empty buffer and an empty source have. */
-    if (size > 0) {
-        memcpy(buffer->bytes + buffer->size, bytes, size);
-        buffer->size += size;
-    }
-    return HW_OK;
 }
 
 enum hw_status hw_buffer_append_format(struct hw_buffer *buffer, struct hw_error *error,

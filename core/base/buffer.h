@@ -6,6 +6,7 @@
 #include "core/base/memory.h"
 
 #include <stdint.h>
+#include <string.h>
 
 struct hw_buffer {
     const struct hw_allocator *allocator;
@@ -31,8 +32,18 @@ static inline enum hw_status hw_buffer_reserve(struct hw_buffer *buffer, size_t 
 }
 
 /* Copy `size` bytes to the end. Errors: HW_NO_MEMORY (buffer unchanged). */
-enum hw_status hw_buffer_append(struct hw_buffer *buffer, const void *bytes, size_t size,
-                                struct hw_error *error);
+static inline enum hw_status hw_buffer_append(struct hw_buffer *buffer, const void *bytes,
+                                              size_t size, struct hw_error *error)
+{
+    enum hw_status status = hw_buffer_reserve(buffer, size, error);
+
+    /* memcpy() may not be called with NULL, which an empty buffer and an empty source have. */
+    if (status == HW_OK && size > 0) {
+        memcpy(buffer->bytes + buffer->size, bytes, size);
+        buffer->size += size;
+    }
+    return status;
+}
 
 /* Append formatted text without its NUL. Errors: HW_NO_MEMORY (buffer unchanged). */
 enum hw_status hw_buffer_append_format(struct hw_buffer *buffer, struct hw_error *error,

@@ -41,49 +41,74 @@ static size_t json_plain(const uint8_t *bytes, size_t size)
     return plain;
 }
 
+uint8_t *hw_json_put_string(uint8_t *at, const void *bytes, size_t size)
+{
+    const uint8_t *from = bytes;
+
+    *at++ = '"';
+    while (size > 0) {
+        size_t taken = json_plain(from, size);
+        size_t length = taken;
+
+        if (taken > 0) {
+            memcpy(at, from, taken);
+        } else {
+            char text[HW_JSON_CHARACTER_MAX];
+
+            taken = hw_json_character(from, size, text, &length);
+            memcpy(at, text, length);
+        }
+        at += length;
+        from += taken;
+        size -= taken;
+    }
+    *at++ = '"';
+    return at;
+}
+
 enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
                                      struct hw_error *error)
 {
-    const uint8_t *at = bytes;
-    enum hw_status status = hw_buffer_reserve(json, size + 2, error);
+    enum hw_status status = size > SIZE_MAX / 8
+                                ? hw_error_no_memory(error, "a string")
+                                : hw_buffer_reserve(json, HW_JSON_STRING_MAX(size), error);
 
     if (status == HW_OK) {
-        json->bytes[json->size++] = '"';
+        json->size =
+            (size_t)(hw_json_put_string(json->bytes + json->size, bytes, size) - json->bytes);
     }
-    while (status == HW_OK && size > 0) {
-        size_t taken = json_plain(at, size);
+    return status;
+}
 
-        if (taken > 0) {
-            status = hw_buffer_append(json, at, taken, error);
-        } else {
-            char text[HW_JSON_CHARACTER_MAX];
-            size_t length;
+uint8_t *hw_json_put_integer(uint8_t *at, int64_t number)
+{
+    uint64_t rest = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
+    uint8_t *end;
 
-            taken = hw_json_character(at, size, text, &length);
-            status = hw_buffer_append(json, text, length, error);
-        }
-        at += taken;
-        size -= taken;
+    if (number < 0) {
+        *at++ = '-';
     }
-    return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
+    end = at + 1;
+    for (uint64_t more = rest; more >= 10; more /= 10) {
+        end++;
+    }
+    at = end;
+    do {
+        *--at = (uint8_t)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    return end;
 }
 
 enum hw_status hw_json_append_integer(struct hw_buffer *json, int64_t number,
                                       struct hw_error *error)
 {
-    char digits[24];
-    char *end = digits + sizeof digits;
-    char *at = end;
-    uint64_t rest = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
+    enum hw_status status = hw_buffer_reserve(json, HW_JSON_INTEGER_MAX, error);
 
-    do {
-        *--at = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (number < 0) {
-        *--at = '-';
+    if (status == HW_OK) {
+        json->size = (size_t)(hw_json_put_integer(json->bytes + json->size, number) - json->bytes);
     }
-    return hw_buffer_append(json, at, (size_t)(end - at), error);
+    return status;
 }
 
 enum hw_status hw_json_append_name(struct hw_buffer *json, const char *name, bool is_first,

@@ -18,6 +18,15 @@ enum { HW_JSON_CHARACTER_MAX = 8 };
 size_t hw_json_character(const uint8_t *bytes, size_t size, char text[HW_JSON_CHARACTER_MAX],
                          size_t *length);
 
+/* Bytes that a number takes at the most, and a string of so many bytes. */
+enum { HW_JSON_INTEGER_MAX = 20 };
+#define HW_JSON_STRING_MAX(size) (6 * (size) + 2)
+
+/* Write a number, or a string with its quotes, where there is room for as many bytes as it may take;
+ * what is behind it is undefined. Returns its end. */
+uint8_t *hw_json_put_integer(uint8_t *at, int64_t number);
+uint8_t *hw_json_put_string(uint8_t *at, const void *bytes, size_t size);
+
 /* Append a string with its quotes. Errors: HW_NO_MEMORY. */
 enum hw_status hw_json_append_string(struct hw_buffer *json, const void *bytes, size_t size,
                                      struct hw_error *error);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* How many bytes are looked at together, and how many in one turn of a loop. */
-enum { STRIDE = 16, TURN = 4 * STRIDE };
+enum { STRIDE = 16, HALF = STRIDE / 2, TURN = 4 * STRIDE };
 
 #ifdef __SSE2__
 
@@ -32,6 +32,14 @@ static inline bool is_ascii(const uint8_t *bytes)
     return is_full(above_zero(bytes));
 }
 
+/* The same of HALF a stride. */
+static inline bool is_half_ascii(const uint8_t *bytes)
+{
+    __m128i half = _mm_loadl_epi64((const __m128i *)(const void *)bytes);
+
+    return _mm_movemask_epi8(_mm_cmpgt_epi8(half, _mm_setzero_si128())) == 0xff;
+}
+
 /* The same of a TURN. */
 static inline bool are_ascii(const uint8_t *bytes)
 {
@@ -53,9 +61,14 @@ static inline uint64_t not_ascii(const uint8_t *bytes)
     return word | (word - UINT64_C(0x0101010101010101));
 }
 
+static inline bool is_half_ascii(const uint8_t *bytes)
+{
+    return (not_ascii(bytes) & UINT64_C(0x8080808080808080)) == 0;
+}
+
 static inline bool is_ascii(const uint8_t *bytes)
 {
-    return ((not_ascii(bytes) | not_ascii(bytes + 8)) & UINT64_C(0x8080808080808080)) == 0;
+    return is_half_ascii(bytes) && is_half_ascii(bytes + HALF);
 }
 
 static inline bool are_ascii(const uint8_t *bytes)
@@ -72,6 +85,10 @@ static inline size_t count_ascii(const uint8_t *bytes, size_t size)
 {
     size_t at = 0;
 
+    if (size < STRIDE) {
+        return size >= HALF && is_half_ascii(bytes) && is_half_ascii(bytes + size - HALF) ? size
+                                                                                          : 0;
+    }
     if (size >= TURN) {
         const uint8_t *last = bytes + size - TURN;
         const uint8_t *turn = bytes;
@@ -90,7 +107,7 @@ static inline size_t count_ascii(const uint8_t *bytes, size_t size)
         }
         at += STRIDE;
     }
-    return size >= STRIDE && is_ascii(bytes + size - STRIDE) ? size : at;
+    return is_ascii(bytes + size - STRIDE) ? size : at;
 }
 
 size_t hw_utf8_character_size(const uint8_t *bytes, size_t size)

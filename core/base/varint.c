@@ -93,7 +93,7 @@ size_t hw_varlong_get(const uint8_t *bytes, size_t available, int64_t *value)
     return size;
 }
 
-size_t hw_unsigned_varint_get(const uint8_t *bytes, size_t available, uint32_t *value)
+size_t hw_unsigned_varint_get_long(const uint8_t *bytes, size_t available, uint32_t *value)
 {
     uint64_t wide = 0;
     size_t size = unsigned_get(bytes, available, HW_VARINT_SIZE_MAX, &wide);

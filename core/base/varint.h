@@ -29,6 +29,15 @@ size_t hw_varlong_get(const uint8_t *bytes, size_t available, int64_t *value);
 
 /* The same for a number without a sign, as lengths and counts in messages are: no zig-zag. Source:
  * ByteUtils.readUnsignedVarint. */
-size_t hw_unsigned_varint_get(const uint8_t *bytes, size_t available, uint32_t *value);
+size_t hw_unsigned_varint_get_long(const uint8_t *bytes, size_t available, uint32_t *value);
+
+static inline size_t hw_unsigned_varint_get(const uint8_t *bytes, size_t available, uint32_t *value)
+{
+    if (available > 0 && bytes[0] < 0x80) {
+        *value = bytes[0]; /* Nearly all are such. */
+        return 1;
+    }
+    return hw_unsigned_varint_get_long(bytes, available, value);
+}
 
 #endif /* HW_BASE_VARINT_H */

@@ -64,14 +64,15 @@ __attribute__((format(printf, 2, 3))) static void internal_note(struct hw_intern
     }
 }
 
-/* Find the layout of the type: mostly that of the record before. Returns whether it is known. */
-static bool internal_find_layout(struct hw_internal_record *internal)
+/* Note the type and find its layout: mostly that of the record before. Returns whether it is known. */
+static bool internal_find_layout(struct hw_internal_record *internal, int type)
 {
     const struct hw_message_layout *last = internal->last;
 
-    internal->layout = last != NULL && last->set == internal->set && last->type == internal->type
+    internal->type = type;
+    internal->layout = last != NULL && last->type == type && last->set == internal->set
                            ? last
-                           : hw_message_layout_find(internal->set, internal->type);
+                           : hw_message_layout_find(internal->set, type);
     internal->last = internal->layout;
     return internal->layout != NULL;
 }
@@ -124,8 +125,7 @@ static enum hw_status internal_read_key(struct hw_internal_record *internal, str
         internal_note(internal, record->key_size < 0 ? "a null key" : "key: it ends in its type");
         return HW_OK;
     }
-    internal->type = hw_get_i16(record->key);
-    if (!internal_find_layout(internal)) {
+    if (!internal_find_layout(internal, hw_get_i16(record->key))) {
         internal_note(internal, "type %d is unknown", internal->type);
         return HW_OK;
     }
@@ -163,9 +163,9 @@ static enum hw_status internal_read_keyed(struct hw_internal_record *internal,
 }
 
 /* A varint of a frame; false where it is none. */
-static bool internal_take(const uint8_t **at, size_t *left, int *number)
+static inline bool internal_take(const uint8_t **at, size_t *left, int *number)
 {
-    uint32_t value;
+    uint32_t value = 0;
     size_t size = hw_unsigned_varint_get(*at, *left, &value);
 
     if (size == 0 || value > INT16_MAX) {
@@ -184,6 +184,7 @@ static enum hw_status internal_read_framed(struct hw_internal_record *internal,
     const uint8_t *at = record->value;
     size_t left = record->value_size < 0 ? 0 : (size_t)record->value_size;
     int frame = 0;
+    int type = 0;
 
     if (record->value_size < 0) {
         internal->is_tombstone = true;
@@ -201,12 +202,12 @@ static enum hw_status internal_read_framed(struct hw_internal_record *internal,
                       frame);
         return HW_OK;
     }
-    if (!internal_take(&at, &left, &internal->type)) {
+    if (!internal_take(&at, &left, &type)) {
         internal_note(internal, "value: no type");
         return HW_OK;
     }
-    if (!internal_find_layout(internal)) {
-        internal_note(internal, "type %d is unknown", internal->type);
+    if (!internal_find_layout(internal, type)) {
+        internal_note(internal, "type %d is unknown", type);
         return HW_OK;
     }
     if (!internal_take(&at, &left, &internal->version)) {
@@ -229,8 +230,7 @@ static enum hw_status internal_read_control(struct hw_internal_record *internal,
         internal_note(internal, "the key of a control record is none");
         return HW_OK;
     }
-    internal->type = type;
-    if (!internal_find_layout(internal)) {
+    if (!internal_find_layout(internal, type)) {
         internal_note(internal, "control type %d is unknown", type);
         return HW_OK;
     }

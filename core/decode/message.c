@@ -58,40 +58,33 @@ __attribute__((format(printf, 2, 3))) static bool message_fail(struct message_wa
     return false;
 }
 
-static size_t message_left(const struct message_walk *walk)
+static inline size_t message_left(const struct message_walk *walk)
 {
     return (size_t)(walk->end - walk->at);
 }
 
 /* The next `size` bytes. */
-static bool message_take(struct message_walk *walk, size_t size, const uint8_t **bytes)
+static inline bool message_take(struct message_walk *walk, size_t size, const uint8_t **bytes)
 {
     if (size > message_left(walk)) {
-        return message_fail(walk, "%zu bytes, of which %zu are there", size, message_left(walk));
+        (void)message_fail(walk, "%zu bytes, of which %zu are there", size, message_left(walk));
+        return false; /* So that a compiler knows. */
     }
     *bytes = walk->at;
     walk->at += size;
     return true;
 }
 
-static bool message_take_varint(struct message_walk *walk, uint32_t *value)
+static inline bool message_take_varint(struct message_walk *walk, uint32_t *value)
 {
-    size_t size;
+    size_t size = hw_unsigned_varint_get(walk->at, message_left(walk), value);
 
-    if (walk->at < walk->end && walk->at[0] < 0x80) {
-        *value = *walk->at++; /* Nearly all are such. */
-        return true;
-    }
-    size = hw_unsigned_varint_get(walk->at, message_left(walk), value);
-    if (size == 0) {
-        return message_fail(walk, "a varint that does not end");
-    }
     walk->at += size;
-    return true;
+    return size > 0 || message_fail(walk, "a varint that does not end");
 }
 
 /* A length or count; -1: null. `wide` is its size where it is not compact. */
-static bool message_take_count(struct message_walk *walk, size_t wide, int64_t *count)
+static inline bool message_take_count(struct message_walk *walk, size_t wide, int64_t *count)
 {
     const uint8_t *bytes = NULL;
     uint32_t compact;
@@ -110,31 +103,28 @@ static bool message_take_count(struct message_walk *walk, size_t wide, int64_t *
     return *count >= -1 || message_fail(walk, "a count of %lld", (long long)*count);
 }
 
-/* Add slots that are absent; *first is the first one. */
-static bool message_add(struct message_walk *walk, size_t count, size_t *first)
+/* Add slots that are absent. */
+static bool message_add(struct message_walk *walk, size_t count)
 {
     struct hw_message *message = walk->message;
 
-    if (count == 0) {
-        *first = message->count;
-        return true;
+    if (count > message->capacity - message->count) {
+        walk->status =
+            hw_array_reserve(message->allocator, (void **)&message->values, &message->capacity,
+                             message->count + count, sizeof *message->values, walk->error);
+        if (walk->status != HW_OK) {
+            return false;
+        }
     }
-    walk->status =
-        hw_array_reserve(message->allocator, (void **)&message->values, &message->capacity,
-                         message->count + count, sizeof *message->values, walk->error);
-    if (walk->status != HW_OK) {
-        return false;
-    }
-    *first = message->count;
-    memset(&message->values[*first], 0, count * sizeof *message->values);
+    memset(&message->values[message->count], 0, count * sizeof *message->values);
     message->count += count;
     return true;
 }
 
 /* -------------------------------------------------------------------------------------- fields */
 
-static bool message_read_struct(struct message_walk *walk, const struct hw_message_field *fields,
-                                int count, size_t *first);
+static bool message_read_struct(struct message_walk *walk, const struct hw_message_shape *shape,
+                                size_t *first);
 
 /* Bytes that a value of the type takes at least, none of them being null. */
 static size_t message_size_min(enum hw_message_type type, bool is_flexible)
@@ -148,6 +138,7 @@ static size_t message_size_min(enum hw_message_type type, bool is_flexible)
     return is_flexible && (type == HW_MESSAGE_STRING || type == HW_MESSAGE_BYTES) ? 1 : sizes[type];
 }
 
+/* A number or a uuid: most fields are such, and none of them is null. */
 static bool message_read_number(struct message_walk *walk, enum hw_message_type type,
                                 struct hw_message_value *value)
 {
@@ -157,23 +148,33 @@ static bool message_read_number(struct message_walk *walk, enum hw_message_type 
     if (!message_take(walk, message_size_min(type, false), &bytes)) {
         return false;
     }
-    if (type == HW_MESSAGE_BOOL) {
+    value->presence = HW_MESSAGE_PRESENT;
+    switch ((int)type) {
+    case HW_MESSAGE_BOOL:
         value->of.number = bytes[0] != 0;
-    } else if (type == HW_MESSAGE_INT8) {
+        break;
+    case HW_MESSAGE_INT8:
         value->of.number = (int8_t)bytes[0];
-    } else if (type == HW_MESSAGE_INT16) {
+        break;
+    case HW_MESSAGE_INT16:
         value->of.number = hw_get_i16(bytes);
-    } else if (type == HW_MESSAGE_UINT16) {
+        break;
+    case HW_MESSAGE_UINT16:
         value->of.number = hw_get_u16(bytes);
-    } else if (type == HW_MESSAGE_INT32) {
+        break;
+    case HW_MESSAGE_INT32:
         value->of.number = hw_get_i32(bytes);
-    } else if (type == HW_MESSAGE_INT64) {
+        break;
+    case HW_MESSAGE_INT64:
         value->of.number = hw_get_i64(bytes);
-    } else if (type == HW_MESSAGE_FLOAT64) {
+        break;
+    case HW_MESSAGE_FLOAT64:
         bits = hw_get_u64(bytes);
         memcpy(&value->of.real, &bits, sizeof bits);
-    } else {
+        break;
+    case HW_MESSAGE_UUID:
         value->of.bytes = bytes;
+        break;
     }
     return true;
 }
@@ -191,22 +192,36 @@ static bool message_read_text(struct message_walk *walk, enum hw_message_type ty
     return size < 0 || message_take(walk, (size_t)size, &value->of.bytes);
 }
 
-/* One value, or one element of an array. */
-static bool message_read_single(struct message_walk *walk, const struct hw_message_field *field,
-                                struct hw_message_value *value)
+static bool message_read_members(struct message_walk *walk, const struct hw_message_field *field,
+                                 size_t slot)
 {
-    value->presence = HW_MESSAGE_PRESENT;
-    if (field->type == HW_MESSAGE_STRUCT) {
-        return message_read_struct(walk, field->members, field->member_count, &value->of.first);
+    struct hw_message_value *value;
+    size_t first;
+
+    if (!message_read_struct(walk, &field->members, &first)) {
+        return false;
     }
-    return field->type == HW_MESSAGE_STRING || field->type == HW_MESSAGE_BYTES
-               ? message_read_text(walk, field->type, value)
-               : message_read_number(walk, field->type, value);
+    value = &walk->message->values[slot];
+    value->presence = HW_MESSAGE_PRESENT;
+    value->of.first = first - slot;
+    return true;
+}
+
+/* One value, or one element of an array. */
+static inline bool message_read_single(struct message_walk *walk,
+                                       const struct hw_message_field *field, size_t slot)
+{
+    return field->type <= HW_MESSAGE_UUID
+               ? message_read_number(walk, field->type, &walk->message->values[slot])
+           : field->type == HW_MESSAGE_STRUCT
+               ? message_read_members(walk, field, slot)
+               : message_read_text(walk, field->type, &walk->message->values[slot]);
 }
 
 static bool message_read_array(struct message_walk *walk, const struct hw_message_field *field,
-                               struct hw_message_value *value)
+                               size_t slot)
 {
+    struct hw_message_value *value = &walk->message->values[slot];
     size_t size_min = message_size_min(field->type, walk->is_flexible);
     size_t first;
     int64_t count = 0;
@@ -214,26 +229,27 @@ static bool message_read_array(struct message_walk *walk, const struct hw_messag
     if (!message_take_count(walk, 4, &count)) {
         return false;
     }
-    value->presence = count < 0 ? HW_MESSAGE_NULL : HW_MESSAGE_PRESENT;
-    if (count > (int64_t)(message_left(walk) / size_min)) {
+    if (count > 0 && (uint64_t)count * size_min > message_left(walk)) {
         return message_fail(walk, "%lld elements in %zu bytes", (long long)count,
                             message_left(walk));
     }
+    value->presence = count < 0 ? HW_MESSAGE_NULL : HW_MESSAGE_PRESENT;
     value->size = count < 0 ? 0 : (uint32_t)count;
-    if (!message_add(walk, value->size, &first)) {
+    first = walk->message->count;
+    value->of.first = first - slot;
+    if (count <= 0) {
+        return true;
+    }
+    if (!message_add(walk, (size_t)count)) {
         return false;
     }
-    value->of.first = first;
-    for (size_t i = 0; i < value->size; i++) {
-        struct hw_message_value element = {.size = 0};
-
-        if (!message_read_single(walk, field, &element)) {
+    for (size_t i = first; i < first + (size_t)count; i++) {
+        if (!message_read_single(walk, field, i)) {
             return false;
         }
-        if (element.presence == HW_MESSAGE_NULL) {
+        if (walk->message->values[i].presence == HW_MESSAGE_NULL) {
             return message_fail(walk, "an element that is null");
         }
-        walk->message->values[first + i] = element;
     }
     return true;
 }
@@ -259,32 +275,33 @@ static bool message_read_mark(struct message_walk *walk, const struct hw_message
     return true;
 }
 
-static bool message_read_field(struct message_walk *walk, const struct hw_message_field *field,
-                               struct hw_message_value *value)
+static bool message_read_nullable(struct message_walk *walk, const struct hw_message_field *field,
+                                  size_t slot)
 {
-    const char *outer = walk->field;
     bool is_null = false;
+
+    if (!message_read_mark(walk, field, &is_null)) {
+        return false;
+    }
+    if (is_null) {
+        walk->message->values[slot].presence = HW_MESSAGE_NULL;
+    }
+    return is_null || message_read_members(walk, field, slot);
+}
+
+/* What takes more slots moves its own, so that is looked up again. */
+static inline bool message_read_field(struct message_walk *walk,
+                                      const struct hw_message_field *field, size_t slot)
+{
     bool is_read;
 
     walk->field = field->name;
-    if (field->is_array) {
-        is_read = message_read_array(walk, field, value);
-    } else {
-        is_read = field->type != HW_MESSAGE_STRUCT || !field->is_nullable ||
-                  message_read_mark(walk, field, &is_null);
-        if (is_null) {
-            value->presence = HW_MESSAGE_NULL;
-        } else {
-            is_read = is_read && message_read_single(walk, field, value);
-        }
-    }
-    if (is_read && value->presence == HW_MESSAGE_NULL && !field->is_nullable) {
-        is_read = message_fail(walk, "null, which it cannot be");
-    }
-    if (is_read) {
-        walk->field = outer;
-    }
-    return is_read;
+    is_read = field->is_array ? message_read_array(walk, field, slot)
+              : field->type == HW_MESSAGE_STRUCT && field->is_nullable
+                  ? message_read_nullable(walk, field, slot)
+                  : message_read_single(walk, field, slot);
+    return is_read && (walk->message->values[slot].presence != HW_MESSAGE_NULL ||
+                       field->is_nullable || message_fail(walk, "null, which it cannot be"));
 }
 
 /* ---------------------------------------------------------------------------------------- tags */
@@ -295,8 +312,7 @@ static bool message_has(const struct message_walk *walk, const struct hw_message
 }
 
 /* Whether a value is what one that is not there stands for. */
-static bool message_is_default(const struct hw_message *message,
-                               const struct hw_message_field *field,
+static bool message_is_default(const struct hw_message_field *field,
                                const struct hw_message_value *value)
 {
     static const uint8_t zero[16];
@@ -317,62 +333,63 @@ static bool message_is_default(const struct hw_message *message,
     if (field->type != HW_MESSAGE_STRUCT) {
         return value->of.number == field->default_number;
     }
-    for (int i = 0; i < field->member_count; i++) {
-        if (!message_is_default(message, &field->members[i],
-                                &message->values[value->of.first + (size_t)i])) {
+    for (int i = 0; i < field->members.count; i++) {
+        if (!message_is_default(&field->members.fields[i], value + value->of.first + i)) {
             return false;
         }
     }
     return true;
 }
 
-/* The field with the tag, and its slot behind `first`; NULL: the table lacks it. */
-static const struct hw_message_field *message_find_tag(const struct hw_message_field *fields,
-                                                       int count, uint32_t tag, size_t *slot)
+/* The field of a tag, whose bytes end where the walk does. */
+static bool message_read_tagged(struct message_walk *walk, const struct hw_message_field *field,
+                                size_t slot)
 {
-    for (int i = 0; i < count; i++) {
-        if (fields[i].tag >= 0 && (uint32_t)fields[i].tag == tag) {
-            *slot = (size_t)i;
-            return &fields[i];
+    struct hw_message_value *value;
+
+    if (!message_read_field(walk, field, slot)) {
+        return false;
+    }
+    if (walk->at < walk->end) {
+        walk->field = field->name;
+        return message_fail(walk, "%zu bytes behind it belong to its tag", message_left(walk));
+    }
+    value = &walk->message->values[slot];
+    if (message_is_default(field, value)) {
+        value->presence = HW_MESSAGE_ABSENT;
+    }
+    return true;
+}
+
+/* The field with the tag; that of the last tag is `*at`, and mostly the next one has it. NULL: the
+ * table lacks it. */
+static const struct hw_message_field *message_find_tag(const struct hw_message_shape *shape,
+                                                       uint32_t tag, int *at)
+{
+    for (int i = 0; i < shape->count; i++) {
+        *at = *at + 1 < shape->count ? *at + 1 : 0;
+        if (shape->fields[*at].tag >= 0 && (uint32_t)shape->fields[*at].tag == tag) {
+            return &shape->fields[*at];
         }
     }
     return NULL;
 }
 
-/* The field of a tag, whose bytes end where the walk does. */
-static bool message_read_tagged(struct message_walk *walk, const struct hw_message_field *field,
-                                size_t slot)
-{
-    struct hw_message_value value = {.size = 0};
-
-    if (!message_read_field(walk, field, &value)) {
-        return false;
-    }
-    if (walk->at < walk->end) {
-        return message_fail(walk, "%zu bytes behind it belong to its tag", message_left(walk));
-    }
-    if (message_is_default(walk->message, field, &value)) {
-        value.presence = HW_MESSAGE_ABSENT;
-    }
-    walk->message->values[slot] = value;
-    return true;
-}
-
-static bool message_read_tag(struct message_walk *walk, const struct hw_message_field *fields,
-                             int count, size_t first)
+static bool message_read_tag(struct message_walk *walk, const struct hw_message_shape *shape,
+                             size_t first, int *at)
 {
     const struct hw_message_field *field;
     const uint8_t *end = walk->end;
     const uint8_t *bytes = NULL;
     uint32_t tag = 0;
     uint32_t size = 0;
-    size_t slot = 0;
 
+    walk->field = "the tags";
     if (!message_take_varint(walk, &tag) || !message_take_varint(walk, &size) ||
         !message_take(walk, size, &bytes)) {
         return false;
     }
-    field = message_find_tag(fields, count, tag, &slot);
+    field = message_find_tag(shape, tag, at);
     if (field == NULL) {
         return true;
     }
@@ -384,18 +401,18 @@ static bool message_read_tag(struct message_walk *walk, const struct hw_message_
     }
     walk->at = bytes;
     walk->end = bytes + size;
-    if (!message_read_tagged(walk, field, first + slot)) {
+    if (!message_read_tagged(walk, field, first + (size_t)*at)) {
         return false;
     }
     walk->end = end;
     return true;
 }
 
-static bool message_read_tags(struct message_walk *walk, const struct hw_message_field *fields,
-                              int count, size_t first)
+static bool message_read_tags(struct message_walk *walk, const struct hw_message_shape *shape,
+                              size_t first)
 {
-    const char *outer = walk->field;
     uint32_t tags = 0;
+    int at = shape->plain_end - 1;
 
     walk->field = "the tags";
     if (!message_take_varint(walk, &tags)) {
@@ -403,33 +420,30 @@ static bool message_read_tags(struct message_walk *walk, const struct hw_message
     }
     /* Each of them takes bytes, so there are no more rounds than those. */
     for (uint32_t i = 0; i < tags; i++) {
-        if (!message_read_tag(walk, fields, count, first)) {
+        if (!message_read_tag(walk, shape, first, &at)) {
             return false;
         }
     }
-    walk->field = outer;
     return true;
 }
 
 /* Structs nest as deep as the table says, so this calls itself no deeper. */
-static bool message_read_struct(struct message_walk *walk, const struct hw_message_field *fields,
-                                int count, size_t *first)
+static bool message_read_struct(struct message_walk *walk, const struct hw_message_shape *shape,
+                                size_t *first)
 {
-    if (!message_add(walk, (size_t)count, first)) {
+    *first = walk->message->count;
+    if (shape->count > 0 && !message_add(walk, (size_t)shape->count)) {
         return false;
     }
-    for (int i = 0; i < count; i++) {
-        struct hw_message_value value = {.size = 0};
+    for (int i = 0; i < shape->plain_end; i++) {
+        const struct hw_message_field *field = &shape->fields[i];
 
-        if (fields[i].tag >= 0 || !message_has(walk, &fields[i])) {
-            continue;
-        }
-        if (!message_read_field(walk, &fields[i], &value)) {
+        if (field->tag < 0 && message_has(walk, field) &&
+            !message_read_field(walk, field, *first + (size_t)i)) {
             return false;
         }
-        walk->message->values[*first + (size_t)i] = value;
     }
-    return !walk->is_flexible || message_read_tags(walk, fields, count, *first);
+    return !walk->is_flexible || message_read_tags(walk, shape, *first);
 }
 
 enum hw_status hw_message_read(struct hw_message *message, const struct hw_message_shape *shape,
@@ -447,7 +461,7 @@ enum hw_status hw_message_read(struct hw_message *message, const struct hw_messa
                                 .error = error};
     size_t first;
 
-    message->shape = *shape;
+    message->shape = shape;
     message->count = 0;
     message->fault[0] = '\0';
     message->size_bytes = 0;
@@ -455,7 +469,7 @@ enum hw_status hw_message_read(struct hw_message *message, const struct hw_messa
         message->is_good = message_fail(&walk, "%zu bytes are more than it may have", size);
         return HW_OK;
     }
-    message->is_good = message_read_struct(&walk, shape->fields, shape->count, &first);
+    message->is_good = message_read_struct(&walk, shape, &first);
     message->size_bytes = message->is_good ? (size_t)(walk.at - bytes) : 0;
     return walk.status;
 }

@@ -35,7 +35,7 @@ struct hw_message_value {
         int64_t number;
         double real;
         const uint8_t *bytes; /* Of a text or a uuid. Borrowed from what was read. */
-        size_t first;         /* The slot of the first element, or member. */
+        size_t first;         /* How many slots behind this one the first element or member is. */
     } of;
 };
 
@@ -43,7 +43,7 @@ enum { HW_MESSAGE_FAULT_SIZE = 160, HW_MESSAGE_SIZE_MAX = 64 << 20 };
 
 struct hw_message {
     const struct hw_allocator *allocator;
-    struct hw_message_shape shape;
+    const struct hw_message_shape *shape;
     struct hw_message_value *values; /* Those of the whole come first. */
     size_t count;
     size_t capacity;
@@ -67,9 +67,8 @@ enum hw_status hw_message_read(struct hw_message *message, const struct hw_messa
 
 /* A struct of a message that is good. */
 struct hw_message_struct {
-    const struct hw_message *message;
-    struct hw_message_shape shape;
-    size_t first; /* Slot. */
+    const struct hw_message_shape *shape;
+    const struct hw_message_value *values; /* Of its fields. */
 };
 
 struct hw_message_struct hw_message_root(const struct hw_message *message);

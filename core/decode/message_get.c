@@ -9,24 +9,25 @@
 struct hw_message_struct hw_message_root(const struct hw_message *message)
 {
     HW_ASSERT(message->is_good);
-    return (struct hw_message_struct){.message = message, .shape = message->shape, .first = 0};
+    return (struct hw_message_struct){.shape = message->shape, .values = message->values};
 }
 
 static const struct hw_message_field *message_field(struct hw_message_struct of, const char *name,
                                                     const struct hw_message_value **value)
 {
+    const struct hw_message_shape *shape = of.shape;
     int i = 0;
 
     /* A linker keeps equal texts once, mostly. */
-    while (i < of.shape.count && of.shape.fields[i].name != name) {
+    while (i < shape->count && shape->fields[i].name != name) {
         i++;
     }
-    if (i == of.shape.count) {
-        for (i = 0; i < of.shape.count && strcmp(of.shape.fields[i].name, name) != 0; i++) {}
+    if (i == shape->count) {
+        for (i = 0; i < shape->count && strcmp(shape->fields[i].name, name) != 0; i++) {}
     }
-    HW_ASSERT(i < of.shape.count);
-    *value = &of.message->values[of.first + (size_t)i];
-    return &of.shape.fields[i];
+    HW_ASSERT(i < shape->count);
+    *value = &of.values[i];
+    return &shape->fields[i];
 }
 
 int64_t hw_message_integer(struct hw_message_struct of, const char *name)
@@ -93,7 +94,7 @@ static const struct hw_message_value *message_element(struct hw_message_struct o
 
     *field = message_field(of, name, &value);
     HW_ASSERT((*field)->is_array && at >= 0 && (uint32_t)at < value->size);
-    return &of.message->values[value->of.first + (size_t)at];
+    return value + value->of.first + at;
 }
 
 struct hw_message_struct hw_message_element(struct hw_message_struct of, const char *name,
@@ -103,9 +104,7 @@ struct hw_message_struct hw_message_element(struct hw_message_struct of, const c
     const struct hw_message_value *value = message_element(of, name, at, &field);
 
     HW_ASSERT(field->type == HW_MESSAGE_STRUCT);
-    return (struct hw_message_struct){.message = of.message,
-                                      .shape = {field->members, field->member_count},
-                                      .first = value->of.first};
+    return (struct hw_message_struct){.shape = &field->members, .values = value + value->of.first};
 }
 
 int32_t hw_message_int32_element(struct hw_message_struct of, const char *name, int32_t at)
@@ -133,7 +132,5 @@ struct hw_message_struct hw_message_member(struct hw_message_struct of, const ch
 
     HW_ASSERT(field->type == HW_MESSAGE_STRUCT && !field->is_array &&
               value->presence == HW_MESSAGE_PRESENT);
-    return (struct hw_message_struct){.message = of.message,
-                                      .shape = {field->members, field->member_count},
-                                      .first = value->of.first};
+    return (struct hw_message_struct){.shape = &field->members, .values = value + value->of.first};
 }

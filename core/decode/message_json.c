@@ -54,87 +54,97 @@ bool hw_config_is_secret(const uint8_t *name, size_t size)
     return false;
 }
 
-static enum hw_status message_append_base64(struct hw_buffer *json, const uint8_t *bytes,
-                                            size_t size, struct hw_error *error)
+/* Each of these writes behind `at`, where there is room, and returns the end of what it wrote. */
+
+static uint8_t *message_put(uint8_t *at, const char *text)
+{
+    size_t size = strlen(text);
+
+    memcpy(at, text, size);
+    return at + size;
+}
+
+static uint8_t *message_put_base64(uint8_t *at, const uint8_t *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    enum hw_status status = hw_buffer_append(json, "\"", 1, error);
 
-    for (size_t i = 0; i < size && status == HW_OK; i += 3) {
+    *at++ = '"';
+    for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
         uint32_t bits = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
                         (left > 2 ? bytes[i + 2] : 0);
-        char group[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                         left > 1 ? digits[bits >> 6 & 63] : '=',
-                         left > 2 ? digits[bits & 63] : '='};
 
-        status = hw_buffer_append(json, group, sizeof group, error);
+        *at++ = (uint8_t)digits[bits >> 18];
+        *at++ = (uint8_t)digits[bits >> 12 & 63];
+        *at++ = (uint8_t)(left > 1 ? digits[bits >> 6 & 63] : '=');
+        *at++ = (uint8_t)(left > 2 ? digits[bits & 63] : '=');
     }
-    return status == HW_OK ? hw_buffer_append(json, "\"", 1, error) : status;
+    *at++ = '"';
+    return at;
+}
+
+static uint8_t *message_put_uuid(uint8_t *at, const uint8_t *bytes)
+{
+    struct hw_uuid uuid;
+
+    memcpy(uuid.bytes, bytes, sizeof uuid.bytes);
+    *at++ = '"';
+    hw_uuid_format(&uuid, (char *)at);
+    at += HW_UUID_TEXT_SIZE;
+    at[-1] = '"'; /* Where the NUL was. */
+    return at;
 }
 
 /* The shortest digits that are read as this number again, whatever the locale's decimal point is. */
-static enum hw_status message_append_real(struct hw_buffer *json, double number,
-                                          struct hw_error *error)
+static uint8_t *message_put_real(uint8_t *at, double number)
 {
     char text[40];
     int digits = 15;
     bool is_integer = true;
 
     if (isnan(number) || isinf(number)) {
-        return hw_buffer_append_format(json, error, "\"%s\"",
-                                       isnan(number) ? "NaN"
-                                       : number > 0  ? "Infinity"
-                                                     : "-Infinity");
+        return message_put(at, isnan(number) ? "\"NaN\""
+                               : number > 0  ? "\"Infinity\""
+                                             : "\"-Infinity\"");
     }
     do {
         (void)snprintf(text, sizeof text, "%.*g", digits, number);
     } while (strtod(text, NULL) != number && ++digits <= 17);
-    for (char *at = text; *at != '\0'; at++) {
-        if (strchr("+-0123456789e", *at) == NULL) {
-            *at = '.';
+    for (char *digit = text; *digit != '\0'; digit++) {
+        if (strchr("+-0123456789e", *digit) == NULL) {
+            *digit = '.';
         }
-        is_integer = is_integer && strchr(".e", *at) == NULL;
+        is_integer = is_integer && strchr(".e", *digit) == NULL;
     }
-    return hw_buffer_append_format(json, error, "%s%s", text, is_integer ? ".0" : "");
+    at = message_put(at, text);
+    return is_integer ? message_put(at, ".0") : at;
 }
 
 /* -------------------------------------------------------------------------------------- values */
 
-static enum hw_status message_append_struct(const struct hw_message *message,
-                                            struct hw_message_shape shape, size_t first,
-                                            bool shows_secrets, struct hw_buffer *json,
-                                            struct hw_error *error);
+/* What a slot takes at the most, beside the bytes of a text: name, comma, and a number, a uuid, or
+ * the brackets of what is in other slots. */
+enum { MESSAGE_SLOT_MAX = HW_MESSAGE_NAME_MAX + 32 };
 
-static enum hw_status message_append_single(const struct hw_message *message,
-                                            const struct hw_message_field *field,
-                                            const struct hw_message_value *value,
-                                            bool shows_secrets, struct hw_buffer *json,
-                                            struct hw_error *error)
+static uint8_t *message_put_struct(uint8_t *at, const struct hw_message_shape *shape,
+                                   const struct hw_message_value *values, bool shows_secrets);
+
+static uint8_t *message_put_single(uint8_t *at, const struct hw_message_field *field,
+                                   const struct hw_message_value *value, bool shows_secrets)
 {
-    char uuid[1 + HW_UUID_TEXT_SIZE];
-    struct hw_uuid bytes;
-
     switch (field->type) {
     case HW_MESSAGE_STRUCT:
-        return message_append_struct(message,
-                                     (struct hw_message_shape){field->members, field->member_count},
-                                     value->of.first, shows_secrets, json, error);
+        return message_put_struct(at, &field->members, value + value->of.first, shows_secrets);
     case HW_MESSAGE_STRING:
-        return hw_json_append_string(json, value->of.bytes, value->size, error);
+        return hw_json_put_string(at, value->of.bytes, value->size);
     case HW_MESSAGE_BYTES:
-        return message_append_base64(json, value->of.bytes, value->size, error);
+        return message_put_base64(at, value->of.bytes, value->size);
     case HW_MESSAGE_UUID:
-        memcpy(bytes.bytes, value->of.bytes, sizeof bytes.bytes);
-        uuid[0] = '"';
-        hw_uuid_format(&bytes, uuid + 1);
-        uuid[HW_UUID_TEXT_SIZE] = '"';
-        return hw_buffer_append(json, uuid, sizeof uuid, error);
+        return message_put_uuid(at, value->of.bytes);
     case HW_MESSAGE_FLOAT64:
-        return message_append_real(json, value->of.real, error);
+        return message_put_real(at, value->of.real);
     case HW_MESSAGE_BOOL:
-        return value->of.number != 0 ? hw_buffer_append(json, "true", 4, error)
-                                     : hw_buffer_append(json, "false", 5, error);
+        return message_put(at, value->of.number != 0 ? "true" : "false");
     case HW_MESSAGE_INT8:
     case HW_MESSAGE_INT16:
     case HW_MESSAGE_UINT16:
@@ -142,82 +152,84 @@ static enum hw_status message_append_single(const struct hw_message *message,
     case HW_MESSAGE_INT64:
         break;
     }
-    return hw_json_append_integer(json, value->of.number, error);
+    return hw_json_put_integer(at, value->of.number);
 }
 
-static enum hw_status message_append_value(const struct hw_message *message,
-                                           const struct hw_message_field *field,
-                                           const struct hw_message_value *value, bool shows_secrets,
-                                           struct hw_buffer *json, struct hw_error *error)
+static uint8_t *message_put_array(uint8_t *at, const struct hw_message_field *field,
+                                  const struct hw_message_value *value, bool shows_secrets)
 {
-    enum hw_status status = HW_OK;
+    const struct hw_message_value *elements = value + value->of.first;
 
-    if (value->presence == HW_MESSAGE_NULL) {
-        return hw_buffer_append(json, "null", 4, error);
-    }
-    if (!field->is_array) {
-        return message_append_single(message, field, value, shows_secrets, json, error);
-    }
-    for (size_t i = 0; i < value->size && status == HW_OK; i++) {
-        status = hw_buffer_append(json, i == 0 ? "[" : ",", 1, error);
-        if (status == HW_OK) {
-            status = message_append_single(message, field, &message->values[value->of.first + i],
-                                           shows_secrets, json, error);
+    *at++ = '[';
+    for (uint32_t i = 0; i < value->size; i++) {
+        if (i > 0) {
+            *at++ = ',';
         }
+        at = message_put_single(at, field, &elements[i], shows_secrets);
     }
-    if (status != HW_OK) {
-        return status;
-    }
-    return value->size == 0 ? hw_buffer_append(json, "[]", 2, error)
-                            : hw_buffer_append(json, "]", 1, error);
+    *at++ = ']';
+    return at;
 }
 
 /* Whether the field's value is a secret, by its own kind or by what its neighbour says. */
-static bool message_is_secret(const struct hw_message *message, struct hw_message_shape shape,
-                              size_t first, const struct hw_message_field *field)
+static bool message_is_secret(const struct hw_message_shape *shape,
+                              const struct hw_message_value *values,
+                              const struct hw_message_field *field)
 {
     struct hw_message_text name;
 
     if (field->secret_by == NULL) {
         return field->is_secret;
     }
-    name = hw_message_text(
-        (struct hw_message_struct){.message = message, .shape = shape, .first = first},
-        field->secret_by);
+    name = hw_message_text((struct hw_message_struct){shape, values}, field->secret_by);
     return hw_config_is_secret(name.bytes, name.size);
 }
 
-static enum hw_status message_append_struct(const struct hw_message *message,
-                                            struct hw_message_shape shape, size_t first,
-                                            bool shows_secrets, struct hw_buffer *json,
-                                            struct hw_error *error)
+static uint8_t *message_put_struct(uint8_t *at, const struct hw_message_shape *shape,
+                                   const struct hw_message_value *values, bool shows_secrets)
 {
-    enum hw_status status = hw_buffer_append(json, "{", 1, error);
-    bool is_first = true;
+    uint8_t *begin = at;
 
-    for (int i = 0; i < shape.count && status == HW_OK; i++) {
-        const struct hw_message_field *field = &shape.fields[i];
-        const struct hw_message_value *value = &message->values[first + (size_t)i];
+    for (int i = 0; i < shape->count; i++) {
+        const struct hw_message_field *field = &shape->fields[i];
+        const struct hw_message_value *value = &values[i];
 
         if (value->presence == HW_MESSAGE_ABSENT) {
             continue;
         }
-        status = hw_json_append_name(json, field->name, is_first, error);
-        is_first = false;
-        if (status == HW_OK && value->presence == HW_MESSAGE_PRESENT && !shows_secrets &&
-            message_is_secret(message, shape, first, field)) {
-            status = hw_buffer_append_format(json, error, "\"%s\"", HW_MESSAGE_SECRET);
-        } else if (status == HW_OK) {
-            status = message_append_value(message, field, value, shows_secrets, json, error);
+        memcpy(at, field->json, sizeof field->json); /* In one step, however long it is. */
+        at += field->json_size;
+        if (value->presence == HW_MESSAGE_NULL) {
+            at = message_put(at, "null");
+        } else if (!shows_secrets && message_is_secret(shape, values, field)) {
+            at = message_put(at, "\"" HW_MESSAGE_SECRET "\"");
+        } else if (field->is_array) {
+            at = message_put_array(at, field, value, shows_secrets);
+        } else {
+            at = message_put_single(at, field, value, shows_secrets);
         }
     }
-    return status == HW_OK ? hw_buffer_append(json, "}", 1, error) : status;
+    at = at > begin ? at : at + 1;
+    *begin = '{'; /* Where the comma in front of the first name was. */
+    *at++ = '}';
+    return at;
 }
 
 enum hw_status hw_message_append_json(const struct hw_message *message, bool shows_secrets,
                                       struct hw_buffer *json, struct hw_error *error)
 {
-    struct hw_message_struct root = hw_message_root(message);
+    size_t texts_max = HW_JSON_STRING_MAX(message->size_bytes);
+    enum hw_status status =
+        message->count > (SIZE_MAX / 2 - texts_max) / MESSAGE_SLOT_MAX
+            ? hw_error_no_memory(error, "JSON")
+            : hw_buffer_reserve(json, message->count * MESSAGE_SLOT_MAX + texts_max, error);
 
-    return message_append_struct(message, root.shape, root.first, shows_secrets, json, error);
+    if (status == HW_OK) {
+        struct hw_message_struct root = hw_message_root(message);
+        uint8_t *end =
+            message_put_struct(json->bytes + json->size, root.shape, root.values, shows_secrets);
+
+        json->size = (size_t)(end - json->bytes);
+    }
+    return status;
 }

@@ -33,10 +33,19 @@ enum hw_message_type {
     HW_MESSAGE_STRUCT
 };
 
+struct hw_message_shape {
+    const struct hw_message_field *fields; /* In the order of Kafka's JSON. */
+    int count;
+    int plain_end; /* Those from here on are all tagged. */
+};
+
+enum { HW_MESSAGE_NAME_MAX = 40 }; /* With ,"": and a NUL. */
+
 struct hw_message_field {
     const char *name;
-    const struct hw_message_field *members; /* Of a struct. */
-    int member_count;
+    char json[HW_MESSAGE_NAME_MAX]; /* ,"name": as it stands in an object behind another. */
+    uint8_t json_size;
+    struct hw_message_shape members; /* Of a struct. */
     enum hw_message_type type;
     bool is_array;
     bool is_nullable;
@@ -47,11 +56,6 @@ struct hw_message_field {
     int16_t last_version;
     int tag; /* -1: it is not tagged. */
     int64_t default_number;
-};
-
-struct hw_message_shape {
-    const struct hw_message_field *fields; /* In the order of Kafka's JSON. */
-    int count;
 };
 
 struct hw_message_layout {

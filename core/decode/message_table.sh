@@ -48,6 +48,7 @@ awk '
         type = $3
         is_array = sub(/^\[\]/, "", type)
         if (!(type in types)) fail("no type")
+        if (length($2) > 36) fail("a name longer than HW_MESSAGE_NAME_MAX allows")
         has = "0, INT16_MAX"
         tag = -1
         is_nullable = default_is_null = secret = default_number = members = 0
@@ -70,14 +71,16 @@ awk '
         members_of[own, $2] = members
         for (i in list) if (i > depth) delete list[i]
         list[depth + 1] = members
-        field[own, ++count[own]] = sprintf("\"%s\", %%s, HW_MESSAGE_%s, %d, %d, %d, %d, %s, %s, %d, %s", \
-            $2, types[type], is_array, is_nullable, default_is_null, secret, secret_by, has, tag, default_number)
+        field[own, ++count[own]] = sprintf("\"%s\", \",\\\"%s\\\":\", %d, %%s, HW_MESSAGE_%s, %d, %d, %d, %d, %s, %s, %d, %s", \
+            $2, $2, length($2) + 4, types[type], is_array, is_nullable, default_is_null, secret, secret_by, has, tag, \
+            default_number)
         below[own, count[own]] = members
+        if (tag < 0) plain_end[own] = count[own]
         next
     }
     { fail("no line") }
     function reference(number) {
-        return number == 0 ? "NULL, 0" : "message_fields_" number ", " count[number]
+        return "{" (number == 0 ? "NULL" : "message_fields_" number) ", " count[number] + 0 ", " plain_end[number] + 0 "}"
     }
     END {
         if (failed) exit 1
@@ -93,7 +96,7 @@ awk '
         }
         print "const struct hw_message_layout hw_message_layouts[] = {"
         for (i = 1; i <= records; i++)
-            print "    {" head[i] ", {" reference(keys[i]) "}, {" reference(values[i]) "}},"
+            print "    {" head[i] ", " reference(keys[i]) ", " reference(values[i]) "},"
         print "};"
         print "const size_t hw_message_layout_count = " records ";"
     }' "$here/message_fields.txt" >"$out.new"

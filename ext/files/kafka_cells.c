@@ -6,17 +6,6 @@ const char *kafka_place_of(const struct kafka_fill *fill)
     return fill->file != NULL ? fill->file : fill->partition->path;
 }
 
-void kafka_rows_json(struct ext_rows *rows, struct hw_buffer *json, enum hw_status status,
-                     const struct hw_error *error)
-{
-    if (status != HW_OK && rows->status == HW_OK) {
-        rows->status = status;
-        rows->error = *error;
-    }
-    ext_rows_text_size(rows, (const char *)json->bytes, json->size);
-    json->size = 0;
-}
-
 void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_null)
 {
     char text[HW_UUID_TEXT_SIZE];
@@ -54,28 +43,10 @@ enum hw_status kafka_read_latest(struct hw_internal_record *internal,
     return hw_internal_record_read(internal, set, false, record, error);
 }
 
-void kafka_rows_nulls(struct ext_rows *rows, int count)
-{
-    for (int i = 0; i < count; i++) {
-        ext_rows_null(rows);
-    }
-}
-
-bool kafka_rows_pass(struct ext_rows *rows, int count)
-{
-    size_t column = rows->cell_count % (size_t)rows->column_count;
-
-    if ((rows->wanted >> column & ((UINT64_C(1) << count) - 1)) != 0) {
-        return false;
-    }
-    kafka_rows_nulls(rows, count);
-    return true;
-}
-
 void kafka_rows_fault(const struct kafka_fill *fill, const char *fault, struct ext_rows *rows)
 {
     if (fault[0] != '\0') {
-        kafka_rows_nulls(rows, rows->column_count - 2);
+        ext_rows_nulls(rows, rows->column_count - 2);
         ext_rows_text(rows, kafka_place_of(fill));
         ext_rows_text(rows, fault);
     }

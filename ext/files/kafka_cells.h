@@ -9,10 +9,6 @@
 /* The directory that is read, or the one file of it that is meant. */
 const char *kafka_place_of(const struct kafka_fill *fill);
 
-/* JSON that was made, with the status of its making, as the next cell; it is empty then. */
-void kafka_rows_json(struct ext_rows *rows, struct hw_buffer *json, enum hw_status status,
-                     const struct hw_error *error);
-
 /* A uuid as Kafka writes it; one of zeros is NULL with `or_null`. */
 void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_null);
 
@@ -25,12 +21,6 @@ enum hw_status kafka_read_latest(struct hw_internal_record *internal,
                                  const struct hw_latest_records *latest, size_t number,
                                  enum hw_message_set set, struct hw_record *record,
                                  struct hw_error *error);
-
-/* So many cells that are NULL. */
-void kafka_rows_nulls(struct ext_rows *rows, int count);
-
-/* The same if the statement wants none of the next cells. Returns whether that is so. */
-bool kafka_rows_pass(struct ext_rows *rows, int count);
 
 /* The last row of a directory where something could not be read: it and what that was stand in the
  * last two columns. None where fault is "". */

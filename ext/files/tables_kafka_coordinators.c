@@ -45,8 +45,7 @@ static enum hw_status append_partitions(struct hw_message_struct value, struct h
     return status == HW_OK ? hw_buffer_append(json, "]", 1, error) : status;
 }
 
-static void add_transaction_value(struct hw_message_struct value, struct hw_buffer *json,
-                                  struct ext_rows *rows)
+static void add_transaction_value(struct hw_message_struct value, struct ext_rows *rows)
 {
     int64_t state = hw_message_integer(value, "transactionStatus");
     struct hw_error error;
@@ -56,8 +55,8 @@ static void add_transaction_value(struct hw_message_struct value, struct hw_buff
     ext_rows_integer(rows, hw_message_integer(value, "producerEpoch"));
     ext_rows_text(rows, transaction_state_name(state));
     ext_rows_integer(rows, state);
-    status = append_partitions(value, json, &error);
-    kafka_rows_json(rows, json, status, &error);
+    status = append_partitions(value, &rows->texts, &error);
+    ext_rows_json(rows, status, &error);
     ext_rows_integer(rows, hw_message_integer(value, "transactionTimeoutMs"));
     ext_rows_integer_unless(rows, hw_message_integer(value, "transactionStartTimestampMs"), -1);
     ext_rows_integer(rows, hw_message_integer(value, "transactionLastUpdateTimestampMs"));
@@ -69,7 +68,7 @@ static void add_transaction_value(struct hw_message_struct value, struct hw_buff
 
 static void add_transaction(const struct kafka_fill *fill,
                             const struct hw_internal_record *internal, hw_offset_t offset,
-                            hw_time_ms_t timestamp, struct hw_buffer *json, struct ext_rows *rows)
+                            hw_time_ms_t timestamp, struct ext_rows *rows)
 {
     if (internal->has_key) {
         kafka_rows_message_text(
@@ -78,9 +77,9 @@ static void add_transaction(const struct kafka_fill *fill,
         ext_rows_null(rows);
     }
     if (internal->has_value) {
-        add_transaction_value(hw_message_root(&internal->value), json, rows);
+        add_transaction_value(hw_message_root(&internal->value), rows);
     } else {
-        kafka_rows_nulls(rows, 12);
+        ext_rows_nulls(rows, 12);
     }
     ext_rows_integer(rows, offset);
     ext_rows_integer(rows, timestamp);
@@ -97,12 +96,10 @@ enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows 
         .set = HW_MESSAGES_TRANSACTIONS, .types = 1, .wants_unknown = true, .until = INT64_MAX};
     struct hw_latest_records latest;
     struct hw_internal_record internal;
-    struct hw_buffer json;
     enum hw_status status = kafka_fill_integer(fill, 0, "at", INT64_MAX, &options.until, error);
 
     hw_latest_records_init(&latest, &ext_allocator);
     hw_internal_record_init(&internal, &ext_allocator);
-    hw_buffer_init(&json, &ext_allocator);
     if (status == HW_OK) {
         status = hw_latest_load(&latest, fill->store, fill->partition, &options, error);
     }
@@ -115,13 +112,12 @@ enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows 
         status = kafka_read_latest(&internal, &latest, i, options.set, &record, error);
         if (status == HW_OK) {
             add_transaction(fill, &internal, latest.records[i].offset, latest.records[i].timestamp,
-                            &json, rows);
+                            rows);
         }
     }
     if (status == HW_OK) {
         kafka_rows_fault(fill, latest.fault, rows);
     }
-    hw_buffer_release(&json);
     hw_internal_record_release(&internal);
     hw_latest_records_release(&latest);
     return status;

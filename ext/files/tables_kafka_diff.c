@@ -36,7 +36,6 @@ struct diff_row {
     struct hw_partition_copy copies[2];
     struct hw_partition_diff walk;
     bool has_walk;
-    struct hw_buffer json;
     struct hw_error unread[2]; /* Why a copy could not be read; empty: it could. */
 };
 
@@ -68,9 +67,9 @@ static void add_only(struct diff_row *row, int side, struct ext_rows *rows)
 {
     const struct hw_diff_copy *copy = &row->walk.copies[side];
     struct hw_error error;
-    enum hw_status status = format_ranges(copy, &row->json, &error);
+    enum hw_status status = format_ranges(copy, &rows->texts, &error);
 
-    kafka_rows_json(rows, &row->json, status, &error);
+    ext_rows_json(rows, status, &error);
     ext_rows_integer(rows, copy->records);
     ext_rows_integer(rows, copy->bytes);
 }
@@ -106,15 +105,15 @@ static enum hw_status format_cuts(const struct diff_row *row, int side, struct h
 static void add_cuts(struct diff_row *row, struct ext_rows *rows)
 {
     if (row->copies[0].partition == NULL || row->copies[1].partition == NULL) {
-        kafka_rows_nulls(rows, 3);
+        ext_rows_nulls(rows, 3);
         return;
     }
     ext_rows_integer(rows, hw_partition_copy_epochs_end(&row->copies[0], &row->copies[1]));
     for (int side = 0; side < 2; side++) {
         struct hw_error error;
-        enum hw_status status = format_cuts(row, side, &row->json, &error);
+        enum hw_status status = format_cuts(row, side, &rows->texts, &error);
 
-        kafka_rows_json(rows, &row->json, status, &error);
+        ext_rows_json(rows, status, &error);
     }
 }
 
@@ -237,7 +236,6 @@ static enum hw_status add_pair(struct kafka_fill *fill,
     struct diff_row row = {.has_walk = false};
     enum hw_status status;
 
-    hw_buffer_init(&row.json, &ext_allocator);
     fill->bytes_read = 0;
     status = read_copies(fill, partitions, &row, error);
     if (status == HW_OK && wants_walk(fill)) {
@@ -248,7 +246,7 @@ static enum hw_status add_pair(struct kafka_fill *fill,
         if (status == HW_OK) {
             add_row(&row, rows);
         } else {
-            kafka_rows_nulls(rows, DIFF_DAMAGED_A - DIFF_VERDICT - 2);
+            ext_rows_nulls(rows, DIFF_DAMAGED_A - DIFF_VERDICT - 2);
         }
         ext_rows_text(rows, place_of(partitions[0]));
         ext_rows_text(rows, place_of(partitions[1]));
@@ -263,7 +261,6 @@ static enum hw_status add_pair(struct kafka_fill *fill,
     }
     hw_partition_copy_release(&row.copies[0]);
     hw_partition_copy_release(&row.copies[1]);
-    hw_buffer_release(&row.json);
     return status;
 }
 

@@ -335,7 +335,7 @@ static void add_metadata(struct group_list *list, const struct group_row *row,
     int64_t epoch;
 
     if (!row->has_metadata || !list->metadata.has_value) {
-        kafka_rows_nulls(rows, 6);
+        ext_rows_nulls(rows, 6);
         return;
     }
     value = hw_message_root(&list->metadata.value);
@@ -348,7 +348,7 @@ static void add_metadata(struct group_list *list, const struct group_row *row,
         kafka_rows_message_text(rows, hw_message_text(value, "protocol"));
         kafka_rows_message_text(rows, hw_message_text(value, "leader"));
     } else {
-        kafka_rows_nulls(rows, 3);
+        ext_rows_nulls(rows, 3);
     }
 }
 
@@ -404,7 +404,8 @@ static enum hw_status add_group(struct kafka_fill *fill, struct group_list *list
     ext_rows_text(rows, group_types[type].protocol);
     add_metadata(list, &row, rows);
     ext_rows_integer(rows, row.members);
-    kafka_rows_json(rows, &list->json, HW_OK, error);
+    ext_rows_text_size(rows, (const char *)list->json.bytes, list->json.size);
+    list->json.size = 0;
     ext_rows_integer_unless(rows,
                             is_classic ? hw_message_integer(hw_message_root(&list->metadata.value),
                                                             "currentStateTimestamp")
@@ -415,7 +416,7 @@ static enum hw_status add_group(struct kafka_fill *fill, struct group_list *list
         ext_rows_integer(rows, record.timestamp);
         ext_rows_integer_unless(rows, list->metadata.version, -1);
     } else {
-        kafka_rows_nulls(rows, 3);
+        ext_rows_nulls(rows, 3);
     }
     ext_rows_integer_unless(rows, fill->partition->partition, -1);
     ext_rows_text(rows, kafka_place_of(fill));
@@ -433,7 +434,7 @@ static enum hw_status add_unknown(struct kafka_fill *fill, struct group_list *li
         read_entry(list, list->entries[at].number, &list->other, &record, error);
 
     if (status == HW_OK) {
-        kafka_rows_nulls(rows, 11);
+        ext_rows_nulls(rows, 11);
         ext_rows_integer(rows, record.offset);
         ext_rows_integer(rows, record.timestamp);
         ext_rows_null(rows);

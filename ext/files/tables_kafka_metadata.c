@@ -10,9 +10,6 @@
 
 enum { METADATA_CHUNK = 64 /* Rows that are held at once. */ };
 
-/* The column that costs making JSON. */
-enum { METADATA_FIELDS = 6 };
-
 /* What is known to be committed when a walk begins. */
 static enum hw_status find_known(struct kafka_fill *fill, struct hw_error *error)
 {
@@ -41,8 +38,7 @@ static void take_voters(struct kafka_fill *fill)
     }
 }
 
-static void add_record(struct kafka_fill *fill, bool shows_secrets, struct hw_buffer *json,
-                       struct ext_rows *rows)
+static void add_record(struct kafka_fill *fill, bool shows_secrets, struct ext_rows *rows)
 {
     const struct hw_partition_row *row = fill->scan.row;
     const struct hw_internal_record *internal = &fill->scan.internal;
@@ -52,32 +48,33 @@ static void add_record(struct kafka_fill *fill, bool shows_secrets, struct hw_bu
     ext_rows_integer(rows, row->offset);
     if (row->has_record) {
         ext_rows_integer(rows, row->record.timestamp);
-        ext_rows_integer_unless(rows, row->entry.batch.leader_epoch, HW_EPOCH_NONE);
-        ext_rows_text(rows, internal->layout == NULL ? NULL : internal->layout->name);
-        ext_rows_integer_unless(rows, internal->type, -1);
-        ext_rows_integer_unless(rows, internal->version, -1);
-        if (kafka_fill_wants(fill, METADATA_FIELDS)) {
-            status = hw_internal_record_append_value(internal, shows_secrets, json, &error);
-            kafka_rows_json(rows, json, status, &error);
-        } else {
-            ext_rows_null(rows);
+        if (!ext_rows_pass(rows, 4)) {
+            ext_rows_integer_unless(rows, row->entry.batch.leader_epoch, HW_EPOCH_NONE);
+            ext_rows_text(rows, internal->layout == NULL ? NULL : internal->layout->name);
+            ext_rows_integer_unless(rows, internal->type, -1);
+            ext_rows_integer_unless(rows, internal->version, -1);
+        }
+        if (!ext_rows_pass(rows, 1)) {
+            status = hw_internal_record_append_value(internal, shows_secrets, &rows->texts, &error);
+            ext_rows_json(rows, status, &error);
         }
         ext_rows_integer(rows, row->offset < fill->known_until || fill->has_sole_voter);
     } else {
-        kafka_rows_nulls(rows, 7);
+        ext_rows_nulls(rows, 7);
     }
-    ext_rows_text(rows, row->file);
-    ext_rows_text(rows, row->error != NULL        ? row->error
-                        : !row->has_record        ? NULL
-                        : internal->error[0] == 0 ? NULL
-                                                  : internal->error);
+    if (!ext_rows_pass(rows, 2)) {
+        ext_rows_text(rows, row->file);
+        ext_rows_text(rows, row->error != NULL        ? row->error
+                            : !row->has_record        ? NULL
+                            : internal->error[0] == 0 ? NULL
+                                                      : internal->error);
+    }
 }
 
 enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error)
 {
     bool shows_secrets;
-    struct hw_buffer json;
     enum hw_status status = kafka_fill_secrets(fill, 0, &shows_secrets, error);
 
     if (status == HW_OK && !fill->has_scan) {
@@ -88,16 +85,14 @@ enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *row
                                            fill->partition, HW_MESSAGES_METADATA, 0, error);
         }
     }
-    hw_buffer_init(&json, &ext_allocator);
     for (int i = 0; i < METADATA_CHUNK && status == HW_OK; i++) {
         status = hw_internal_scan_next(&fill->scan, error);
         if (status != HW_OK || fill->scan.row == NULL) {
             break;
         }
         take_voters(fill);
-        add_record(fill, shows_secrets, &json, rows);
+        add_record(fill, shows_secrets, rows);
     }
-    hw_buffer_release(&json);
     fill->again = status == HW_OK && fill->scan.row != NULL;
     if (!fill->again && fill->has_scan) {
         hw_internal_scan_close(&fill->scan);
@@ -123,20 +118,17 @@ static enum hw_status load_state(struct kafka_fill *fill, struct hw_metadata_sta
 
 static void add_ids(struct ext_rows *rows, const struct hw_id_list *list)
 {
-    struct hw_buffer json;
+    struct hw_buffer *json = &rows->texts;
     struct hw_error error;
-    enum hw_status status;
+    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
 
-    hw_buffer_init(&json, &ext_allocator);
-    status = hw_buffer_append(&json, "[", 1, &error);
     for (int32_t i = 0; i < list->count && status == HW_OK; i++) {
-        status = hw_buffer_append_format(&json, &error, "%s%d", i == 0 ? "" : ",", list->ids[i]);
+        status = hw_buffer_append_format(json, &error, "%s%d", i == 0 ? "" : ",", list->ids[i]);
     }
     if (status == HW_OK) {
-        status = hw_buffer_append(&json, "]", 1, &error);
+        status = hw_buffer_append(json, "]", 1, &error);
     }
-    kafka_rows_json(rows, &json, status, &error);
-    hw_buffer_release(&json);
+    ext_rows_json(rows, status, &error);
 }
 
 /* --------------------------------------------------------------------------------- kafka_topics */
@@ -188,12 +180,10 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
                                  struct hw_error *error)
 {
     struct hw_metadata_state state;
-    struct hw_buffer json;
     bool shows_secrets;
     enum hw_status status = kafka_fill_secrets(fill, 1, &shows_secrets, error);
 
     hw_metadata_state_init(&state, &ext_allocator);
-    hw_buffer_init(&json, &ext_allocator);
     status = status == HW_OK ? load_state(fill, &state, true, error) : status;
     for (size_t i = 0; i < state.topic_keys.count && status == HW_OK; i++) {
         const struct hw_metadata_topic *topic = &state.topics[i];
@@ -204,8 +194,8 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
         ext_rows_text(rows, topic->name);
         kafka_rows_uuid(rows, &topic->id, false);
         ext_rows_integer(rows, count_partitions(&state, i));
-        status = append_configs(&state, topic->name, shows_secrets, &json, error);
-        kafka_rows_json(rows, &json, status, error);
+        status = append_configs(&state, topic->name, shows_secrets, &rows->texts, error);
+        ext_rows_json(rows, status, error);
         ext_rows_integer(rows, topic->offset);
         ext_rows_integer(rows, topic->timestamp);
         ext_rows_text(rows, kafka_place_of(fill));
@@ -214,7 +204,6 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
     if (status == HW_OK) {
         kafka_rows_fault(fill, state.fault, rows);
     }
-    hw_buffer_release(&json);
     hw_metadata_state_release(&state);
     return status;
 }
@@ -223,23 +212,20 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
 
 static void add_directories(struct ext_rows *rows, const struct hw_metadata_partition *partition)
 {
-    struct hw_buffer json;
+    struct hw_buffer *json = &rows->texts;
     struct hw_error error;
-    enum hw_status status;
+    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
 
-    hw_buffer_init(&json, &ext_allocator);
-    status = hw_buffer_append(&json, "[", 1, &error);
     for (int32_t i = 0; i < partition->directory_count && status == HW_OK; i++) {
         char text[HW_UUID_TEXT_SIZE];
 
         hw_uuid_format(&partition->directories[i], text);
-        status = hw_buffer_append_format(&json, &error, "%s\"%s\"", i == 0 ? "" : ",", text);
+        status = hw_buffer_append_format(json, &error, "%s\"%s\"", i == 0 ? "" : ",", text);
     }
     if (status == HW_OK) {
-        status = hw_buffer_append(&json, "]", 1, &error);
+        status = hw_buffer_append(json, "]", 1, &error);
     }
-    kafka_rows_json(rows, &json, status, &error);
-    hw_buffer_release(&json);
+    ext_rows_json(rows, status, &error);
 }
 
 static void add_partition(const struct kafka_fill *fill, const struct hw_metadata_state *state,

@@ -63,7 +63,7 @@ static void add_value(struct ext_rows *rows, const struct hw_internal_record *in
     struct hw_uuid topic_id;
 
     ext_rows_integer(rows, hw_message_integer(value, "offset"));
-    if (kafka_rows_pass(rows, 5)) {
+    if (ext_rows_pass(rows, 5)) {
         return;
     }
     if (internal->type == 0) {
@@ -74,7 +74,7 @@ static void add_value(struct ext_rows *rows, const struct hw_internal_record *in
     kafka_rows_message_text(rows, hw_message_text(value, "metadata"));
     add_field(rows, internal, "commitTimestamp", -1);
     if (internal->type == 0) {
-        kafka_rows_nulls(rows, 2);
+        ext_rows_nulls(rows, 2);
         return;
     }
     add_field(rows, internal, "expireTimestamp", -1);
@@ -89,8 +89,8 @@ static enum hw_status add_offset(struct kafka_fill *fill, const struct offset_ro
     enum hw_status status = HW_OK;
 
     if (!internal->has_key) {
-        kafka_rows_nulls(rows, 3);
-    } else if (!kafka_rows_pass(rows, 3)) {
+        ext_rows_nulls(rows, 3);
+    } else if (!ext_rows_pass(rows, 3)) {
         struct hw_message_struct key = hw_message_root(&internal->key);
 
         kafka_rows_message_text(rows, hw_message_text(key, "group"));
@@ -98,25 +98,29 @@ static enum hw_status add_offset(struct kafka_fill *fill, const struct offset_ro
         ext_rows_integer(rows, hw_message_integer(key, "partition"));
     }
     if (!internal->has_value) {
-        kafka_rows_nulls(rows, 6);
-    } else if (!kafka_rows_pass(rows, 6)) {
+        ext_rows_nulls(rows, 6);
+    } else if (!ext_rows_pass(rows, 6)) {
         add_value(rows, internal);
     }
-    ext_rows_text(rows, row->state);
-    ext_rows_integer_unless(rows, row->producer_id, HW_PRODUCER_ID_NONE);
-    if (!internal->has_key || !internal->has_value) {
-        kafka_rows_nulls(rows, 2);
-    } else if (!kafka_rows_pass(rows, 2)) {
-        status =
-            add_lag(fill, hw_message_root(&internal->key),
-                    hw_message_integer(hw_message_root(&internal->value), "offset"), rows, error);
+    if (!ext_rows_pass(rows, 4)) {
+        ext_rows_text(rows, row->state);
+        ext_rows_integer_unless(rows, row->producer_id, HW_PRODUCER_ID_NONE);
+        if (!internal->has_key || !internal->has_value) {
+            ext_rows_nulls(rows, 2);
+        } else if (!ext_rows_pass(rows, 2)) {
+            status = add_lag(fill, hw_message_root(&internal->key),
+                             hw_message_integer(hw_message_root(&internal->value), "offset"), rows,
+                             error);
+        }
     }
     ext_rows_integer(rows, row->offset);
     ext_rows_integer(rows, row->timestamp);
-    ext_rows_integer_unless(rows, internal->version, -1);
-    ext_rows_integer_unless(rows, fill->partition->partition, -1);
-    ext_rows_text(rows, kafka_place_of(fill));
-    ext_rows_text_if_any(rows, row->error != NULL ? row->error : internal->error);
+    if (!ext_rows_pass(rows, 4)) {
+        ext_rows_integer_unless(rows, internal->version, -1);
+        ext_rows_integer_unless(rows, fill->partition->partition, -1);
+        ext_rows_text(rows, kafka_place_of(fill));
+        ext_rows_text_if_any(rows, row->error != NULL ? row->error : internal->error);
+    }
     return status;
 }
 
@@ -227,9 +231,9 @@ static enum hw_status add_history(struct kafka_fill *fill, hw_time_ms_t until,
                              .error = read->error};
 
     if (!read->has_record) {
-        kafka_rows_nulls(rows, 13);
+        ext_rows_nulls(rows, 13);
         ext_rows_integer(rows, read->offset);
-        kafka_rows_nulls(rows, 2);
+        ext_rows_nulls(rows, 2);
         ext_rows_integer_unless(rows, fill->partition->partition, -1);
         ext_rows_text(rows, kafka_place_of(fill));
         ext_rows_text(rows, read->error);

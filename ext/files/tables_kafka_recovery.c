@@ -49,14 +49,14 @@ static enum hw_status add_intruders(const struct kafka_fill *fill, struct ext_ro
     for (size_t i = 0; status == HW_OK && i < intruders.count; i++) {
         static const char problem[] = "a directory, but no partition's";
 
-        kafka_rows_nulls(rows, 2);
+        ext_rows_nulls(rows, 2);
         ext_rows_text(rows, intruders.names[i]);
         ext_rows_text(rows, problem);
         ext_rows_text(rows, "refused: the broker does not start");
         ext_rows_integer(rows, 0);
         ext_rows_null(rows);
         ext_rows_integer(rows, 0);
-        kafka_rows_nulls(rows, 3);
+        ext_rows_nulls(rows, 3);
         ext_rows_text(rows, root->path);
         ext_rows_text(rows, problem);
     }

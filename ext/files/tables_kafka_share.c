@@ -58,9 +58,9 @@ static const char *delivery_name(int8_t state)
 }
 
 /* [{"first":0,"last":9,"state":"Available","count":1}] */
-static void add_batches(struct ext_rows *rows, const struct hw_share_partition *partition,
-                        struct hw_buffer *json)
+static void add_batches(struct ext_rows *rows, const struct hw_share_partition *partition)
 {
+    struct hw_buffer *json = &rows->texts;
     struct hw_error error;
     enum hw_status status = hw_buffer_append(json, "[", 1, &error);
 
@@ -77,11 +77,11 @@ static void add_batches(struct ext_rows *rows, const struct hw_share_partition *
     if (status == HW_OK) {
         status = hw_buffer_append(json, "]", 1, &error);
     }
-    kafka_rows_json(rows, json, status, &error);
+    ext_rows_json(rows, status, &error);
 }
 
 static void add_share(const struct kafka_fill *fill, const struct hw_share_state *state,
-                      size_t number, struct hw_buffer *json, struct ext_rows *rows)
+                      size_t number, struct ext_rows *rows)
 {
     const struct hw_share_partition *partition = &state->partitions[number];
     struct hw_uuid topic_id;
@@ -95,7 +95,7 @@ static void add_share(const struct kafka_fill *fill, const struct hw_share_state
     ext_rows_integer(rows, (int32_t)((uint32_t)key[16] << 24 | (uint32_t)key[17] << 16 |
                                      (uint32_t)key[18] << 8 | key[19]));
     ext_rows_integer_unless(rows, partition->start_offset, -1);
-    add_batches(rows, partition, json);
+    add_batches(rows, partition);
     ext_rows_integer_unless(rows, partition->complete_count, -1);
     ext_rows_integer(rows, partition->snapshot_epoch);
     ext_rows_integer(rows, partition->state_epoch);
@@ -113,21 +113,18 @@ enum hw_status fill_kafka_share_groups(struct kafka_fill *fill, struct ext_rows 
                                        struct hw_error *error)
 {
     struct hw_share_state state;
-    struct hw_buffer json;
     enum hw_status status;
 
     hw_share_state_init(&state, &ext_allocator);
-    hw_buffer_init(&json, &ext_allocator);
     status = walk(fill, HW_MESSAGES_SHARE, take_share, note_share, &state, error);
     for (size_t i = 0; i < state.keys.count && status == HW_OK; i++) {
         if (state.partitions[i].is_live) {
-            add_share(fill, &state, i, &json, rows);
+            add_share(fill, &state, i, rows);
         }
     }
     if (status == HW_OK) {
         kafka_rows_fault(fill, state.fault, rows);
     }
-    hw_buffer_release(&json);
     hw_share_state_release(&state);
     return status;
 }
@@ -151,9 +148,9 @@ static void note_remote(void *context, hw_offset_t offset, const char *fault)
 }
 
 /* [{"epoch":0,"start_offset":0}], as the record has them. */
-static void add_epochs(struct ext_rows *rows, struct hw_message_struct value,
-                       struct hw_buffer *json)
+static void add_epochs(struct ext_rows *rows, struct hw_message_struct value)
 {
+    struct hw_buffer *json = &rows->texts;
     int32_t count = hw_message_count(value, "segmentLeaderEpochs");
     struct hw_error error;
     enum hw_status status = hw_buffer_append(json, "[", 1, &error);
@@ -169,12 +166,14 @@ static void add_epochs(struct ext_rows *rows, struct hw_message_struct value,
     if (status == HW_OK) {
         status = hw_buffer_append(json, "]", 1, &error);
     }
-    kafka_rows_json(rows, json, status, &error);
+    ext_rows_json(rows, status, &error);
 }
 
 /* The cell of bytes that a storage plugin has made, as hex. */
-static void add_custom(struct ext_rows *rows, struct hw_message_text bytes, struct hw_buffer *json)
+static void add_custom(struct ext_rows *rows, struct hw_message_text bytes)
 {
+    struct hw_buffer *json = &rows->texts;
+    size_t at = json->size;
     struct hw_error error;
     enum hw_status status;
 
@@ -184,16 +183,15 @@ static void add_custom(struct ext_rows *rows, struct hw_message_text bytes, stru
     }
     status = hw_json_append_hex(json, bytes.bytes, bytes.size, &error);
     if (status == HW_OK) { /* Without the quotes. */
-        json->size--;
-        memmove(json->bytes, json->bytes + 1, --json->size);
+        json->size -= 2;
+        memmove(json->bytes + at, json->bytes + at + 1, json->size - at);
     }
-    kafka_rows_json(rows, json, status, &error);
+    ext_rows_json(rows, status, &error);
 }
 
 /* The row of a segment, by the record that began it and the newest one, which may be the same. */
 static void add_segment(const struct kafka_fill *fill, const struct hw_internal_record *first,
-                        const struct hw_internal_record *newest, struct hw_buffer *json,
-                        struct ext_rows *rows)
+                        const struct hw_internal_record *newest, struct ext_rows *rows)
 {
     struct hw_message_struct value = hw_message_root(&first->value);
     struct hw_message_struct now = hw_message_root(&newest->value);
@@ -212,11 +210,11 @@ static void add_segment(const struct kafka_fill *fill, const struct hw_internal_
     ext_rows_text(rows, hw_remote_state_name(state));
     ext_rows_integer(rows, state);
     ext_rows_integer(rows, hw_message_integer(value, "segmentSizeInBytes"));
-    add_epochs(rows, value, json);
+    add_epochs(rows, value);
     ext_rows_integer(rows, hw_message_integer(value, "maxTimestampMs"));
     ext_rows_integer(rows, hw_message_integer(now, "eventTimestampMs"));
     ext_rows_integer(rows, hw_message_integer(now, "brokerId"));
-    add_custom(rows, hw_message_text(now, "customMetadata"), json);
+    add_custom(rows, hw_message_text(now, "customMetadata"));
     ext_rows_integer(rows, newest->record->offset);
     ext_rows_integer(rows, newest->record->timestamp);
     ext_rows_integer_unless(rows, fill->partition->partition, -1);
@@ -226,8 +224,8 @@ static void add_segment(const struct kafka_fill *fill, const struct hw_internal_
 
 static enum hw_status add_remote(const struct kafka_fill *fill,
                                  const struct hw_latest_records *remote, size_t number,
-                                 struct hw_internal_record internals[2], struct hw_buffer *json,
-                                 struct ext_rows *rows, struct hw_error *error)
+                                 struct hw_internal_record internals[2], struct ext_rows *rows,
+                                 struct hw_error *error)
 {
     struct hw_record records[2];
     size_t other;
@@ -246,7 +244,7 @@ static enum hw_status add_remote(const struct kafka_fill *fill,
         add_segment(
             fill, &internals[0],
             &internals[other != HW_BYTE_MAP_NONE && records[1].offset > records[0].offset ? 1 : 0],
-            json, rows);
+            rows);
     }
     return status;
 }
@@ -256,23 +254,20 @@ enum hw_status fill_kafka_remote_segments(struct kafka_fill *fill, struct ext_ro
 {
     struct hw_internal_record internals[2];
     struct hw_latest_records remote;
-    struct hw_buffer json;
     enum hw_status status;
 
     hw_latest_records_init(&remote, &ext_allocator);
     hw_internal_record_init(&internals[0], &ext_allocator);
     hw_internal_record_init(&internals[1], &ext_allocator);
-    hw_buffer_init(&json, &ext_allocator);
     status = walk(fill, HW_MESSAGES_REMOTE, take_remote, note_remote, &remote, error);
     for (size_t i = 0; i < remote.keys.count && status == HW_OK; i++) {
         if (remote.records[i].is_there) {
-            status = add_remote(fill, &remote, i, internals, &json, rows, error);
+            status = add_remote(fill, &remote, i, internals, rows, error);
         }
     }
     if (status == HW_OK) {
         kafka_rows_fault(fill, remote.fault, rows);
     }
-    hw_buffer_release(&json);
     hw_internal_record_release(&internals[1]);
     hw_internal_record_release(&internals[0]);
     hw_latest_records_release(&remote);

@@ -285,8 +285,7 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
         bool is_passed = false; /* The table does not take it, but may others of the list. */
 
         cursor->rows_before += (sqlite3_int64)ext_rows_count(&cursor->rows);
-        cursor->rows.cell_count = 0;
-        cursor->rows.texts.size = 0;
+        ext_rows_clear(&cursor->rows);
         cursor->at = 0;
         if (!cursor->fill.again) {
             status = next_item(cursor, error);

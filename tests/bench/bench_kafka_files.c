@@ -35,8 +35,8 @@ static const struct {
      " FROM kafka_offsets(%Q, 1)",
      "SELECT count(key), count(value), total(\"offset\"), sum(\"timestamp\") FROM kafka_log(%Q)"},
     {"__cluster_metadata", "NULL",
-     "x'01050000000001000000000000000000000000000000050200090300000001000000020104'"
-     " || printf('%04d', value % 10000)",
+     "x'01050000000001000000000000000000000000000000050200090300000001000000020104000000'"
+     " || char(1 + value % 9)",
      "SELECT count(fields), sum(\"offset\"), sum(\"timestamp\") FROM kafka_metadata(%Q)",
      "SELECT count(value), total(\"offset\"), sum(\"timestamp\") FROM kafka_log(%Q)"},
 };
