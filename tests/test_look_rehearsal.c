@@ -98,8 +98,7 @@ static const struct hw_kafka_partition metadata = {.path = path, .topic = metada
 
 static void run(struct test_log *t, struct hw_rehearsal *rehearsal)
 {
-    expect_ok(
-        t, hw_rehearsal_run(rehearsal, &t->heap.allocator, copy(t), &partition, NULL, &t->error));
+    expect_ok(t, hw_rehearsal_run(rehearsal, &t->heap.allocator, copy(t), &partition, &t->error));
 }
 
 /* The log end, and each deed as "file: problem: action, bytes from offset, records". */
@@ -362,8 +361,7 @@ static void the_log_of_the_metadata_is_always_recovered(void **state)
     fill(t);
     file_remove(t, "partition.metadata");
     cut_file(t, last_log, 10);
-    expect_ok(
-        t, hw_rehearsal_run(&rehearsal, &t->heap.allocator, copy(t), &metadata, NULL, &t->error));
+    expect_ok(t, hw_rehearsal_run(&rehearsal, &t->heap.allocator, copy(t), &metadata, &t->error));
     assert_int_equal(rehearsal.log_end, 24);
     assert_true(rehearsal.count > 0 && rehearsal.deeds[0].mend.bytes_cut == 90);
     hw_rehearsal_release(&rehearsal);
@@ -481,8 +479,8 @@ static void memory_does_not_grow_with_the_log(void **state)
     (void)snprintf(names[1], sizeof names[1], "%020" PRId64 ".log.swap", base);
     rename_file(t, names[0], names[1]);
     test_heap_init(&heap, -1);
-    assert_int_equal(
-        hw_rehearsal_run(&rehearsal, &heap.allocator, copy(t), &partition, NULL, &t->error), HW_OK);
+    assert_int_equal(hw_rehearsal_run(&rehearsal, &heap.allocator, copy(t), &partition, &t->error),
+                     HW_OK);
     assert_int_equal(rehearsal.log_end, base - 2000);
     assert_true(rehearsal.count > 3);
     hw_rehearsal_release(&rehearsal);
@@ -501,8 +499,8 @@ static void it_can_be_interrupted(void **state)
 {
     struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
+    struct hw_store *files;
     int asked = 0;
-    struct hw_interrupt interrupt = {.is_asked = always, .context = &asked};
 
     t->load.topic_id.bytes[0] = 1;
     open_log(t);
@@ -510,11 +508,37 @@ static void it_can_be_interrupted(void **state)
         produce_sized(t, i, 100);
     }
     close_log(t);
-    assert_int_equal(hw_rehearsal_run(&rehearsal, &t->heap.allocator, copy(t), &partition,
-                                      &interrupt, &t->error),
+    files = copy(t);
+    files->interrupt = (struct hw_interrupt){.is_asked = always, .context = &asked};
+    assert_int_equal(hw_rehearsal_run(&rehearsal, &t->heap.allocator, files, &partition, &t->error),
                      HW_INTERRUPTED);
     hw_rehearsal_release(&rehearsal);
     assert_int_equal(asked, 2);
+}
+
+/* What follows a segment's batches is looked through for others: that may be gigabytes. */
+static void a_look_for_batches_can_be_interrupted(void **state)
+{
+    struct test_log *t = *state;
+    static const uint8_t zeros[8 << 20];
+    struct hw_rehearsal rehearsal;
+    struct hw_store *files;
+    struct hw_file *file;
+    int64_t size = 0;
+    int asked = 0;
+
+    fill(t);
+    recover_all(t);
+    files = copy(t);
+    expect_ok(t, hw_store_open(files, LOG_DIRECTORY "/00000000000000000020.log", HW_OPEN_EXISTING,
+                               &file, &t->error));
+    expect_ok(t, hw_file_size(file, &size, &t->error));
+    expect_ok(t, hw_file_write_at(file, size, zeros, sizeof zeros, &t->error));
+    hw_file_close(file);
+    files->interrupt = (struct hw_interrupt){.is_asked = always, .context = &asked};
+    assert_int_equal(hw_rehearsal_run(&rehearsal, &t->heap.allocator, files, &partition, &t->error),
+                     HW_INTERRUPTED);
+    hw_rehearsal_release(&rehearsal);
 }
 
 /* Each allocation and each read fails once. */
@@ -534,8 +558,7 @@ static void every_failure_ends_well(void **state)
         enum hw_status status;
 
         test_heap_init(&heap, fail_at);
-        status =
-            hw_rehearsal_run(&rehearsal, &heap.allocator, copy(t), &partition, NULL, &t->error);
+        status = hw_rehearsal_run(&rehearsal, &heap.allocator, copy(t), &partition, &t->error);
         is_done = !test_heap_has_failed(&heap);
         /* An index that stays beside a segment that goes is no failure. */
         assert_true(status == HW_OK || (status == HW_NO_MEMORY && !is_done));
@@ -550,8 +573,8 @@ static void every_failure_ends_well(void **state)
         struct hw_store *files;
 
         expect_ok(t, hw_faulty_store_create(&hw_allocator_libc, inner, &faults, &files, &t->error));
-        expect_ok(t, hw_rehearsal_run(&rehearsal, &t->heap.allocator, files, &partition, NULL,
-                                      &t->error));
+        expect_ok(t,
+                  hw_rehearsal_run(&rehearsal, &t->heap.allocator, files, &partition, &t->error));
         is_done = faults.calls <= fail_at;
         hw_rehearsal_release(&rehearsal);
         hw_store_destroy(inner);
@@ -579,6 +602,7 @@ int main(void)
         TEST(every_damage_has_an_answer),
         TEST(memory_does_not_grow_with_the_log),
         TEST(it_can_be_interrupted),
+        TEST(a_look_for_batches_can_be_interrupted),
         TEST(every_failure_ends_well),
     };
 

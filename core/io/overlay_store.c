@@ -514,6 +514,7 @@ enum hw_status hw_overlay_store_create(const struct hw_allocator *allocator, str
         return hw_error_no_memory(error, "a store");
     }
     made->base.methods = &overlay_store_methods;
+    made->base.interrupt = lower->interrupt;
     made->allocator = allocator;
     made->lower = lower;
     made->probe = probe;

@@ -15,7 +15,6 @@ struct play {
     struct hw_rehearsal *rehearsal;
     struct hw_store *store; /* The overlay. */
     const struct hw_kafka_partition *partition;
-    const struct hw_interrupt *interrupt;
     struct hw_log_watch watch;
     enum hw_status status; /* Of what was done when a deed was told. */
     struct hw_error error;
@@ -24,8 +23,9 @@ struct play {
 static bool play_is_interrupted(void *context)
 {
     const struct play *play = context;
+    struct hw_error unused;
 
-    return play->interrupt != NULL && play->interrupt->is_asked(play->interrupt->context);
+    return hw_interrupt_check(&play->store->interrupt, &unused) != HW_OK;
 }
 
 /* ---------------------------------------------------------------------------------- what is lost */
@@ -253,10 +253,9 @@ static enum hw_status play_run(struct play *play, struct hw_error *error)
 
 enum hw_status hw_rehearsal_run(struct hw_rehearsal *rehearsal,
                                 const struct hw_allocator *allocator, struct hw_store *files,
-                                const struct hw_kafka_partition *partition,
-                                const struct hw_interrupt *interrupt, struct hw_error *error)
+                                const struct hw_kafka_partition *partition, struct hw_error *error)
 {
-    struct play play = {.rehearsal = rehearsal, .partition = partition, .interrupt = interrupt};
+    struct play play = {.rehearsal = rehearsal, .partition = partition};
     enum hw_status status;
 
     play.watch = (struct hw_log_watch){

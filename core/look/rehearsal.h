@@ -35,13 +35,12 @@ struct hw_rehearsal {
 
 /*
  * Play the start of the partition's directory; release in any case. `files` is destroyed. Memory does
- * not depend on the size of the log. Errors: HW_NO_MEMORY; HW_INTERRUPTED as `interrupt` says, NULL:
- * never; HW_MISUSE for a path that is too long. What cannot be read is a refusal.
+ * not depend on the size of the log. Errors: HW_NO_MEMORY; HW_INTERRUPTED as that of `files` says;
+ * HW_MISUSE for a path that is too long. What cannot be read is a refusal.
  */
 enum hw_status hw_rehearsal_run(struct hw_rehearsal *rehearsal,
                                 const struct hw_allocator *allocator, struct hw_store *files,
-                                const struct hw_kafka_partition *partition,
-                                const struct hw_interrupt *interrupt, struct hw_error *error);
+                                const struct hw_kafka_partition *partition, struct hw_error *error);
 void hw_rehearsal_release(struct hw_rehearsal *rehearsal);
 
 /*

@@ -99,8 +99,7 @@ enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *row
                                         error);
     }
     if (status == HW_OK) {
-        status = hw_rehearsal_run(&rehearsal, &ext_allocator, files, fill->partition,
-                                  &fill->store->interrupt, error);
+        status = hw_rehearsal_run(&rehearsal, &ext_allocator, files, fill->partition, error);
     }
     for (size_t i = 0; status == HW_OK && i < rehearsal.count; i++) {
         add_recovery(fill->partition, &rehearsal, &rehearsal.deeds[i], rows);
