@@ -232,8 +232,8 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
         return status;
     }
     file->kind = hw_file_kind_of(name, files->partition != NULL);
-    if (look.is_directory || !look.exists ||
-        (look.is_special && !files_opens_by_name(file->kind))) {
+    if (look.is_directory ||
+        ((!look.exists || look.is_special) && !files_opens_by_name(file->kind))) {
         file->kind = look.is_directory ? HW_FILE_DIRECTORY : HW_FILE_UNKNOWN;
     } else {
         (void)hw_file_number(name, &file->offset);

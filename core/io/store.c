@@ -133,6 +133,44 @@ enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *e
     return status;
 }
 
+/* What cannot be looked at counts as a file. */
+static enum hw_status store_is_file(struct hw_store *store, const char *directory, const char *name,
+                                    bool *is_file, struct hw_error *error)
+{
+    struct hw_path_look look = {.exists = false};
+    char path[HW_PATH_MAX];
+    enum hw_status status = hw_path_join(path, directory, name, error);
+
+    if (status == HW_OK) {
+        status = hw_store_look(store, path, &look, error);
+    }
+    *is_file = status != HW_OK || (look.exists && !look.is_directory && !look.is_special);
+    return status == HW_IO ? HW_OK : status;
+}
+
+enum hw_status hw_store_keep_files(struct hw_store *store, const char *directory,
+                                   struct hw_name_list *names, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        char *name = names->names[i];
+        bool is_file = true;
+
+        if (status == HW_OK) {
+            status = store_is_file(store, directory, name, &is_file, error);
+        }
+        if (is_file) {
+            names->names[kept++] = name;
+        } else {
+            hw_free(names->allocator, name, strlen(name) + 1);
+        }
+    }
+    names->count = kept;
+    return status;
+}
+
 enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, int64_t *sum,
                                       struct hw_error *error)
 {

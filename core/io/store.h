@@ -49,7 +49,7 @@ struct hw_name_list {
 /* What a path is at the moment. */
 struct hw_path_look {
     bool exists;  /* Else the others say nothing, but for is_link. */
-    bool is_link; /* A symbolic link; the rest is said of what it leads to. */
+    bool is_link; /* A symbolic link; the rest is said of what it leads to, if that is anything. */
     bool is_directory;
     bool is_special;    /* Neither a file nor a directory: a pipe, a device or a socket. */
     int64_t size_bytes; /* Of a file; 0 of a directory. */
@@ -141,6 +141,11 @@ enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw
 
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error);
+
+/* Take out of `names`, those of a directory, what is no file: Kafka passes over that where it looks for
+ * segments. What cannot be looked at stays. Errors: HW_INTERRUPTED, HW_MISUSE (a path too long). */
+enum hw_status hw_store_keep_files(struct hw_store *store, const char *directory,
+                                   struct hw_name_list *names, struct hw_error *error);
 
 /* Add the size of a file to *sum; one that is missing adds nothing. */
 enum hw_status hw_store_add_file_size(struct hw_store *store, const char *path, int64_t *sum,

@@ -161,13 +161,18 @@ static hw_offset_t smallest_cleaned(const struct hw_name_list *names)
 static enum hw_status list(const struct hw_segment_owner *owner, struct hw_name_list *names,
                            bool *changed, struct hw_error *error)
 {
+    enum hw_status status;
+
     if (!*changed) {
         return HW_OK;
     }
     *changed = false;
     hw_name_list_release(names);
     *names = (struct hw_name_list){.allocator = owner->allocator};
-    return hw_store_list(owner->store, owner->directory, names, error);
+    status = hw_store_list(owner->store, owner->directory, names, error);
+    return status == HW_OK && owner->as_kafka
+               ? hw_store_keep_files(owner->store, owner->directory, names, error)
+               : status;
 }
 
 /* Whether there is a .log of that segment, whose names stand next to number `near`. */

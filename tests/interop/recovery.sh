@@ -12,7 +12,7 @@ starts=$work/starts
 kinds=(ready whole torn zeros garbage crc-last crc-earlier no-index no-index-last no-index-crc no-time
     bad-index bad-index-last zero-index-last long-index far-index-last swap swap-renamed deleted cleaned
     no-snapshot bad-snapshot no-epochs epochs-ahead bad-epochs epoch-back bad-txnindex half-txnindex
-    log-start no-log no-metadata bad-metadata hole bad-checkpoint intruder)
+    log-start no-log no-metadata bad-metadata hole no-file bad-checkpoint intruder)
 
 flip() { # the byte at $2 of file $1
     printf '%b' "$(printf '\\0%o' $(($(od -An -tu1 -j "$2" -N 1 "$1") ^ 255)))" |
@@ -57,6 +57,7 @@ damage() {
     no-metadata) rm "$home/partition.metadata" ;;
     bad-metadata) echo nonsense >"$home/partition.metadata" ;;
     hole) rm "$earlier.log" ;;
+    no-file) mkdir "$home/00000000000000000001.log" ;;
     bad-checkpoint) echo nonsense >"$home/../recovery-point-offset-checkpoint" ;;
     intruder) mkdir "$home/../lost+found" ;;
     ready | whole) ;;
