@@ -111,6 +111,60 @@ static void blocks_of_every_small_size_are_aligned_and_apart(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
+/* Of one block the middle, of another all; named in the wrong order. */
+static void what_is_left_out_is_neither_copied_nor_put_back(void **state)
+{
+    struct test_heap heap;
+    struct hw_arena arena;
+    struct hw_arena_image whole = {.size = 0};
+    struct hw_arena_image part = {.size = 0};
+    struct hw_error error;
+    char *first;
+    char *second;
+    char *large;
+
+    (void)state;
+    test_heap_init(&heap, -1);
+    hw_arena_init(&arena, &heap.allocator);
+    first = hw_alloc(&arena.allocator, 64);
+    second = hw_alloc(&arena.allocator, 64);
+    large = hw_alloc(&arena.allocator, 100000);
+    memset(first, 'a', 64);
+    memset(second, 'a', 64);
+    memset(large, 'a', 100000);
+    assert_int_equal(hw_arena_save(&arena, &whole, &error), HW_OK);
+    assert_int_equal(hw_arena_leave_out(&arena, large + 10, 99980, &error), HW_OK);
+    assert_int_equal(hw_arena_leave_out(&arena, second, 64, &error), HW_OK);
+    assert_int_equal(hw_arena_leave_out(&arena, first + 16, 32, &error), HW_OK);
+    assert_int_equal(hw_arena_save(&arena, &part, &error), HW_OK);
+    assert_int_equal(part.size, whole.size - 99980 - 64 - 32);
+
+    memset(first, 'b', 64);
+    memset(second, 'b', 64);
+    memset(large, 'b', 100000);
+    hw_arena_restore(&arena, &part);
+    assert_memory_equal(first, "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbaaaaaaaaaaaaaaaa",
+                        64);
+    assert_int_equal(second[0], 'b');
+    assert_int_equal(second[63], 'b');
+    assert_int_equal(large[9], 'a');
+    assert_int_equal(large[10], 'b');
+    assert_int_equal(large[99989], 'b');
+    assert_int_equal(large[99990], 'a');
+
+    hw_arena_copy_all(&arena);
+    hw_arena_restore(&arena, &whole);
+    assert_int_equal(first[16], 'a');
+    assert_int_equal(second[0], 'a');
+    assert_int_equal(large[50000], 'a');
+    assert_int_equal(hw_arena_save(&arena, &part, &error), HW_OK);
+    assert_int_equal(part.size, whole.size);
+    hw_arena_image_release(&arena, &part);
+    hw_arena_image_release(&arena, &whole);
+    hw_arena_release(&arena);
+    assert_int_equal(heap.bytes_in_use, 0);
+}
+
 static void without_memory_nothing_is_changed(void **state)
 {
     struct test_heap heap;
@@ -129,7 +183,8 @@ static void without_memory_nothing_is_changed(void **state)
         if (text != NULL) {
             void *large = hw_alloc(&arena.allocator, 100000);
 
-            if (hw_arena_save(&arena, &image, &error) == HW_OK) {
+            if (hw_arena_leave_out(&arena, text + 4, 1, &error) == HW_OK &&
+                hw_arena_save(&arena, &image, &error) == HW_OK) {
                 text[0] = 'x';
                 hw_free(&arena.allocator, large, large == NULL ? 0 : 100000);
                 hw_arena_restore(&arena, &image);
@@ -147,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_saved_comes_back_any_number_of_times),
         cmocka_unit_test(blocks_of_every_small_size_are_aligned_and_apart),
+        cmocka_unit_test(what_is_left_out_is_neither_copied_nor_put_back),
         cmocka_unit_test(without_memory_nothing_is_changed),
     };
 

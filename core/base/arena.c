@@ -17,7 +17,7 @@ struct hw_arena_chunk {
     alignas(8) unsigned char bytes[]; /* As SQLite's own memory is aligned. */
 };
 
-/* Classes grow by 16 bytes up to 128, then by a quarter or less. */
+/* Classes grow by 16 bytes up to 128, then by an eighth or less. */
 static size_t arena_class_size(size_t class)
 {
     size_t power;
@@ -25,8 +25,8 @@ static size_t arena_class_size(size_t class)
     if (class < 8) {
         return (class + 1) * 16;
     }
-    power = (size_t)128 << ((class - 8) / 4);
-    return power + ((class - 8) % 4 + 1) * (power / 4);
+    power = (size_t)128 << ((class - 8) / 8);
+    return power + ((class - 8) % 8 + 1) * (power / 8);
 }
 
 static size_t arena_class_of(size_t size)
@@ -37,8 +37,8 @@ static size_t arena_class_of(size_t size)
         return (size - 1) / 16;
     }
     class = 8;
-    while (arena_class_size(class + 3) < size) {
-        class += 4;
+    while (arena_class_size(class + 7) < size) {
+        class += 8;
     }
     while (arena_class_size(class) < size) {
         class ++;
@@ -196,12 +196,40 @@ void hw_arena_init(struct hw_arena *arena, const struct hw_allocator *backing)
                                .backing = backing};
 }
 
+enum hw_status hw_arena_leave_out(struct hw_arena *arena, void *from, size_t size,
+                                  struct hw_error *error)
+{
+    enum hw_status status =
+        hw_array_reserve(arena->backing, (void **)&arena->left_out, &arena->left_out_capacity,
+                         arena->left_out_count + 1, sizeof *arena->left_out, error);
+    size_t at = arena->left_out_count;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    for (; at > 0 && (uintptr_t)arena->left_out[at - 1].from > (uintptr_t)from; at--) {
+        arena->left_out[at] = arena->left_out[at - 1];
+    }
+    arena->left_out[at] = (struct hw_arena_span){.from = from, .size = size};
+    arena->left_out_count++;
+    return HW_OK;
+}
+
+void hw_arena_copy_all(struct hw_arena *arena)
+{
+    hw_free(arena->backing, arena->left_out, arena->left_out_capacity * sizeof *arena->left_out);
+    arena->left_out = NULL;
+    arena->left_out_count = 0;
+    arena->left_out_capacity = 0;
+}
+
 void hw_arena_release(struct hw_arena *arena)
 {
     for (size_t i = 0; i < arena->state.chunk_count; i++) {
         HW_ASSERT(arena->chunks[i]->images == 0);
         arena_chunk_free(arena, arena->chunks[i]);
     }
+    hw_arena_copy_all(arena);
     hw_free(arena->backing, arena->chunks, arena->chunk_capacity * sizeof(struct hw_arena_chunk *));
     hw_arena_init(arena, arena->backing);
 }
@@ -222,8 +250,36 @@ void hw_arena_image_release(struct hw_arena *arena, struct hw_arena_image *image
 {
     arena_let_go(arena, image);
     hw_free(arena->backing, image->chunks, image->chunk_capacity * sizeof *image->chunks);
+    hw_free(arena->backing, image->spans, image->span_capacity * sizeof *image->spans);
     hw_free(arena->backing, image->bytes, image->capacity);
     *image = (struct hw_arena_image){.size = 0};
+}
+
+static void arena_copy_span(struct hw_arena_image *image, unsigned char *from,
+                            const unsigned char *end)
+{
+    size_t size = (size_t)(end - from);
+
+    image->spans[image->span_count++] = (struct hw_arena_span){.from = from, .size = size};
+    memcpy(image->bytes + image->size, from, size);
+    image->size += size;
+}
+
+static void arena_copy_chunk(const struct hw_arena *arena, struct hw_arena_image *image,
+                             struct hw_arena_chunk *chunk)
+{
+    unsigned char *at = chunk->bytes;
+    unsigned char *end = at + chunk->used;
+
+    for (size_t i = 0; i < arena->left_out_count; i++) {
+        const struct hw_arena_span *span = &arena->left_out[i];
+
+        if ((uintptr_t)span->from >= (uintptr_t)at && (uintptr_t)span->from < (uintptr_t)end) {
+            arena_copy_span(image, at, span->from);
+            at = span->from + span->size;
+        }
+    }
+    arena_copy_span(image, at, end);
 }
 
 enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *image,
@@ -239,6 +295,11 @@ enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *imag
     status = hw_array_reserve(arena->backing, (void **)&image->chunks, &image->chunk_capacity,
                               arena->state.chunk_count, sizeof *image->chunks, error);
     if (status == HW_OK) {
+        status = hw_array_reserve(arena->backing, (void **)&image->spans, &image->span_capacity,
+                                  arena->state.chunk_count + arena->left_out_count,
+                                  sizeof *image->spans, error);
+    }
+    if (status == HW_OK) {
         status = hw_array_reserve(arena->backing, (void **)&image->bytes, &image->capacity, size, 1,
                                   error);
     }
@@ -248,13 +309,13 @@ enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *imag
     }
     image->state = arena->state;
     image->size = 0;
+    image->span_count = 0;
     for (size_t i = 0; i < arena->state.chunk_count; i++) {
         struct hw_arena_chunk *chunk = arena->chunks[i];
 
         chunk->images++;
         image->chunks[i] = (struct hw_arena_saved_chunk){.chunk = chunk, .used = chunk->used};
-        memcpy(image->bytes + image->size, chunk->bytes, chunk->used);
-        image->size += chunk->used;
+        arena_copy_chunk(arena, image, chunk);
     }
     return HW_OK;
 }
@@ -281,7 +342,9 @@ void hw_arena_restore(struct hw_arena *arena, const struct hw_arena_image *image
         chunk->place = i;
         chunk->used = image->chunks[i].used;
         arena->chunks[i] = chunk;
-        memcpy(chunk->bytes, image->bytes + copied, chunk->used);
-        copied += chunk->used;
+    }
+    for (size_t i = 0; i < image->span_count; i++) {
+        memcpy(image->spans[i].from, image->bytes + copied, image->spans[i].size);
+        copied += image->spans[i].size;
     }
 }

@@ -7,7 +7,8 @@
  *     hw_arena_restore()  puts the copy back         | not to what has happened
  *
  * Blocks given out after a copy was made are gone once it is put back, and blocks given back since
- * are there again. Whoever points into an arena from outside must know that.
+ * are there again. Whoever points into an arena from outside must know that. Who copies often names
+ * what need not be copied, with hw_arena_leave_out().
  *
  *     chunk 1   [ block | block | free | block | ... not used yet ]   small blocks, by size class
  *     chunk 2   [ block ..................................... ]       a large block has its own
@@ -20,7 +21,7 @@
 #include <stdbool.h>
 
 /* A block of more bytes has a chunk of its own. */
-enum { HW_ARENA_BLOCK_MAX = 8192, HW_ARENA_CLASSES = 36, HW_ARENA_CHUNK_SIZE = 65536 };
+enum { HW_ARENA_BLOCK_MAX = 8192, HW_ARENA_CLASSES = 56, HW_ARENA_CHUNK_SIZE = 65536 };
 
 struct hw_arena_chunk;
 
@@ -31,12 +32,20 @@ struct hw_arena_state {
     size_t chunk_count;
 };
 
+struct hw_arena_span {
+    unsigned char *from;
+    size_t size;
+};
+
 struct hw_arena {
     struct hw_allocator allocator; /* For whoever lives in the arena. */
     const struct hw_allocator *backing;
     struct hw_arena_state state;
     struct hw_arena_chunk **chunks;
     size_t chunk_capacity;
+    struct hw_arena_span *left_out; /* In order of address. */
+    size_t left_out_count;
+    size_t left_out_capacity;
 };
 
 struct hw_arena_saved_chunk {
@@ -49,7 +58,10 @@ struct hw_arena_image {
     struct hw_arena_state state;
     struct hw_arena_saved_chunk *chunks;
     size_t chunk_capacity;
-    unsigned char *bytes; /* What the chunks hold, one behind the other. */
+    struct hw_arena_span *spans; /* What was copied. */
+    size_t span_count;
+    size_t span_capacity;
+    unsigned char *bytes; /* What the spans hold, one behind the other. */
     size_t size;
     size_t capacity;
 };
@@ -65,6 +77,17 @@ void hw_arena_release(struct hw_arena *arena);
  * HW_NO_MEMORY; the image is then released. */
 enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *image,
                              struct hw_error *error);
+
+/*
+ * Leave these bytes, all of one block, out of what is copied and put back from now on. The caller
+ * knows that until hw_arena_copy_all() the block is not given back, and that nobody writes to them, or nobody
+ * reads what is written. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_arena_leave_out(struct hw_arena *arena, void *from, size_t size,
+                                  struct hw_error *error);
+
+/* Copy everything again. */
+void hw_arena_copy_all(struct hw_arena *arena);
 
 /* Put it back. It cannot fail, and may be done any number of times. */
 void hw_arena_restore(struct hw_arena *arena, const struct hw_arena_image *image);

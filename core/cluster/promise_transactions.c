@@ -4,6 +4,44 @@
 #include "core/format/transaction_index_file.h"
 #include "core/replication/coordinator.h"
 
+#include <stdlib.h>
+
+static int promise_compare(const void *left, const void *right)
+{
+    const struct hw_promised *a = *(const struct hw_promised *const *)left;
+    const struct hw_promised *b = *(const struct hw_promised *const *)right;
+
+    if (a->producer_id != b->producer_id) {
+        return a->producer_id < b->producer_id ? -1 : 1;
+    }
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+enum hw_status hw_promise_order(const struct hw_promised_list *log, struct hw_buffer *ordered,
+                                struct hw_promise_copy *copy, struct hw_error *error)
+{
+    bool is_in_order = true;
+    const struct hw_promised *last = NULL;
+    enum hw_status status = HW_OK;
+
+    ordered->size = 0;
+    for (size_t i = 0; i < log->count && status == HW_OK; i++) {
+        const struct hw_promised *item = &log->items[i];
+
+        if (item->producer_id >= 0) {
+            is_in_order = is_in_order && (last == NULL || last->producer_id <= item->producer_id);
+            last = item;
+            status = hw_buffer_append(ordered, &item, sizeof item, error);
+        }
+    }
+    copy->items = (const struct hw_promised *const *)(const void *)ordered->bytes;
+    copy->count = ordered->size / sizeof last;
+    if (!is_in_order) {
+        qsort(ordered->bytes, copy->count, sizeof last, promise_compare);
+    }
+    return status;
+}
+
 /* Whether the log itself hides it from a reader of read_committed. */
 static bool transactions_hide(const struct hw_promise_copy *copy, const struct hw_promised *item)
 {
@@ -19,32 +57,6 @@ static bool transactions_hide(const struct hw_promise_copy *copy, const struct h
     return item->offset >= copy->stable_end;
 }
 
-/* The item that was asked about last, and what ended its transaction. */
-struct transactions_known {
-    const struct hw_promised *item;
-    const struct hw_promised *end;
-};
-
-/* What ended the transaction that the item belongs to; NULL: nothing has. Where items are asked
- * about in their order, those of one producer share the way there. */
-static const struct hw_promised *transactions_end_of(const struct hw_promised_list *items,
-                                                     const struct hw_promised *item,
-                                                     struct transactions_known *known)
-{
-    const struct hw_promised *behind = items->items + items->count;
-    const struct hw_promised *end = item + 1;
-
-    if (known->item == NULL || known->item->producer_id != item->producer_id ||
-        (known->end != NULL && known->end <= item)) {
-        while (end < behind &&
-               (end->control == HW_CONTROL_UNKNOWN || end->producer_id != item->producer_id)) {
-            end++;
-        }
-        *known = (struct transactions_known){.item = item, .end = end < behind ? end : NULL};
-    }
-    return known->end;
-}
-
 /* A partition that has heard nothing for so long knows of no sequence, and takes any. */
 static bool transactions_may_be_forgotten(const struct hw_promised *before,
                                           const struct hw_promised *next, int64_t expiration_ms)
@@ -53,45 +65,60 @@ static bool transactions_may_be_forgotten(const struct hw_promised *before,
            (uint64_t)next->written_ms - (uint64_t)before->written_ms >= (uint64_t)expiration_ms;
 }
 
-bool hw_promise_stored_once(const struct hw_promised_list *items, int64_t expiration_ms)
+/* Whether a batch of the producer may stand where `next` does, behind `before`. */
+static bool transactions_may_follow(const struct hw_promised *before,
+                                    const struct hw_promised *next, int64_t expiration_ms)
 {
-    for (size_t i = 0; i < items->count; i++) {
-        const struct hw_promised *item = &items->items[i];
-        size_t next = i + 1;
+    int32_t expected = before->sequence == INT32_MAX ? 0 : before->sequence + 1;
+
+    return transactions_may_be_forgotten(before, next, expiration_ms) ||
+           (next->producer_epoch == before->producer_epoch
+                ? next->sequence == expected
+                : next->producer_epoch > before->producer_epoch);
+}
+
+bool hw_promise_stored_once(const struct hw_promise_copy *copy, int64_t expiration_ms)
+{
+    const struct hw_promised *before = NULL;
+
+    for (size_t i = 0; i < copy->count; i++) {
+        const struct hw_promised *item = copy->items[i];
 
         if (item->sequence < 0) {
             continue;
         }
-        while (next < items->count && (items->items[next].producer_id != item->producer_id ||
-                                       items->items[next].sequence < 0)) {
-            next++;
-        }
-        if (next < items->count &&
-            !transactions_may_be_forgotten(item, &items->items[next], expiration_ms) &&
-            (items->items[next].producer_epoch == item->producer_epoch
-                 ? items->items[next].sequence !=
-                       (item->sequence == INT32_MAX ? 0 : item->sequence + 1)
-                 : items->items[next].producer_epoch < item->producer_epoch)) {
+        if (before != NULL && before->producer_id == item->producer_id &&
+            !transactions_may_follow(before, item, expiration_ms)) {
             return false;
         }
+        before = item;
     }
     return true;
 }
 
+/* What ended the transaction of the item at a place, from what ended that of the one behind it; NULL:
+ * nothing has. */
+static const struct hw_promised *transactions_end_of(const struct hw_promise_copy *copy, size_t at,
+                                                     const struct hw_promised *end)
+{
+    const struct hw_promised *item = copy->items[at];
+
+    if (item->control != HW_CONTROL_UNKNOWN) {
+        return item;
+    }
+    return end != NULL && end->producer_id == item->producer_id ? end : NULL;
+}
+
 bool hw_promise_aborted_unseen(const struct hw_promise_copy *copy)
 {
-    struct transactions_known known = {.item = NULL};
+    const struct hw_promised *end = NULL;
 
-    for (size_t i = 0; i < copy->items->count; i++) {
-        const struct hw_promised *item = &copy->items->items[i];
-        const struct hw_promised *end;
+    for (size_t i = copy->count; i-- > 0;) {
+        const struct hw_promised *item = copy->items[i];
 
-        if (!item->is_transactional || item->control != HW_CONTROL_UNKNOWN ||
-            transactions_hide(copy, item)) {
-            continue;
-        }
-        end = transactions_end_of(copy->items, item, &known);
-        if (end == NULL || end->control != HW_CONTROL_COMMIT) {
+        end = transactions_end_of(copy, i, end);
+        if (item->is_transactional && item->control == HW_CONTROL_UNKNOWN &&
+            (end == NULL || end->control != HW_CONTROL_COMMIT) && !transactions_hide(copy, item)) {
             return false;
         }
     }
@@ -121,21 +148,16 @@ static bool transactions_contradict(const struct hw_coordinator *coordinator,
 bool hw_promise_transactions_whole(const struct hw_promise_copy *copy,
                                    const struct hw_coordinator *coordinator)
 {
-    struct transactions_known known = {.item = NULL};
+    const struct hw_promised *end = NULL;
 
-    for (size_t i = 0; i < copy->items->count; i++) {
-        const struct hw_promised *item = &copy->items->items[i];
-        const struct hw_promised *end;
+    for (size_t i = copy->count; i-- > 0;) {
+        const struct hw_promised *item = copy->items[i];
 
-        if (item->control != HW_CONTROL_UNKNOWN && transactions_contradict(coordinator, item)) {
-            return false;
-        }
-        if (!item->is_transactional || item->control != HW_CONTROL_UNKNOWN) {
-            continue;
-        }
-        end = transactions_end_of(copy->items, item, &known);
-        if (end != NULL && end->control == HW_CONTROL_COMMIT && end->offset < copy->stable_end &&
-            transactions_hide(copy, item)) {
+        end = transactions_end_of(copy, i, end);
+        if (item->control != HW_CONTROL_UNKNOWN
+                ? transactions_contradict(coordinator, item)
+                : item->is_transactional && end != NULL && end->control == HW_CONTROL_COMMIT &&
+                      end->offset < copy->stable_end && transactions_hide(copy, item)) {
             return false;
         }
     }

@@ -167,22 +167,30 @@ static enum hw_status promises_add_batch(struct hw_promises *promises,
     return status;
 }
 
-/* All that the replica's log has, from its log start on. */
-static enum hw_status promises_read_log(struct hw_promises *promises,
-                                        const struct hw_replica *replica,
+/* All that the log has, from its log start on; what `list` has of the same content is not read again. */
+static enum hw_status promises_read_log(struct hw_cluster *cluster, struct hw_log *log,
                                         struct hw_promised_list *list, struct hw_error *error)
 {
-    hw_offset_t next = hw_log_start(replica->log);
+    struct hw_promises *promises = &cluster->promises;
+    uint64_t content_id = hw_log_content_id(log);
+    bool is_known =
+        content_id != 0 && list->content_id == content_id && list->start == hw_log_start(log);
+    hw_offset_t next = is_known ? list->end : hw_log_start(log);
     enum hw_status status = HW_OK;
 
-    list->count = 0;
-    while (status == HW_OK && next < hw_log_end(replica->log)) {
+    if (content_id == 0) {
+        content_id = hw_batch_cache_new_content_id(&cluster->batches);
+        hw_log_set_content_id(log, content_id);
+    }
+    list->count = is_known ? list->count : 0;
+    list->start = hw_log_start(log);
+    list->content_id = 0; /* Until it was read. */
+    while (status == HW_OK && next < hw_log_end(log)) {
         size_t at = 0;
         struct hw_batch batch;
 
         promises->scratch.size = 0;
-        status = hw_log_read(replica->log, next, hw_log_end(replica->log), 1 << 20, true,
-                             &promises->scratch, error);
+        status = hw_log_read(log, next, hw_log_end(log), 1 << 20, true, &promises->scratch, error);
         if (promises->scratch.size == 0) {
             break;
         }
@@ -197,6 +205,10 @@ static enum hw_status promises_read_log(struct hw_promises *promises,
         if (at == 0) {
             break; /* Older formats are no part of this. */
         }
+    }
+    if (status == HW_OK) {
+        list->content_id = content_id;
+        list->end = next;
     }
     return status;
 }
@@ -491,43 +503,51 @@ static bool promise_bounds(const struct promise_look *look)
             hw_broker_list_contains(&record->isr, record->leader));
 }
 
-static bool promise_stored_once(const struct promise_look *look)
+/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY, HW_IO. */
+static enum hw_status promise_look_at_transactions(const struct promise_look *look,
+                                                   const struct hw_replica *leader,
+                                                   struct hw_promise_copy *copy, uint32_t *broken,
+                                                   struct hw_error *error)
 {
-    int64_t expiration_ms =
-        hw_config_int64(&look->cluster->configs, NULL, "producer.id.expiration.ms");
+    struct hw_buffer *aborted = &look->cluster->promises.aborted;
+    enum hw_status status;
 
-    for (size_t r = 0; r < (size_t)look->partition->replica_count; r++) {
-        if (!hw_promise_stored_once(promise_log(look, r), expiration_ms)) {
-            return false;
-        }
+    aborted->size = 0;
+    copy->stable_end = hw_log_last_stable(leader->log);
+    copy->aborted = aborted;
+    status =
+        hw_log_aborted(leader->log, hw_log_start(leader->log), copy->stable_end, aborted, error);
+    if (status == HW_OK && !hw_promise_aborted_unseen(copy)) {
+        *broken |= 1U << HW_PROMISE_ABORTED_UNSEEN;
     }
-    return true;
+    if (status == HW_OK && !hw_promise_transactions_whole(copy, &look->cluster->coordinator)) {
+        *broken |= 1U << HW_PROMISE_TRANSACTIONS_WHOLE;
+    }
+    return status;
 }
 
-/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY. */
-static enum hw_status promise_look_at_transactions(const struct promise_look *look,
-                                                   uint32_t *broken, struct hw_error *error)
+/* What producers with an id have written to each copy. Errors: HW_NO_MEMORY, HW_IO. */
+static enum hw_status promise_look_at_producers(const struct promise_look *look, uint32_t *broken,
+                                                struct hw_error *error)
 {
-    struct hw_promises *promises = &look->cluster->promises;
+    struct hw_cluster *cluster = look->cluster;
     enum hw_status status = HW_OK;
 
     for (int32_t r = 0; r < look->partition->replica_count && status == HW_OK; r++) {
         const struct hw_replica *replica = look->partition->replicas[r];
-        struct hw_promise_copy copy = {.items = &promises->logs[r],
-                                       .stable_end = hw_log_last_stable(replica->log),
-                                       .aborted = &promises->aborted};
+        struct hw_promise_copy copy;
 
-        if (replica->role != HW_ROLE_LEADER) {
+        status =
+            hw_promise_order(&cluster->promises.logs[r], &cluster->promises.scratch, &copy, error);
+        if (status != HW_OK || copy.count == 0) {
             continue;
         }
-        promises->aborted.size = 0;
-        status = hw_log_aborted(replica->log, hw_log_start(replica->log), copy.stable_end,
-                                &promises->aborted, error);
-        if (status == HW_OK && !hw_promise_aborted_unseen(&copy)) {
-            *broken |= 1U << HW_PROMISE_ABORTED_UNSEEN;
+        if (!hw_promise_stored_once(
+                &copy, hw_config_int64(&cluster->configs, NULL, "producer.id.expiration.ms"))) {
+            *broken |= 1U << HW_PROMISE_STORED_ONCE;
         }
-        if (status == HW_OK && !hw_promise_transactions_whole(&copy, &look->cluster->coordinator)) {
-            *broken |= 1U << HW_PROMISE_TRANSACTIONS_WHOLE;
+        if (replica->role == HW_ROLE_LEADER) {
+            status = promise_look_at_transactions(look, replica, &copy, broken, error);
         }
     }
     return status;
@@ -607,14 +627,13 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
         [HW_PROMISE_CANDIDATES_COMPLETE] = promise_candidates_complete,
         [HW_PROMISE_MAXIMAL_ISR_COVERS] = promise_maximal_isr_covers,
         [HW_PROMISE_HW_MONOTONE_IN_EPOCH] = promise_hw_monotone_in_epoch,
-        [HW_PROMISE_BOUNDS] = promise_bounds,
-        [HW_PROMISE_STORED_ONCE] = promise_stored_once};
+        [HW_PROMISE_BOUNDS] = promise_bounds};
     struct hw_promises *promises = &look->cluster->promises;
     enum hw_status status = HW_OK;
 
     for (int32_t r = 0; r < look->partition->replica_count && status == HW_OK; r++) {
-        status =
-            promises_read_log(promises, look->partition->replicas[r], &promises->logs[r], error);
+        status = promises_read_log(look->cluster, look->partition->replicas[r]->log,
+                                   &promises->logs[r], error);
     }
     promise_find_leader(look);
     if (status == HW_OK) {
@@ -628,9 +647,10 @@ static enum hw_status promise_look_at(struct promise_look *look, uint32_t *broke
             *broken |= 1U << i;
         }
     }
-    if (status == HW_OK && (promises->checked & (1U << HW_PROMISE_ABORTED_UNSEEN |
-                                                 1U << HW_PROMISE_TRANSACTIONS_WHOLE)) != 0) {
-        status = promise_look_at_transactions(look, broken, error);
+    if (status == HW_OK &&
+        (promises->checked & (1U << HW_PROMISE_STORED_ONCE | 1U << HW_PROMISE_ABORTED_UNSEEN |
+                              1U << HW_PROMISE_TRANSACTIONS_WHOLE)) != 0) {
+        status = promise_look_at_producers(look, broken, error);
     }
     promise_remember(look);
     return status;

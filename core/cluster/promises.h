@@ -88,6 +88,10 @@ struct hw_promised_list {
     struct hw_promised *items; /* In order of offset. */
     size_t count;
     size_t capacity;
+    /* Of what was read of a log, and up to where: */
+    uint64_t content_id; /* hw_log_content_id() */
+    hw_offset_t start;
+    hw_offset_t end;
 };
 
 /* What was promised about one partition. */

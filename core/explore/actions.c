@@ -14,9 +14,9 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
     int64_t a = explore_id(explore, action.a);
     int64_t b = explore_id(explore, action.b);
     int64_t end = action.b == EXPLORE_NOBODY ? HW_CLUSTER_CONTROLLER : b;
-    struct hw_held_message message = explore_message_of(explore, action);
+    struct hw_held_message message;
     char value[EXPLORE_VALUE_SIZE];
-    struct hw_produce produce = explore_produce_of(explore, action, value);
+    struct hw_produce produce;
     struct hw_produced produced;
     struct hw_broker_list isr;
     const char *state;
@@ -26,6 +26,7 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
 
     switch ((enum hw_explore_action_kind)action.kind) {
     case HW_EXPLORE_PRODUCE:
+        produce = explore_produce_of(explore, action, value);
         return hw_cluster_produce(cluster, &produce, &produced, error);
     case HW_EXPLORE_FETCH:
         return hw_cluster_fetch(cluster, topic, partition, a, &count, error);
@@ -36,8 +37,10 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
     case HW_EXPLORE_REGISTRATIONS:
     case HW_EXPLORE_DECIDE:
     case HW_EXPLORE_ANSWER:
+        message = explore_message_of(explore, action);
         return hw_cluster_deliver(cluster, &message, error);
     case HW_EXPLORE_DROP:
+        message = explore_message_of(explore, action);
         return hw_cluster_drop(cluster, &message, error);
     case HW_EXPLORE_SHRINK:
     case HW_EXPLORE_EXPAND:

@@ -20,12 +20,15 @@
 struct encoding {
     const struct explore *explore;
     struct encoder encoder;
-    uint8_t order[EXPLORE_BROKERS_MAX]; /* Places of brokers. */
-    uint8_t seat[EXPLORE_BROKERS_MAX];  /* Where each place stands in `order`. */
+    uint8_t order[EXPLORE_BROKERS_MAX];      /* Places of brokers. */
+    uint8_t seat[EXPLORE_BROKERS_MAX];       /* Where each place stands in `order`. */
+    hw_broker_id_t ids[EXPLORE_BROKERS_MAX]; /* By place. */
     size_t count;
     const struct ranks *partition_epochs;
     const struct ranks *broker_epochs; /* For each place. */
     bool may_crash;                    /* Then what is on the disk of one that runs counts. */
+    bool may_lag;                      /* Then so does how a follower fetched that has caught up. */
+    hw_time_ms_t since_ms;             /* What was later is now. */
 };
 
 /* ------------------------------------------------------------------------------------- parts */
@@ -37,9 +40,12 @@ static void put(struct encoding *encoding, uint64_t word)
 
 static uint64_t encode_broker(const struct encoding *encoding, hw_broker_id_t id)
 {
-    size_t place = explore_place(encoding->explore, id);
-
-    return place < encoding->count ? encoding->seat[place] : EXPLORE_NOBODY;
+    for (size_t place = 0; place < encoding->count; place++) {
+        if (encoding->ids[place] == id) {
+            return encoding->seat[place];
+        }
+    }
+    return EXPLORE_NOBODY;
 }
 
 /* As a set: no rule here goes by the order of a list. */
@@ -68,7 +74,7 @@ static void put_registrations(struct encoding *encoding, const struct hw_metadat
     for (size_t i = 0; i < encoding->count; i++) {
         size_t place = encoding->order[i];
         const struct hw_registration *registration =
-            hw_metadata_find(metadata, encoding->explore->cluster->brokers[place]->id);
+            hw_metadata_find(metadata, encoding->ids[place]);
 
         put(encoding, registration == NULL
                           ? EXPLORE_NOBODY
@@ -109,17 +115,15 @@ static void put_log(struct encoding *encoding, const struct hw_replica *replica,
 static void put_remote(struct encoding *encoding, const struct hw_replica *replica,
                        const struct hw_remote_replica *remote, size_t place)
 {
-    hw_time_ms_t since_ms = encoding->explore->cluster->now_ms - explore_tick_ms(encoding->explore);
-    bool is_caught_up = remote->last_caught_up_ms > since_ms;
-    bool past_counts = !is_caught_up || explore_may(encoding->explore, HW_EXPLORE_SHRINK) ||
-                       explore_may(encoding->explore, HW_EXPLORE_TICK);
+    bool is_caught_up = remote->last_caught_up_ms > encoding->since_ms;
+    bool past_counts = !is_caught_up || encoding->may_lag;
     const struct hw_registration *registration =
         hw_metadata_find(replica->metadata, remote->broker);
 
     put(encoding,
         (uint64_t)(remote->log_end + 1) << 40 |
             (past_counts ? (uint64_t)(remote->last_fetch_leader_log_end + 1) << 20 |
-                               (uint64_t)(remote->last_fetch_ms > since_ms) << 19
+                               (uint64_t)(remote->last_fetch_ms > encoding->since_ms) << 19
                          : 0) |
             ranks_of(&encoding->broker_epochs[place], remote->broker_epoch) << 10 |
             (registration == NULL
@@ -141,7 +145,7 @@ static void put_leader(struct encoding *encoding, const struct hw_replica *repli
                            : encode_set(encoding, &replica->proposed_isr)));
     for (size_t i = 0; i < encoding->count; i++) {
         size_t place = encoding->order[i];
-        hw_broker_id_t id = encoding->explore->cluster->brokers[place]->id;
+        hw_broker_id_t id = encoding->ids[place];
 
         for (int32_t r = 0; r < replica->remote_count; r++) {
             if (replica->remotes[r].broker == id) {
@@ -209,7 +213,7 @@ static void put_member_epoch(struct encoding *encoding,
                              const struct hw_alter_partition_request *request, size_t place)
 {
     for (int32_t m = 0; m < request->isr.count; m++) {
-        if (request->isr.ids[m] == encoding->explore->cluster->brokers[place]->id) {
+        if (request->isr.ids[m] == encoding->ids[place]) {
             put(encoding, ranks_of(&encoding->broker_epochs[place], request->broker_epochs[m]) + 1);
             return;
         }
@@ -220,7 +224,7 @@ static void put_member_epoch(struct encoding *encoding,
 static void put_messages(struct encoding *encoding, size_t place)
 {
     const struct hw_held *held = &encoding->explore->cluster->held;
-    hw_broker_id_t id = encoding->explore->cluster->brokers[place]->id;
+    hw_broker_id_t id = encoding->ids[place];
 
     put(encoding, 0xB0);
     for (size_t i = 0; i < held->notices.count; i++) {
@@ -263,7 +267,7 @@ static void put_messages(struct encoding *encoding, size_t place)
 static void put_answers(struct encoding *encoding, size_t place)
 {
     const struct hw_held_fetches *fetches = &encoding->explore->cluster->held.fetches;
-    hw_broker_id_t id = encoding->explore->cluster->brokers[place]->id;
+    hw_broker_id_t id = encoding->ids[place];
     uint64_t sum = 0;
 
     for (size_t i = 0; i < fetches->count; i++) {
@@ -448,7 +452,10 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
                                 .partition_epochs = &partition_epochs,
                                 .broker_epochs = broker_epochs,
                                 .may_crash = explore_may(explore, HW_EXPLORE_CRASH) ||
-                                             explore_may(explore, HW_EXPLORE_LOSSY_CRASH)};
+                                             explore_may(explore, HW_EXPLORE_LOSSY_CRASH),
+                                .may_lag = explore_may(explore, HW_EXPLORE_SHRINK) ||
+                                           explore_may(explore, HW_EXPLORE_TICK),
+                                .since_ms = explore->cluster->now_ms - explore_tick_ms(explore)};
 
     HW_ASSERT(encoding.count <= EXPLORE_BROKERS_MAX);
     ranks_gather_partition_epochs(explore, &partition_epochs);
@@ -456,6 +463,7 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
     for (size_t i = 0; i < encoding.count; i++) {
         size_t at = i;
 
+        encoding.ids[i] = explore->cluster->brokers[i]->id;
         own[i] = explore->options->symmetry ? encode_own(&encoding, i) : i;
         for (; at > 0 && own[encoding.order[at - 1]] > own[i]; at--) {
             encoding.order[at] = encoding.order[at - 1];

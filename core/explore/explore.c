@@ -99,6 +99,7 @@ enum hw_status hw_explore_run(struct hw_exploration *exploration, struct hw_erro
             status = explore->options->is_walk ? explore_walk(explore, error)
                                                : explore_search(explore, error);
         }
+        hw_arena_copy_all(arena);
         hw_arena_restore(arena, &before);
     }
     hw_arena_image_release(arena, &before);

@@ -91,6 +91,59 @@ static enum hw_status setup_find(struct explore *explore, struct hw_error *error
         &explore->partition, error);
 }
 
+/* What is left out of the copies that the exploration makes. */
+struct setup_cold {
+    struct hw_arena *arena;
+    struct hw_error *error;
+    enum hw_status status;
+};
+
+static void setup_leave_out(struct setup_cold *cold, void *from, size_t size)
+{
+    if (cold->status == HW_OK) {
+        cold->status = hw_arena_leave_out(cold->arena, from, size, cold->error);
+    }
+}
+
+/* No broker joins, and no topic is created. */
+static void setup_leave_out_registrations(struct setup_cold *cold, struct hw_metadata *metadata,
+                                          size_t broker_count)
+{
+    size_t first = HW_MAX((size_t)metadata->count, broker_count);
+
+    setup_leave_out(cold, &metadata->registrations[first],
+                    (HW_BROKERS_MAX - first) * sizeof metadata->registrations[0]);
+}
+
+/* Going back is copying. So of what stays as long as the exploration the large fields that no step
+ * changes, or none reads, are left out: counters, the journal's, quotas of a topic without any. */
+static enum hw_status setup_keep_small(const struct explore *explore, struct hw_error *error)
+{
+    struct hw_cluster *cluster = explore->cluster;
+    struct hw_promises *promises = &cluster->promises;
+    struct setup_cold cold = {.arena = &cluster->snapshots->arena, .error = error, .status = HW_OK};
+
+    setup_leave_out_registrations(&cold, &cluster->controller.metadata, cluster->broker_count);
+    setup_leave_out(&cold, &cluster->met, sizeof cluster->met);
+    setup_leave_out(&cold, &promises->logs[cluster->broker_count],
+                    (HW_REPLICAS_MAX - cluster->broker_count) * sizeof promises->logs[0]);
+    setup_leave_out(&cold, &promises->partitions[promises->count],
+                    (promises->capacity - promises->count) * sizeof promises->partitions[0]);
+    for (size_t i = 0; i < cluster->broker_count; i++) {
+        struct hw_broker *broker = cluster->brokers[i];
+
+        setup_leave_out_registrations(&cold, &broker->metadata, cluster->broker_count);
+        setup_leave_out(&cold, &broker->answers, sizeof broker->answers);
+        if (!explore->topic->is_throttled) {
+            setup_leave_out(&cold, &broker->quotas, sizeof broker->quotas);
+        }
+    }
+    setup_leave_out(&cold, explore->topic, sizeof *explore->topic);
+    setup_leave_out(&cold, explore->partition->name, sizeof explore->partition->name);
+    setup_leave_out(&cold, &explore->partition->noted, sizeof explore->partition->noted);
+    return cold.status;
+}
+
 enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
 {
     struct hw_cluster *cluster = explore->cluster;
@@ -140,7 +193,10 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
         explore->side->log_ends[i] = replica == NULL ? 0 : hw_log_end(replica->log);
         status = explore_look_at_files(explore, i, error);
     }
-    return status == HW_OK ? hw_promises_look(cluster, error) : status;
+    if (status == HW_OK) {
+        status = hw_promises_look(cluster, error);
+    }
+    return status == HW_OK ? setup_keep_small(explore, error) : status;
 }
 
 /* --------------------------------------------------------------------------- a new cluster */

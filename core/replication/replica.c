@@ -88,6 +88,8 @@ void hw_replica_destroy(struct hw_replica *replica)
     hw_log_close(replica->log);
     hw_free(replica->allocator, replica->waiting,
             replica->waiting_capacity * sizeof *replica->waiting);
+    hw_free(replica->allocator, replica->remotes,
+            replica->remote_capacity * sizeof *replica->remotes);
     hw_free(replica->allocator, replica, sizeof *replica);
 }
 

@@ -114,7 +114,8 @@ struct hw_replica {
     struct hw_broker_list proposed_isr; /* Target of the change in flight. */
     bool is_proposal_unsent;            /* It waits to be sent (again). */
     int32_t remote_count;
-    struct hw_remote_replica remotes[HW_REPLICAS_MAX];
+    struct hw_remote_replica *remotes; /* Owned; there since it led first. */
+    size_t remote_capacity;
     struct hw_waiting_produce *waiting; /* In order of required_offset, from waiting_head on. */
     size_t waiting_head;
     size_t waiting_count; /* One behind the last entry. */

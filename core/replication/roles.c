@@ -76,18 +76,21 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
 {
     bool was_leader = replica->role == HW_ROLE_LEADER;
     hw_offset_t log_end = hw_log_end(replica->log);
+    enum hw_status status;
 
     HW_ASSERT(record->leader == replica->broker);
     *became = false;
     if (record->partition_epoch < replica->partition_epoch) {
         return HW_OK;
     }
-    if (record->leader_epoch > replica->leader_epoch) {
-        enum hw_status status = hw_log_assign_epoch(replica->log, record->leader_epoch, error);
-
-        if (status != HW_OK) {
-            return status;
-        }
+    status =
+        hw_array_reserve(replica->allocator, (void **)&replica->remotes, &replica->remote_capacity,
+                         (size_t)record->replicas.count, sizeof *replica->remotes, error);
+    if (status == HW_OK && record->leader_epoch > replica->leader_epoch) {
+        status = hw_log_assign_epoch(replica->log, record->leader_epoch, error);
+    }
+    if (status != HW_OK) {
+        return status;
     }
     replica->role = HW_ROLE_LEADER;
     replica->leader = replica->broker;
