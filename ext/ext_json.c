@@ -169,17 +169,24 @@ bool ext_json_boolean(const struct ext_json_member *member, bool *flag)
     return true;
 }
 
+struct broker_ids {
+    const char *what;
+    struct hw_broker_list *brokers;
+};
+
 static enum hw_status visit_broker(void *context, const struct ext_json_member *member,
                                    struct hw_error *error)
 {
-    struct hw_broker_list *brokers = context;
+    const struct broker_ids *walk = context;
+    struct hw_broker_list *brokers = walk->brokers;
     int64_t id = 0;
 
     if (!ext_json_integer(member, &id) || id < 0 || id > INT32_MAX) {
-        return ext_error_invalid(error, "replicas: element %s must be a broker's id", member->name);
+        return ext_error_invalid(error, "%s: element %s must be a broker's id", walk->what,
+                                 member->name);
     }
     if (brokers->count == HW_REPLICAS_MAX) {
-        return ext_error_invalid(error, "replicas: more than %d", (int)HW_REPLICAS_MAX);
+        return ext_error_invalid(error, "%s: more than %d", walk->what, (int)HW_REPLICAS_MAX);
     }
     brokers->ids[brokers->count++] = (hw_broker_id_t)id;
     return HW_OK;
@@ -188,8 +195,10 @@ static enum hw_status visit_broker(void *context, const struct ext_json_member *
 enum hw_status ext_json_brokers(sqlite3 *db, sqlite3_value *array, const char *what,
                                 struct hw_broker_list *brokers, struct hw_error *error)
 {
+    struct broker_ids walk = {.what = what, .brokers = brokers};
+
     brokers->count = 0;
-    return ext_json_walk_array(db, array, what, visit_broker, brokers, error);
+    return ext_json_walk_array(db, array, what, visit_broker, &walk, error);
 }
 
 struct broker_lists {
@@ -203,6 +212,7 @@ static enum hw_status visit_broker_list(void *context, const struct ext_json_mem
 {
     struct broker_lists *walk = context;
     struct hw_broker_list brokers = {.count = 0};
+    struct broker_ids ids = {.what = walk->what, .brokers = &brokers};
     enum hw_status status;
 
     if (strcmp(member->type, "array") != 0) {
@@ -215,7 +225,7 @@ static enum hw_status visit_broker_list(void *context, const struct ext_json_mem
         return ext_error_invalid(error, "%s: more than %d partitions", walk->what,
                                  (int)HW_PARTITIONS_MAX);
     }
-    status = walk_text(walk->db, member->json, '[', walk->what, visit_broker, &brokers, error);
+    status = walk_text(walk->db, member->json, '[', walk->what, visit_broker, &ids, error);
     return status == HW_OK ? hw_buffer_append(walk->lists, &brokers, sizeof brokers, error)
                            : status;
 }
