@@ -196,7 +196,7 @@ enum hw_status explore_perform(const struct explore *explore, struct explore_act
     return status;
 }
 
-/* One call may take long, with what is looked at after it (every order of brokers that are alike). So
+/* One call may take long, with what is looked at after it (orders of brokers that are alike). So
  * the clock is looked at before each, and who interrupts is asked in every millisecond. */
 enum hw_status explore_may_go_on(struct explore *explore, struct hw_error *error)
 {

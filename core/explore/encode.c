@@ -5,8 +5,8 @@
  * partition and broker epochs by rank, since only their order counts.
  *
  * With symmetry a state stands for all that differ from it by the brokers' ids only: brokers are put
- * in order of what they are, without ids, and among equals every order is tried; the smallest
- * fingerprint is the state's.
+ * in order of what they are, without ids, and among equals every order is tried, but for those that
+ * only let twins change seats; the smallest fingerprint is the state's.
  */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
@@ -22,6 +22,7 @@ struct encoding {
     struct encoder encoder;
     uint8_t order[EXPLORE_BROKERS_MAX];      /* Places of brokers. */
     uint8_t seat[EXPLORE_BROKERS_MAX];       /* Where each place stands in `order`. */
+    uint8_t twin[EXPLORE_BROKERS_MAX];       /* By place: encode_find_twins(). */
     hw_broker_id_t ids[EXPLORE_BROKERS_MAX]; /* By place. */
     size_t count;
     const struct ranks *partition_epochs;
@@ -414,15 +415,59 @@ static void encode_seat(struct encoding *encoding)
     }
 }
 
+static struct explore_fingerprint encode_seated(struct encoding *encoding)
+{
+    encode_seat(encoding);
+    return encode_in_order(encoding);
+}
+
+static void encode_swap(struct encoding *encoding, size_t a, size_t b)
+{
+    uint8_t place = encoding->order[a];
+
+    encoding->order[a] = encoding->order[b];
+    encoding->order[b] = place;
+}
+
+/* For each place the first of those that may change seats with it, and nothing is different then: of two
+ * such one order is enough. */
+static void encode_find_twins(struct encoding *encoding, const uint64_t *own)
+{
+    struct explore_fingerprint usual = encode_seated(encoding);
+
+    for (size_t i = 0; i < encoding->count; i++) {
+        size_t place = encoding->order[i];
+        size_t first = i;
+
+        encoding->twin[place] = (uint8_t)place;
+        while (first > 0 && own[encoding->order[first - 1]] == own[place]) {
+            first--;
+        }
+        for (; first < i && encoding->twin[place] == place; first++) {
+            size_t other = encoding->order[first];
+            struct explore_fingerprint found;
+
+            if (encoding->twin[other] == other) {
+                encode_swap(encoding, first, i);
+                found = encode_seated(encoding);
+                encode_swap(encoding, first, i);
+                if (found.high == usual.high && found.low == usual.low) {
+                    encoding->twin[place] = (uint8_t)other;
+                }
+            }
+        }
+    }
+}
+
 /* The smallest fingerprint over all orders that keep `own` rising, from seat `from` on. */
 static void encode_try_orders(struct encoding *encoding, const uint64_t *own, size_t from,
                               struct explore_fingerprint *smallest)
 {
-    if (from == encoding->count) {
-        struct explore_fingerprint found;
+    uint32_t tried = 0; /* Bits by twins. */
 
-        encode_seat(encoding);
-        found = encode_in_order(encoding);
+    if (from == encoding->count) {
+        struct explore_fingerprint found = encode_seated(encoding);
+
         if (encode_is_less(found, *smallest)) {
             *smallest = found;
         }
@@ -430,14 +475,14 @@ static void encode_try_orders(struct encoding *encoding, const uint64_t *own, si
     }
     for (size_t i = from;
          i < encoding->count && own[encoding->order[i]] == own[encoding->order[from]]; i++) {
-        uint8_t first = encoding->order[from];
+        uint32_t bit = 1U << encoding->twin[encoding->order[i]];
 
-        encoding->order[from] = encoding->order[i];
-        encoding->order[i] = first;
-        encode_try_orders(encoding, own, from + 1, smallest);
-        first = encoding->order[from];
-        encoding->order[from] = encoding->order[i];
-        encoding->order[i] = first;
+        if ((tried & bit) == 0) {
+            tried |= bit;
+            encode_swap(encoding, from, i);
+            encode_try_orders(encoding, own, from + 1, smallest);
+            encode_swap(encoding, from, i);
+        }
     }
 }
 
@@ -447,6 +492,7 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
     struct ranks broker_epochs[EXPLORE_BROKERS_MAX];
     uint64_t own[EXPLORE_BROKERS_MAX];
     struct explore_fingerprint smallest = {.high = UINT64_MAX, .low = UINT64_MAX};
+    bool has_ties = false;
     struct encoding encoding = {.explore = explore,
                                 .count = explore->cluster->broker_count,
                                 .partition_epochs = &partition_epochs,
@@ -468,8 +514,13 @@ struct explore_fingerprint explore_encode(const struct explore *explore)
         for (; at > 0 && own[encoding.order[at - 1]] > own[i]; at--) {
             encoding.order[at] = encoding.order[at - 1];
         }
+        has_ties = has_ties || (at > 0 && own[encoding.order[at - 1]] == own[i]);
         encoding.order[at] = (uint8_t)i;
     }
+    if (!has_ties) {
+        return encode_seated(&encoding);
+    }
+    encode_find_twins(&encoding, own);
     encode_try_orders(&encoding, own, 0, &smallest);
     return smallest;
 }
