@@ -44,16 +44,21 @@ enum hw_status hw_buffer_grow(struct hw_buffer *buffer, size_t more, struct hw_e
 enum hw_status hw_buffer_append_format(struct hw_buffer *buffer, struct hw_error *error,
                                        const char *format, ...)
 {
+    size_t room = buffer->capacity - buffer->size;
     va_list args;
     int length;
     enum hw_status status;
 
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
+    length = vsnprintf(room == 0 ? NULL : (char *)buffer->bytes + buffer->size, room, format, args);
     va_end(args);
     HW_ASSERT(length >= 0);
 
     /* vsnprintf() writes a NUL behind the text, which then does not count. */
+    if ((size_t)length < room) {
+        buffer->size += (size_t)length;
+        return HW_OK;
+    }
     status = hw_buffer_reserve(buffer, (size_t)length + 1, error);
     if (status != HW_OK) {
         return status;

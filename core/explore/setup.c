@@ -124,6 +124,7 @@ static enum hw_status setup_keep_small(const struct explore *explore, struct hw_
     struct setup_cold cold = {.arena = &cluster->snapshots->arena, .error = error, .status = HW_OK};
 
     setup_leave_out_registrations(&cold, &cluster->controller.metadata, cluster->broker_count);
+    setup_leave_out(&cold, &cluster->journal, sizeof cluster->journal);
     setup_leave_out(&cold, &cluster->met, sizeof cluster->met);
     setup_leave_out(&cold, &promises->logs[cluster->broker_count],
                     (HW_REPLICAS_MAX - cluster->broker_count) * sizeof promises->logs[0]);

@@ -132,6 +132,8 @@ static bool search_is_kept(const struct search *search, uint32_t node, size_t de
 static enum hw_status search_go_from(struct search *search, uint32_t node, size_t depth,
                                      size_t fork, struct hw_error *error)
 {
+    struct hw_promises *promises = &search->explore->cluster->promises;
+    uint32_t checked = promises->checked;
     bool is_done;
     enum hw_status status;
 
@@ -140,8 +142,10 @@ static enum hw_status search_go_from(struct search *search, uint32_t node, size_
         return HW_OK;
     }
     status = search_go_from(search, search->nodes[node].parent, depth - 1, fork, error);
-    if (status == HW_OK) {
+    if (status == HW_OK) { /* What broke nothing then breaks nothing now: one promise is enough. */
+        promises->checked = checked & (~checked + 1);
         status = explore_try(search->explore, search->nodes[node].action, &is_done, error);
+        promises->checked = checked;
     }
     return status == HW_OK && depth <= fork ? search_keep(search, node, depth, error) : status;
 }
