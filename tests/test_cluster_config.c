@@ -30,6 +30,7 @@ static void defaults_are_those_of_kafka(void **state)
         const char *value;
     } defaults[] = {
         {"acks", NULL},
+        {"auto.leader.rebalance.enable", "true"},
         {"broker.heartbeat.interval.ms", "2000"},
         {"broker.session.timeout.ms", "9000"},
         {"cleanup.policy", "delete"},
@@ -41,6 +42,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"follower.replication.throttled.rate", "9223372036854775807"},
         {"follower.replication.throttled.replicas", ""},
         {"index.interval.bytes", "4096"},
+        {"leader.imbalance.check.interval.seconds", "300"},
         {"leader.replication.throttled.rate", "9223372036854775807"},
         {"leader.replication.throttled.replicas", ""},
         {"log.flush.start.offset.checkpoint.interval.ms", "60000"},
@@ -68,6 +70,7 @@ static void defaults_are_those_of_kafka(void **state)
         {"segment.index.bytes", "10485760"},
         {"segment.ms", "604800000"},
         {"unclean.leader.election.enable", "false"},
+        {"unclean.leader.election.interval.ms", "300000"},
         /* Ours. */
         {"batch.size", "16384"},
         {"buffer.memory", "33554432"},
@@ -280,11 +283,10 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
         /* Brokers and the controller. */
         "replica.socket.timeout.ms", "log.flush.offset.checkpoint.interval.ms", "fetch.max.bytes",
-        "max.incremental.fetch.session.cache.slots", "auto.leader.rebalance.enable",
-        "leader.imbalance.check.interval.seconds", "leader.imbalance.per.broker.percentage",
-        "unclean.leader.election.interval.ms", "controlled.shutdown.enable",
-        "controlled.shutdown.max.retries", "controlled.shutdown.retry.backoff.ms", "log.dir",
-        "log.dirs", "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
+        "max.incremental.fetch.session.cache.slots", "leader.imbalance.per.broker.percentage",
+        "controlled.shutdown.enable", "controlled.shutdown.max.retries",
+        "controlled.shutdown.retry.backoff.ms", "log.dir", "log.dirs",
+        "num.recovery.threads.per.data.dir", "log.roll.hours", "log.retention.hours",
         "log.retention.minutes",
         /* Transactions, producers, consumers. */
         "transaction.state.log.replication.factor", "transaction.state.log.min.isr",

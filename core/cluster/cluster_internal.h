@@ -95,6 +95,18 @@ struct hw_topic {
     enum hw_topic_decision decision;
 };
 
+/* What is done again and again: clock.c says how often, and when it is left out. */
+enum hw_clock_task {
+    HW_CLOCK_ISR_CHECK,
+    HW_CLOCK_SESSION_CHECK,
+    HW_CLOCK_PREFERRED_CHECK,
+    HW_CLOCK_UNCLEAN_CHECK,
+    HW_CLOCK_CHECKPOINT,
+    HW_CLOCK_LOG_START_CHECKPOINT,
+    HW_CLOCK_RETENTION,
+    HW_CLOCK_TASK_COUNT
+};
+
 /* What every step looks at of the cluster's configuration. */
 struct hw_cluster_settings {
     int32_t acks; /* What HW_ACKS_DEFAULT stands for. */
@@ -108,6 +120,7 @@ struct hw_cluster_settings {
     bool is_timed;           /* replication=timed */
     bool is_held;            /* replication=held */
     bool has_wall_clock;     /* clock=wall */
+    bool rebalances_leaders; /* auto.leader.rebalance.enable */
     bool checks_invariants;
 };
 
@@ -131,11 +144,7 @@ struct hw_cluster {
     struct hw_random random;
     struct hw_clock clock; /* The machine's. */
     hw_time_ms_t now_ms;
-    hw_time_ms_t next_isr_check_ms;
-    hw_time_ms_t next_session_check_ms;
-    hw_time_ms_t next_checkpoint_ms;
-    hw_time_ms_t next_log_start_checkpoint_ms;
-    hw_time_ms_t next_retention_ms; /* With replication=timed or clock=wall. */
+    hw_time_ms_t next_ms[HW_CLOCK_TASK_COUNT];
     const struct hw_variant *variant;
     struct hw_config_values configs;
     struct hw_cluster_settings settings;
@@ -378,6 +387,16 @@ enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *br
  * others that are active know; *is_written: the record has changed. Source: R6.16. */
 enum hw_status hw_cluster_hear_shutdown(struct hw_cluster *cluster, struct hw_broker *broker,
                                         bool *is_granted, bool *is_written, struct hw_error *error);
+
+/*
+ * elections.c: what the controller does at its checks with controller.auto.elect: it elects preferred
+ * leaders (HW_ELECTION_PREFERRED), or whoever is there where nobody leads and the topic allows it
+ * (HW_ELECTION_UNCLEAN). Would it find something to do? *has_more: it has done as much as it may at
+ * once. Errors: as hw_exchange_tell_all(). Source: R6.21, kafka-time W1.22, W1.23.
+ */
+bool hw_cluster_has_election(struct hw_cluster *cluster, enum hw_election election);
+enum hw_status hw_cluster_run_elections(struct hw_cluster *cluster, enum hw_election election,
+                                        bool *has_more, struct hw_error *error);
 
 /* faults.c: a broker that runs stops cleanly now, whatever the controller knows of it. Errors:
  * HW_BUSY, where a transaction has written to what it holds; HW_IO, HW_NO_MEMORY: it runs on. */

@@ -29,6 +29,10 @@ static const struct hw_config_entry entries[] = {
     {"acks", NULL,
      "Acknowledgement that INSERT and produce() ask for: 0, 1 or all. Not set: the protocol's.",
      CLUSTER, CHOICE("0|1|all|-1=all")},
+    {"auto.leader.rebalance.enable", "true",
+     "With controller.auto.elect, whether the first replica is elected again when it is back in the "
+     "ISR: true or false.",
+     CLUSTER, BOOLEAN},
     {"batch.size", "16384",
      "Bytes of records that INSERT gathers in one batch; 0 or more. 0: a batch for each record.",
      CLUSTER, INTEGER(0, INT32_MAX)},
@@ -69,7 +73,8 @@ static const struct hw_config_entry entries[] = {
      "snappy, lz4 or zstd.",
      TOPIC, CHOICE("producer|uncompressed|gzip|snappy|lz4|zstd|none=uncompressed")},
     {"controller.auto.elect", "false",
-     "Elect a leader when one is fenced or comes back, as Kafka does by itself: true or false.",
+     "Elect a leader when one is fenced or comes back, and at checks from time to time, as Kafka does "
+     "by itself: true or false.",
      CLUSTER, BOOLEAN},
     {"default.replication.factor", "1",
      "Replicas of a new topic that does not say how many; 1 to 16.",
@@ -93,6 +98,9 @@ static const struct hw_config_entry entries[] = {
     {"index.interval.bytes", "4096",
      "Bytes of batches between two entries of an index; 0 or more.",
      TOPIC, INTEGER(0, INT32_MAX), .broker_name = "log.index.interval.bytes"},
+    {"leader.imbalance.check.interval.seconds", "300",
+     "With controller.auto.elect, so often it is looked whether first replicas lead; 1 or more.",
+     CLUSTER, INTEGER(1, INT32_MAX)},
     {"leader.replication.throttled.rate", LONG_MAX_TEXT,
      "Bytes a second above which a broker gives nothing to throttled replicas that are not in sync; "
      "0 or more.",
@@ -212,12 +220,15 @@ static const struct hw_config_entry entries[] = {
     {"unclean.leader.election.enable", "false",
      "Whether a replica outside the ISR may be elected where no other is left: true or false.",
      TOPIC, BOOLEAN},
+    {"unclean.leader.election.interval.ms", "300000",
+     "With controller.auto.elect, so often it is looked whether such an election has become allowed; "
+     "1 or more.",
+     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
 };
 
 #define NO_COMPACTION  "logs are not compacted"
 #define COORDINATOR    "the coordinator keeps its state with the controller's"
 #define NO_NETWORK     "brokers are in this process, there are no connections"
-#define BY_HAND        "leaders change when you say so: promote(), elect()"
 #define CONSUMERS      "consumers are SELECT statements"
 #define DEFAULT_LEVEL  "each codec has its default level"
 
@@ -226,7 +237,6 @@ static const struct {
     const char *reason;
 } without_effect[] = {
     {"auto.create.topics.enable", "CREATE VIRTUAL TABLE and create_topic() create topics"},
-    {"auto.leader.rebalance.enable", BY_HAND},
     {"broker.id", "add_broker(id, rack, dir) sets it"},
     {"broker.rack", "add_broker(id, rack, dir) sets it"},
     {"compression.gzip.level", DEFAULT_LEVEL},
@@ -244,8 +254,8 @@ static const struct {
     {"file.delete.delay.ms", "files are deleted at once"},
     {"flush.ms", "logs are synced by flush() and flush.messages"},
     {"isolation.level", "a SELECT says WHERE isolation = 'read_committed'"},
-    {"leader.imbalance.check.interval.seconds", BY_HAND},
-    {"leader.imbalance.per.broker.percentage", BY_HAND},
+    {"leader.imbalance.per.broker.percentage",
+     "Kafka 4 gives every leadership back, whatever the share: auto.leader.rebalance.enable"},
     {"linger.ms", "a batch is sent when its SQL transaction commits"},
     {"log.cleaner.delete.retention.ms", NO_COMPACTION},
     {"log.cleaner.max.compaction.lag.ms", NO_COMPACTION},
@@ -284,7 +294,6 @@ static const struct {
     {"transaction.state.log.num.partitions", COORDINATOR},
     {"transaction.state.log.replication.factor", COORDINATOR},
     {"transactional.id", "init_producer() takes it"},
-    {"unclean.leader.election.interval.ms", BY_HAND},
 };
 /* clang-format on */
 

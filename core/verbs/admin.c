@@ -5,20 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void admin_keep_earlier(hw_time_ms_t *next, hw_time_ms_t before)
-{
-    *next = HW_MIN(before, *next);
-}
-
 /* Everything that is derived from the configuration, anew. */
 static void admin_apply_configs(struct hw_cluster *cluster)
 {
-    hw_time_ms_t isr_check = cluster->next_isr_check_ms;
-    hw_time_ms_t session_check = cluster->next_session_check_ms;
-    hw_time_ms_t checkpoint = cluster->next_checkpoint_ms;
-    hw_time_ms_t log_starts = cluster->next_log_start_checkpoint_ms;
-    hw_time_ms_t retention = cluster->next_retention_ms;
+    hw_time_ms_t before[HW_CLOCK_TASK_COUNT];
 
+    memcpy(before, cluster->next_ms, sizeof before);
     hw_cluster_resolve(cluster);
     hw_cluster_resolve_timed(cluster);
     for (size_t i = 0; i < cluster->broker_count; i++) {
@@ -26,11 +18,9 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     }
     hw_cluster_schedule(cluster);
     /* A longer period starts after what was due already; a shorter one counts from now. */
-    admin_keep_earlier(&cluster->next_isr_check_ms, isr_check);
-    admin_keep_earlier(&cluster->next_session_check_ms, session_check);
-    admin_keep_earlier(&cluster->next_checkpoint_ms, checkpoint);
-    admin_keep_earlier(&cluster->next_log_start_checkpoint_ms, log_starts);
-    admin_keep_earlier(&cluster->next_retention_ms, retention);
+    for (size_t i = 0; i < HW_CLOCK_TASK_COUNT; i++) {
+        cluster->next_ms[i] = HW_MIN(before[i], cluster->next_ms[i]);
+    }
     for (size_t t = 0; t < cluster->topic_count; t++) {
         hw_cluster_resolve_settings(cluster, cluster->topics[t]);
     }

@@ -11,6 +11,9 @@
  *     waiting produces        at their deadline (R1.38)
  *     waiting fetches         when replica.fetch.wait.max.ms have passed (core/replication/
  *                             fetch_round.h)
+ *     elections               of the preferred leader every leader.imbalance.check.interval.seconds,
+ *                             unclean ones where nobody leads every
+ *                             unclean.leader.election.interval.ms, with controller.auto.elect (R6.21)
  *     sessions                at the controller's checks, eight in broker.session.timeout.ms: of who
  *                             has been silent for longer than that, one broker (R6.14)
  *
@@ -27,45 +30,39 @@ static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
     return HW_MIN(a, b);
 }
 
+static const struct {
+    const char *setting;
+    int64_t factor;  /* Of the period, whose setting is in other units, */
+    int64_t divisor; /* or of which it is a part. */
+} clock_tasks[HW_CLOCK_TASK_COUNT] = {
+    [HW_CLOCK_ISR_CHECK] = {"replica.lag.time.max.ms", 1, 2},
+    [HW_CLOCK_SESSION_CHECK] = {"broker.session.timeout.ms", 1, 8},
+    [HW_CLOCK_PREFERRED_CHECK] = {"leader.imbalance.check.interval.seconds", 1000, 1},
+    [HW_CLOCK_UNCLEAN_CHECK] = {"unclean.leader.election.interval.ms", 1, 1},
+    [HW_CLOCK_CHECKPOINT] = {"replica.high.watermark.checkpoint.interval.ms", 1, 1},
+    [HW_CLOCK_LOG_START_CHECKPOINT] = {"log.flush.start.offset.checkpoint.interval.ms", 1, 1},
+    [HW_CLOCK_RETENTION] = {"log.retention.check.interval.ms", 1, 1}};
+
 /* A period that is set to 0 is one of 1 ms. */
-static int64_t clock_period(const struct hw_cluster *cluster, const char *name, int64_t divisor)
+static int64_t clock_period(const struct hw_cluster *cluster, enum hw_clock_task task)
 {
-    int64_t period = hw_config_int64(&cluster->configs, NULL, name) / divisor;
+    int64_t setting = hw_config_int64(&cluster->configs, NULL, clock_tasks[task].setting);
+    int64_t period = setting * clock_tasks[task].factor / clock_tasks[task].divisor;
 
     return HW_MAX(period, 1);
 }
 
-static int64_t clock_isr_period(const struct hw_cluster *cluster)
+/* The task has been done: it is due again a period from now. */
+static void clock_schedule(struct hw_cluster *cluster, enum hw_clock_task task)
 {
-    return clock_period(cluster, "replica.lag.time.max.ms", 2);
-}
-
-static int64_t clock_session_period(const struct hw_cluster *cluster)
-{
-    int64_t period = cluster->settings.session_timeout_ms / 8;
-
-    return HW_MAX(period, 1);
-}
-
-static int64_t clock_checkpoint_period(const struct hw_cluster *cluster)
-{
-    return clock_period(cluster, "replica.high.watermark.checkpoint.interval.ms", 1);
-}
-
-static int64_t clock_log_start_period(const struct hw_cluster *cluster)
-{
-    return clock_period(cluster, "log.flush.start.offset.checkpoint.interval.ms", 1);
-}
-
-static int64_t clock_retention_period(const struct hw_cluster *cluster)
-{
-    return clock_period(cluster, "log.retention.check.interval.ms", 1);
+    cluster->next_ms[task] = cluster->now_ms + clock_period(cluster, task);
 }
 
 static hw_time_ms_t clock_next_retention(const struct hw_cluster *cluster)
 {
-    return cluster->is_timed || cluster->settings.has_wall_clock ? cluster->next_retention_ms
-                                                                 : INT64_MAX;
+    return cluster->is_timed || cluster->settings.has_wall_clock
+               ? cluster->next_ms[HW_CLOCK_RETENTION]
+               : INT64_MAX;
 }
 
 /* The machine's time; the cluster's where that is later, or there is none. */
@@ -80,11 +77,9 @@ static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
 
 void hw_cluster_schedule(struct hw_cluster *cluster)
 {
-    cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
-    cluster->next_session_check_ms = cluster->now_ms + clock_session_period(cluster);
-    cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
-    cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
-    cluster->next_retention_ms = cluster->now_ms + clock_retention_period(cluster);
+    for (int task = 0; task < HW_CLOCK_TASK_COUNT; task++) {
+        clock_schedule(cluster, (enum hw_clock_task)task);
+    }
 }
 
 /* The first of next, next + period, next + 2 period ... that is at or after `time`. */
@@ -99,14 +94,25 @@ static hw_time_ms_t clock_boundary(hw_time_ms_t next, int64_t period, hw_time_ms
     return next + (time - next + period - 1) / period * period;
 }
 
+/* The first time that the task is done at or after `time`. */
+static hw_time_ms_t clock_next(const struct hw_cluster *cluster, enum hw_clock_task task,
+                               hw_time_ms_t time)
+{
+    return clock_boundary(cluster->next_ms[task], clock_period(cluster, task), time);
+}
+
+/* What it was due for before that time is left out. */
+static void clock_skip(struct hw_cluster *cluster, enum hw_clock_task task, hw_time_ms_t time)
+{
+    cluster->next_ms[task] = clock_next(cluster, task, time);
+}
+
 /* Where nothing is appended meanwhile, the last time before `target` is enough. */
 static void clock_skip_retention(struct hw_cluster *cluster, hw_time_ms_t target)
 {
-    int64_t period = clock_retention_period(cluster);
-
     if (!cluster->is_timed) {
-        cluster->next_retention_ms =
-            clock_boundary(cluster->next_retention_ms, period, target - period + 1);
+        clock_skip(cluster, HW_CLOCK_RETENTION,
+                   target - clock_period(cluster, HW_CLOCK_RETENTION) + 1);
     }
 }
 
@@ -122,9 +128,7 @@ static hw_time_ms_t clock_next_isr_check(const struct hw_cluster *cluster)
             earliest = earlier(earliest, cluster->variant->next_isr_change(&topic->partitions[p]));
         }
     }
-    return earliest == INT64_MAX
-               ? INT64_MAX
-               : clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), earliest);
+    return earliest == INT64_MAX ? INT64_MAX : clock_next(cluster, HW_CLOCK_ISR_CHECK, earliest);
 }
 
 static hw_time_ms_t clock_next_deadline(const struct hw_cluster *cluster)
@@ -158,8 +162,8 @@ static hw_time_ms_t clock_session_end(const struct hw_cluster *cluster,
     if (contact_ms == HW_TIME_NEVER || registration == NULL || registration->fenced) {
         return INT64_MAX;
     }
-    return clock_boundary(cluster->next_session_check_ms, clock_session_period(cluster),
-                          contact_ms + cluster->settings.session_timeout_ms + 1);
+    return clock_next(cluster, HW_CLOCK_SESSION_CHECK,
+                      contact_ms + cluster->settings.session_timeout_ms + 1);
 }
 
 static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
@@ -172,6 +176,26 @@ static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
     return earliest;
 }
 
+/* Does the controller look for elections of this kind? */
+static bool clock_elects(const struct hw_cluster *cluster, enum hw_clock_task task)
+{
+    return cluster->controller.auto_elect &&
+           (task == HW_CLOCK_UNCLEAN_CHECK || cluster->settings.rebalances_leaders);
+}
+
+static enum hw_election clock_election(enum hw_clock_task task)
+{
+    return task == HW_CLOCK_PREFERRED_CHECK ? HW_ELECTION_PREFERRED : HW_ELECTION_UNCLEAN;
+}
+
+/* The next such look that finds something, as things are. */
+static hw_time_ms_t clock_next_election(struct hw_cluster *cluster, enum hw_clock_task task)
+{
+    return clock_elects(cluster, task) && hw_cluster_has_election(cluster, clock_election(task))
+               ? clock_next(cluster, task, cluster->now_ms)
+               : INT64_MAX;
+}
+
 hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
                                       const struct hw_partition *partition,
                                       const struct hw_remote_replica *remote)
@@ -181,7 +205,7 @@ hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
     hw_time_ms_t late = hw_remote_replica_lags_from(remote, INT64_MAX,
                                                     partition->settings->replica_lag_time_max_ms);
 
-    late = clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), late);
+    late = clock_next(cluster, HW_CLOCK_ISR_CHECK, late);
     return broker == NULL ? late : earlier(late, clock_session_end(cluster, broker));
 }
 
@@ -194,7 +218,7 @@ static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_erro
     /* Followers that nobody has to move have fetched until now. */
     hw_cluster_all_have_news(cluster);
     hw_cluster_follow(cluster);
-    cluster->next_isr_check_ms = cluster->now_ms + clock_isr_period(cluster);
+    clock_schedule(cluster, HW_CLOCK_ISR_CHECK);
     return hw_cluster_refresh_isr(cluster, NULL, -1, &changed, error);
 }
 
@@ -220,12 +244,12 @@ static enum hw_status clock_checkpoint_what_is_due(struct hw_cluster *cluster,
 {
     enum hw_status status = HW_OK;
 
-    if (cluster->next_checkpoint_ms <= cluster->now_ms) {
-        cluster->next_checkpoint_ms = cluster->now_ms + clock_checkpoint_period(cluster);
+    if (cluster->next_ms[HW_CLOCK_CHECKPOINT] <= cluster->now_ms) {
+        clock_schedule(cluster, HW_CLOCK_CHECKPOINT);
         status = clock_checkpoint(cluster, hw_broker_checkpoint_high_watermarks, error);
     }
-    if (status == HW_OK && cluster->next_log_start_checkpoint_ms <= cluster->now_ms) {
-        cluster->next_log_start_checkpoint_ms = cluster->now_ms + clock_log_start_period(cluster);
+    if (status == HW_OK && cluster->next_ms[HW_CLOCK_LOG_START_CHECKPOINT] <= cluster->now_ms) {
+        clock_schedule(cluster, HW_CLOCK_LOG_START_CHECKPOINT);
         status = clock_checkpoint(cluster, hw_broker_checkpoint_log_starts, error);
     }
     return status;
@@ -246,8 +270,8 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
     return status;
 }
 
-/* After it has fenced somebody the controller looks for the next one so much later. */
-enum { CLOCK_NEXT_SESSION_CHECK_MS = 10 };
+/* Where it may not have done all, the controller goes on so much later. */
+enum { CLOCK_SOON_MS = 10 };
 
 /* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
  * until somebody elects one (R6.14). Of several it is the one of the lowest id. */
@@ -255,51 +279,65 @@ static enum hw_status clock_end_session(struct hw_cluster *cluster, struct hw_er
 {
     for (size_t i = 0; i < cluster->broker_count; i++) {
         if (clock_session_end(cluster, cluster->brokers[i]) <= cluster->now_ms) {
-            cluster->next_session_check_ms = cluster->now_ms + CLOCK_NEXT_SESSION_CHECK_MS;
+            cluster->next_ms[HW_CLOCK_SESSION_CHECK] = cluster->now_ms + CLOCK_SOON_MS;
             return hw_cluster_fence(cluster, cluster->brokers[i], error);
         }
     }
     return HW_OK;
 }
 
+/* A look goes on soon where there is more than it may do at once: W1.22. */
+static enum hw_status clock_elect(struct hw_cluster *cluster, enum hw_clock_task task,
+                                  struct hw_error *error)
+{
+    bool has_more;
+    enum hw_status status =
+        hw_cluster_run_elections(cluster, clock_election(task), &has_more, error);
+
+    clock_schedule(cluster, task);
+    if (has_more) {
+        cluster->next_ms[task] = cluster->now_ms + CLOCK_SOON_MS;
+    }
+    return status;
+}
+
 static enum hw_status clock_retain(struct hw_cluster *cluster, struct hw_error *error)
 {
     int64_t segments;
 
-    cluster->next_retention_ms = cluster->now_ms + clock_retention_period(cluster);
+    clock_schedule(cluster, HW_CLOCK_RETENTION);
     return hw_cluster_retention(cluster, &segments, error);
 }
 
 /* ----------------------------------------------------------------------------------------- tick */
 
 /* What falls due besides checkpoints. */
-static hw_time_ms_t clock_next_event(const struct hw_cluster *cluster)
+static hw_time_ms_t clock_next_event(struct hw_cluster *cluster)
 {
     hw_time_ms_t next =
         earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster));
 
     next = earlier(next, clock_next_deadline(cluster));
+    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+        next = earlier(next, clock_next_election(cluster, task));
+    }
     return earlier(earlier(next, clock_next_session_end(cluster)), clock_next_retention(cluster));
 }
 
 static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
 {
-    return earlier(cluster->next_checkpoint_ms, cluster->next_log_start_checkpoint_ms);
+    return earlier(cluster->next_ms[HW_CLOCK_CHECKPOINT],
+                   cluster->next_ms[HW_CLOCK_LOG_START_CHECKPOINT]);
 }
 
 /* A checkpoint writes the state as it is: between two events one of each kind is enough. Those that
  * were written just now are next due at the first of their times that is not before `time`. */
 static void clock_skip_checkpoints(struct hw_cluster *cluster, hw_time_ms_t time)
 {
-    int64_t period = clock_checkpoint_period(cluster);
-
-    if (cluster->next_checkpoint_ms == cluster->now_ms + period) {
-        cluster->next_checkpoint_ms = clock_boundary(cluster->next_checkpoint_ms, period, time);
-    }
-    period = clock_log_start_period(cluster);
-    if (cluster->next_log_start_checkpoint_ms == cluster->now_ms + period) {
-        cluster->next_log_start_checkpoint_ms =
-            clock_boundary(cluster->next_log_start_checkpoint_ms, period, time);
+    for (int task = HW_CLOCK_CHECKPOINT; task <= HW_CLOCK_LOG_START_CHECKPOINT; task++) {
+        if (cluster->next_ms[task] == cluster->now_ms + clock_period(cluster, task)) {
+            clock_skip(cluster, task, time);
+        }
     }
 }
 
@@ -311,6 +349,11 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
 
     if (clock_next_session_end(cluster) <= cluster->now_ms) {
         status = clock_end_session(cluster, error);
+    }
+    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+        if (status == HW_OK && clock_next_election(cluster, task) <= cluster->now_ms) {
+            status = clock_elect(cluster, task, error);
+        }
     }
     if (status == HW_OK && isr_check <= cluster->now_ms) {
         status = clock_check_isr(cluster, error);
@@ -327,20 +370,21 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
 }
 
-/* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late,
- * the end of a produce's wait. So they run no further than to the next time at which that can be.
+/* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late, one
+ * for elections, the end of a produce's wait. So they run no further than to the next time at which that can be.
  */
 static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t next)
 {
-    hw_time_ms_t check;
-
     if (!cluster->is_timed) {
         return next;
     }
-    check =
-        clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), cluster->now_ms + 1);
-    return earlier(next,
-                   earlier(check, cluster->now_ms + 1 + cluster->settings.request_timeout_ms));
+    next = earlier(next, clock_next(cluster, HW_CLOCK_ISR_CHECK, cluster->now_ms + 1));
+    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+        if (clock_elects(cluster, task)) {
+            next = earlier(next, clock_next(cluster, task, cluster->now_ms + 1));
+        }
+    }
+    return earlier(next, cluster->now_ms + 1 + cluster->settings.request_timeout_ms);
 }
 
 /* Bring the clock to `target`, which is not before it. */
@@ -371,10 +415,9 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
     }
     if (status == HW_OK) {
         cluster->now_ms = target;
-        cluster->next_isr_check_ms =
-            clock_boundary(cluster->next_isr_check_ms, clock_isr_period(cluster), target + 1);
-        cluster->next_session_check_ms = clock_boundary(cluster->next_session_check_ms,
-                                                        clock_session_period(cluster), target + 1);
+        for (int task = HW_CLOCK_ISR_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+            clock_skip(cluster, task, target + 1);
+        }
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
     }
     if (status == HW_OK) {

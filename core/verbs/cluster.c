@@ -56,6 +56,7 @@ void hw_cluster_resolve(struct hw_cluster *cluster)
         .replicates_at_once = hw_config_is(configs, "replication", "auto"),
         .is_timed = hw_config_is(configs, "replication", "timed"),
         .is_held = hw_config_is(configs, "replication", "held"),
+        .rebalances_leaders = hw_config_bool(configs, NULL, "auto.leader.rebalance.enable"),
         .checks_invariants = hw_config_bool(configs, NULL, "check.invariants")};
     cluster_resolve_promises(cluster);
 }

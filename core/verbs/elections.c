@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+/* So many leaders are elected in one look of the controller: W6.10. */
+enum { ELECTIONS_AT_ONCE = 1000 };
+
 /* What an event of one broker does to the record of one partition. */
 typedef bool elections_event(const struct hw_controller *controller,
                              const struct hw_settings *settings, hw_broker_id_t id,
@@ -212,4 +215,57 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
         status = hw_cluster_finish_partition(cluster, t, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
+}
+
+/* The controller looks by itself: does it elect somebody for this partition? */
+static bool elections_look(const struct hw_cluster *cluster, const struct hw_partition *partition,
+                           enum hw_election election, struct hw_partition_record *record)
+{
+    /* Of most partitions the broker leads that should. */
+    if (election == HW_ELECTION_PREFERRED
+            ? record->leader == record->replicas.ids[0]
+            : record->leader != HW_BROKER_ID_NONE ||
+                  !partition->settings->unclean_leader_election_enable) {
+        return false;
+    }
+    return hw_controller_elect(&cluster->controller, partition->settings, election, record) ==
+           HW_KAFKA_NONE;
+}
+
+bool hw_cluster_has_election(struct hw_cluster *cluster, enum hw_election election)
+{
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    bool has_election = false;
+
+    while (!has_election && hw_selection_next(&all, &topic, &partition)) {
+        struct hw_partition_record record = partition->record;
+
+        has_election = elections_look(cluster, partition, election, &record);
+    }
+    return has_election;
+}
+
+enum hw_status hw_cluster_run_elections(struct hw_cluster *cluster, enum hw_election election,
+                                        bool *has_more, struct hw_error *error)
+{
+    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_topic *topic;
+    struct hw_partition *partition;
+    int32_t count = 0;
+    enum hw_status status = HW_OK;
+
+    while (status == HW_OK && count < ELECTIONS_AT_ONCE &&
+           hw_selection_next(&all, &topic, &partition)) {
+        if (elections_look(cluster, partition, election, &partition->record)) {
+            count++;
+            partition->is_record_dirty = true;
+            status = hw_exchange_tell_all(partition, &step, error);
+            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+        }
+    }
+    *has_more = count == ELECTIONS_AT_ONCE;
+    return status;
 }
