@@ -12,10 +12,9 @@
 #include <stdio.h>
 
 const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS] = {
-    [HW_BROKER_RUNNING] = "running",
-    [HW_BROKER_CRASHED] = "crashed",
-    [HW_BROKER_SHUTDOWN] = "shutdown",
-    [HW_STATE_UNREGISTERED] = "unregistered",
+    [HW_BROKER_RUNNING] = "running",   [HW_BROKER_CRASHED] = "crashed",
+    [HW_BROKER_SHUTDOWN] = "shutdown", [HW_STATE_UNREGISTERED] = "unregistered",
+    [HW_STATE_STOPPING] = "stopping",
 };
 
 const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS] = {
@@ -72,9 +71,10 @@ static enum hw_status append_broker(struct hw_buffer *out, const struct hw_clust
 {
     const struct hw_registration *registration =
         hw_metadata_find(&cluster->controller.metadata, broker->id);
-    size_t state = broker->state == HW_BROKER_RUNNING && broker->is_unregistered
-                       ? (size_t)HW_STATE_UNREGISTERED
-                       : (size_t)broker->state;
+    size_t state = broker->state != HW_BROKER_RUNNING ? (size_t)broker->state
+                   : broker->is_unregistered          ? (size_t)HW_STATE_UNREGISTERED
+                   : broker->leaves                   ? (size_t)HW_STATE_STOPPING
+                                                      : (size_t)HW_BROKER_RUNNING;
     size_t flags;
     enum hw_status status;
 

@@ -38,8 +38,8 @@
  *                                                      elr, adding, removing, slots
  *     crc32c 1a2b3c4d                       of all bytes before this line
  *
- * States of a broker are running, crashed, shutdown, and unregistered: it runs, but restarted while
- * it was cut off from the controller. "-" is none. Text that may be none has "=" before it. In
+ * States of a broker are running, crashed, shutdown, and two of brokers that run: unregistered, as
+ * it restarted while it was cut off from the controller, and stopping. "-" is none. Text that may be none has "=" before it. In
  * text, whatever is not a letter, a digit or one of -._/ is %XX.
  *
  * The file is only ever replaced as a whole, and a file that was cut or changed is noticed by its
@@ -58,11 +58,12 @@ enum {
     HW_STATE_LISTS = 6           /* Of a partition: replicas to removing. */
 };
 
-/* Words of the file. Brokers: by enum hw_broker_state, and one more for those that run
- * unregistered. Registrations: by fenced + 2 * in_controlled_shutdown. */
+/* Words of the file. Brokers: by enum hw_broker_state, and two more for those that run.
+ * Registrations: by fenced + 2 * in_controlled_shutdown. */
 enum {
     HW_STATE_UNREGISTERED = HW_BROKER_SHUTDOWN + 1,
-    HW_STATE_BROKER_WORDS = 4,
+    HW_STATE_STOPPING,
+    HW_STATE_BROKER_WORDS,
     HW_STATE_REGISTRATION_WORDS = 4,
     HW_STATE_RECOVERY_WORDS = 2
 };

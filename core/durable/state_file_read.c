@@ -167,7 +167,9 @@ static enum hw_status read_broker(struct hw_cluster *cluster, struct hw_state_re
         return status;
     }
     broker->is_unregistered = line.state == HW_STATE_UNREGISTERED;
-    broker->state = broker->is_unregistered ? HW_BROKER_RUNNING : (enum hw_broker_state)line.state;
+    broker->leaves = line.state == HW_STATE_STOPPING;
+    broker->state = broker->is_unregistered || broker->leaves ? HW_BROKER_RUNNING
+                                                              : (enum hw_broker_state)line.state;
     broker->down_since_ms = line.down_since_ms;
     metadata->registrations[metadata->count++] =
         (struct hw_registration){.id = line.id,

@@ -153,13 +153,15 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
 
 static const char *views_replica_state(const struct hw_replica *replica)
 {
-    bool has_fetched = replica->fetch.lag >= 0 || hw_log_epochs(replica->log)->count > 0;
+    bool has_fetched = replica->fetch.lag >= 0 || replica->fetch.is_stopped ||
+                       hw_log_epochs(replica->log)->count > 0;
 
     if (replica->role == HW_ROLE_NONE || (replica->role == HW_ROLE_FOLLOWER && !has_fetched &&
                                           replica->fetch.phase != HW_PHASE_FAILED)) {
         return "NewReplica";
     }
-    if (replica->role == HW_ROLE_LEADER || replica->leader == HW_BROKER_ID_NONE) {
+    if (replica->role == HW_ROLE_LEADER || replica->leader == HW_BROKER_ID_NONE ||
+        replica->fetch.is_stopped) {
         return "OnlineReplica";
     }
     switch (replica->fetch.phase) {

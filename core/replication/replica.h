@@ -74,6 +74,7 @@ struct hw_fetch_state {
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
     bool is_out_of_range; /* With replication=timed: it has to ask where the leader's log is. */
     bool is_first;        /* Of the next request: others had the room in the last answer. */
+    bool is_stopped;      /* With replication=timed: its broker leaves, and asks no more (R6.17). */
 };
 
 enum { HW_REPLICA_FAILURE_SIZE = 384 };

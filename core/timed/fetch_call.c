@@ -57,8 +57,7 @@ enum hw_status hw_timed_call_build(struct hw_timed *timed, struct hw_timed_fetch
         const struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
         enum hw_timed_call_kind kind = HW_CALL_NONE;
 
-        if (follower != NULL && follower->role == HW_ROLE_FOLLOWER &&
-            follower->leader == fetcher->leader) {
+        if (hw_timed_fetches(fetcher, follower)) {
             kind = fetch_call_needed(partition, follower);
         }
         if (kind != HW_CALL_NONE && follower->fetch.delay_until_ms <= step->now_ms) {
@@ -107,7 +106,7 @@ enum hw_status hw_timed_call_apply(struct hw_timed *timed, struct hw_timed_fetch
     enum hw_status status;
 
     /* An answer to a question that is no longer asked is dropped. */
-    if (follower == NULL || follower->leader != fetcher->leader ||
+    if (!hw_timed_fetches(fetcher, follower) ||
         follower->fetch.current_leader_epoch != call->leader_epoch ||
         fetch_call_needed(partition, follower) != call->kind) {
         return HW_OK;

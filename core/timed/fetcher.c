@@ -138,8 +138,7 @@ static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fet
         const struct hw_replica *replica =
             hw_partition_find(timed->partitions[place], fetcher->follower);
 
-        if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
-            replica->leader == fetcher->leader &&
+        if (hw_timed_fetches(fetcher, replica) &&
             fetcher_id_of(timed, timed->partitions[place]) == fetcher->id) {
             status = fetcher_add_member(timed, fetcher, place,
                                         !fetcher_had(before, before_count, place), error);
@@ -245,8 +244,7 @@ static enum hw_status fetcher_add_part(struct hw_timed *timed, struct hw_timed_f
     bool ready = false;
     enum hw_status status;
 
-    if (replica == NULL || replica->role != HW_ROLE_FOLLOWER ||
-        replica->leader != fetcher->leader || replica->fetch.delay_until_ms > step->now_ms) {
+    if (!hw_timed_fetches(fetcher, replica) || replica->fetch.delay_until_ms > step->now_ms) {
         return HW_OK;
     }
     status = hw_array_reserve(timed->allocator, (void **)&fetcher->parts, &fetcher->part_capacity,
@@ -344,8 +342,7 @@ static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetch
         struct hw_replica *replica = hw_partition_find(partition, fetcher->follower);
 
         backoff_us = partition->settings->replica_fetch_backoff_ms * 1000;
-        if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
-            replica->leader == fetcher->leader) {
+        if (hw_timed_fetches(fetcher, replica)) {
             hw_timed_fetcher_note(fetcher, HW_EVENT_DROP, replica, fetcher->leader,
                                   &fetcher->parts[i],
                                   fetcher->state == HW_FETCHER_ANSWERED ? "the connection broke"
@@ -373,7 +370,7 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
         int64_t records;
         bool out_of_range = false;
 
-        if (follower == NULL || follower->leader != fetcher->leader) {
+        if (!hw_timed_fetches(fetcher, follower)) {
             continue;
         }
         if (part->is_noted) {

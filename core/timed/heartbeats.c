@@ -66,6 +66,13 @@ bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker)
     return heart == NULL || heart->is_told;
 }
 
+bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    const struct hw_timed_heart *heart = heart_find(timed, broker);
+
+    return heart != NULL && heart->leaves;
+}
+
 /* What is on its way arrives. */
 static void heart_end(struct hw_timed_heart *heart)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the controller tells brokers reaches each of them on its own way: kafka-time W6.7. */
 #include "core/base/assert.h"
+#include "core/base/broker_list.h"
 #include "core/base/uuid.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
@@ -41,6 +42,19 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
     return HW_OK;
 }
 
+/* A broker that leaves stops asking for what it hears that it is out of the ISR of, until a leader's
+ * new epoch has it back. Source: ReplicaManager.applyLocalFollowersDelta (R6.17). */
+static void notices_maybe_stop_fetching(const struct hw_timed *timed,
+                                        const struct hw_notice *notice, struct hw_replica *replica)
+{
+    if (hw_timed_leaves(timed, notice->broker) && replica->role == HW_ROLE_FOLLOWER &&
+        replica->partition_epoch == notice->record.partition_epoch &&
+        !hw_broker_list_contains(&notice->record.isr, notice->broker)) {
+        replica->fetch.is_stopped = true;
+        replica->fetch.lag = -1;
+    }
+}
+
 enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_step *step,
                                        int64_t id, struct hw_error *error)
 {
@@ -64,6 +78,7 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
         timed->notices.notices[timed->notices.count++] = notice;
         return status;
     }
+    notices_maybe_stop_fetching(timed, &notice, replica);
     for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
         if (timed->partitions[i] == notice.partition) {
             status = hw_timed_touch(timed, i, error);

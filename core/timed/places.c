@@ -143,3 +143,9 @@ enum hw_status hw_timed_take_partitions(struct hw_timed *timed,
     hw_free(timed->allocator, new_places, size == 0 ? 1 : size);
     return status;
 }
+
+bool hw_timed_fetches(const struct hw_timed_fetcher *fetcher, const struct hw_replica *replica)
+{
+    return replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
+           replica->leader == fetcher->leader && !replica->fetch.is_stopped;
+}

@@ -165,6 +165,9 @@ enum hw_status hw_timed_answer(struct hw_timed *timed, bool is_granted, bool is_
 enum hw_status hw_timed_leave(struct hw_timed *timed, hw_broker_id_t broker, int64_t now_us,
                               struct hw_error *error);
 
+/* It has asked for that. */
+bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker);
+
 /* It could not stop: it asks again an interval later. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broker,
                                     struct hw_error *error);

@@ -152,6 +152,8 @@ bool hw_timed_are_same(const struct hw_timed *timed, struct hw_partition *const 
 enum hw_status hw_timed_take_partitions(struct hw_timed *timed,
                                         struct hw_partition *const *partitions, size_t count,
                                         struct hw_error *error);
+/* Does the fetcher ask for this replica, which may be NULL? */
+bool hw_timed_fetches(const struct hw_timed_fetcher *fetcher, const struct hw_replica *replica);
 
 /* fetcher.c */
 enum hw_status hw_timed_assign(struct hw_timed *timed, struct hw_error *error);

@@ -189,8 +189,8 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     }
     *state = state_stopping;
     if (!found->leaves) {
-        status = hw_timed_leave(&cluster->timed, found->id, cluster->now_ms * 1000, error);
-        found->leaves = status == HW_OK;
+        found->leaves = true; /* It asks in the next tick(). */
+        cluster->is_state_dirty = true;
         hw_broker_note(cluster, found, "wants to stop");
     }
     return hw_cluster_finish_step(cluster, status, error);

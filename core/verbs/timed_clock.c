@@ -89,21 +89,26 @@ static enum hw_status timed_register(struct hw_cluster *cluster, struct hw_broke
     return hw_timed_answer(&cluster->timed, !is_alive, !is_alive, error);
 }
 
-/* Those that run send heartbeats. */
+/* Those that run send heartbeats, and those that were told to stop since ask for that: in a process
+ * before this one, perhaps. */
 static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_timed_beating beating[HW_BROKERS_MAX];
     size_t count = 0;
+    enum hw_status status = HW_OK;
 
-    for (size_t i = 0; i < cluster->broker_count; i++) {
+    for (size_t i = 0; i < cluster->broker_count && status == HW_OK; i++) {
         const struct hw_broker *broker = cluster->brokers[i];
 
         if (broker->state == HW_BROKER_RUNNING) {
             beating[count++] = (struct hw_timed_beating){.broker = broker->id,
                                                          .is_registered = !broker->is_unregistered};
         }
+        if (broker->leaves && !hw_timed_leaves(&cluster->timed, broker->id)) {
+            status = hw_timed_leave(&cluster->timed, broker->id, cluster->now_ms * 1000, error);
+        }
     }
-    return hw_timed_beat(&cluster->timed, beating, count, error);
+    return status != HW_OK ? status : hw_timed_beat(&cluster->timed, beating, count, error);
 }
 
 /* A broker that was fenced, or has just been registered, is unfenced, and told of what it has missed.
@@ -266,6 +271,7 @@ static void timed_change_over(struct hw_partition *partition)
         struct hw_replica *replica = partition->replicas[i];
 
         replica->fetch.is_request_waiting = false;
+        replica->fetch.is_stopped = false;
         if (replica->role == HW_ROLE_LEADER && replica->isr_change != HW_ISR_COMMITTED) {
             replica->is_proposal_unsent = true;
         }
@@ -292,7 +298,8 @@ void hw_cluster_resolve_timed(struct hw_cluster *cluster)
             broker->down_since_ms == HW_TIME_NEVER && broker->state != HW_BROKER_SHUTDOWN
                 ? cluster->now_ms
                 : broker->down_since_ms;
-        if (broker->leaves) { /* What it asked for is forgotten: shutdown_broker() again. */
+        if (broker->leaves &&
+            !cluster->is_timed) { /* What it asked for is forgotten: shutdown_broker() again. */
             broker->leaves = false;
             hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
             hw_cluster_publish_metadata(cluster);
