@@ -123,10 +123,10 @@ void hw_config_values_release(struct hw_config_values *values)
     hw_config_values_init(values, values->allocator);
 }
 
-/* The value as it is kept; not asked of NULL. */
-static enum hw_status normalize(const struct hw_config_entry *entry, const char *value,
-                                char normal[HW_CONFIG_NORMAL_SIZE], struct hw_error *error)
+enum hw_status hw_config_check(size_t index, const char *value, char normal[HW_CONFIG_NORMAL_SIZE],
+                               struct hw_error *error)
 {
+    const struct hw_config_entry *entry = hw_config_entry_at(index);
     char quoted[QUOTED_SIZE];
     char allowed[HW_CONFIG_ALLOWED_SIZE];
 
@@ -138,17 +138,9 @@ static enum hw_status normalize(const struct hw_config_entry *entry, const char 
     return HW_OK;
 }
 
-enum hw_status hw_config_check(size_t index, const char *value, struct hw_error *error)
-{
-    char normal[HW_CONFIG_NORMAL_SIZE];
-
-    return value == NULL ? HW_OK : normalize(hw_config_entry_at(index), value, normal, error);
-}
-
 enum hw_status hw_config_set(struct hw_config_values *values, size_t index, const char *value,
                              struct hw_error *error)
 {
-    const struct hw_config_entry *entry = hw_config_entry_at(index);
     char normal[HW_CONFIG_NORMAL_SIZE];
     char *copy = NULL;
     enum hw_status status;
@@ -156,7 +148,7 @@ enum hw_status hw_config_set(struct hw_config_values *values, size_t index, cons
     if (value == NULL && values->values == NULL) {
         return HW_OK;
     }
-    status = value == NULL ? HW_OK : normalize(entry, value, normal, error);
+    status = value == NULL ? HW_OK : hw_config_check(index, value, normal, error);
     if (status != HW_OK) {
         return status;
     }
@@ -169,7 +161,7 @@ enum hw_status hw_config_set(struct hw_config_values *values, size_t index, cons
     if (value != NULL) {
         copy = hw_text_copy(values->allocator, normal);
         if (copy == NULL) {
-            return hw_error_no_memory(error, entry->name);
+            return hw_error_no_memory(error, hw_config_entry_at(index)->name);
         }
     }
     hw_text_free(values->allocator, values->values[index]);

@@ -14,6 +14,7 @@
 #include "core/base/buffer.h"
 #include "core/base/types.h"
 #include "core/log/log.h"
+#include "core/replication/quota.h"
 #include "core/replication/settings.h"
 
 enum hw_config_scope {
@@ -69,12 +70,13 @@ enum hw_status hw_config_find(const char *name, size_t *index, struct hw_error *
 void hw_config_values_init(struct hw_config_values *values, const struct hw_allocator *allocator);
 void hw_config_values_release(struct hw_config_values *values);
 
-/* Whether the entry can have the value; NULL it can. Errors: HW_REFUSED with INVALID_CONFIG (says
- * what is allowed). */
-enum hw_status hw_config_check(size_t index, const char *value, struct hw_error *error);
+/* Of a value in its normal form, with its NUL: lists of throttled replicas are the longest. */
+enum { HW_CONFIG_NORMAL_SIZE = HW_THROTTLED_LIST_MAX };
 
-/* The protocol variant that a value of `protocol` names, or NULL. */
-const struct hw_variant *hw_config_variant(const char *value);
+/* The normal form of a value that the entry can have. Errors: HW_REFUSED with INVALID_CONFIG (says
+ * what is allowed). */
+enum hw_status hw_config_check(size_t index, const char *value, char normal[HW_CONFIG_NORMAL_SIZE],
+                               struct hw_error *error);
 
 /*
  * Check `value` against the entry's type and range and keep it in its normal form; NULL takes it

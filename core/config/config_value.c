@@ -176,11 +176,6 @@ static const struct hw_variant *find_variant(struct span value)
     return variant;
 }
 
-const struct hw_variant *hw_config_variant(const char *value)
-{
-    return find_variant(trim((struct span){.text = value, .size = strlen(value)}));
-}
-
 static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SIZE])
 {
     const struct hw_variant *variant = find_variant(value);

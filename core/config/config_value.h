@@ -4,13 +4,9 @@
 #define HW_CONFIG_CONFIG_VALUE_H
 
 #include "core/config/config.h"
-#include "core/replication/quota.h"
 
-enum {
-    /* Of a value in its normal form, with its NUL: lists of throttled replicas are the longest. */
-    HW_CONFIG_NORMAL_SIZE = HW_THROTTLED_LIST_MAX,
-    HW_CONFIG_ALLOWED_SIZE = 200 /* Of what is allowed, with its NUL. */
-};
+/* Of what is allowed, with its NUL. */
+enum { HW_CONFIG_ALLOWED_SIZE = 200 };
 
 /* Write the normal form of `value` to `normal`. Returns false if the entry does not allow it. */
 bool hw_config_normalize(const struct hw_config_entry *entry, const char *value,

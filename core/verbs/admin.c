@@ -3,6 +3,7 @@
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Everything that is derived from the configuration, anew. */
@@ -128,16 +129,16 @@ static enum hw_status admin_find_values(struct hw_cluster *cluster, const char *
     return status;
 }
 
-/* Messages travel on the virtual clock only. `value` is one that the setting can have, or NULL. */
+/* Messages travel on the virtual clock only. `value` is in its normal form, or NULL. */
 static enum hw_status admin_check_clock(const struct hw_cluster *cluster, const char *name,
                                         const char *value, struct hw_error *error)
 {
     const struct hw_cluster_settings *settings = &cluster->settings;
 
     if (value != NULL &&
-        ((settings->is_timed && strcmp(name, "clock") == 0 && strstr(value, "wall") != NULL) ||
+        ((settings->is_timed && strcmp(name, "clock") == 0 && strcmp(value, "wall") == 0) ||
          (settings->has_wall_clock && strcmp(name, "replication") == 0 &&
-          strstr(value, "timed") != NULL))) {
+          strcmp(value, "timed") == 0))) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
                                "replication=timed needs clock=virtual: tick() says how fast"
                                " messages travel");
@@ -166,6 +167,41 @@ static enum hw_status admin_check_timed(const struct hw_cluster *cluster, const 
                                     : "configure('replication', 'manual') first");
 }
 
+/* What a setting with a number will be where `name` is set to `value`. */
+static int64_t admin_next_number(const struct hw_cluster *cluster, const char *name,
+                                 const char *value, const char *setting)
+{
+    size_t index;
+    struct hw_error unused;
+
+    if (strcmp(name, setting) != 0) {
+        return hw_config_int64(&cluster->configs, NULL, setting);
+    }
+    (void)hw_config_find(setting, &index, &unused);
+    return strtoll(value == NULL ? hw_config_default(&cluster->configs, index) : value, NULL, 10);
+}
+
+/* A follower that waits at its leader for longer than it may be late would leave the ISR by that: a
+ * broker of Kafka's does not start so (KafkaConfig.validateValues, kafka-time W1.29). */
+static enum hw_status admin_check_waits(const struct hw_cluster *cluster, const char *name,
+                                        const char *value, struct hw_error *error)
+{
+    static const char wait_name[] = "replica.fetch.wait.max.ms";
+    static const char lag_name[] = "replica.lag.time.max.ms";
+    int64_t wait_ms = admin_next_number(cluster, name, value, wait_name);
+    int64_t lag_ms = admin_next_number(cluster, name, value, lag_name);
+    bool is_timed = strcmp(name, "replication") == 0 ? value != NULL && strcmp(value, "timed") == 0
+                                                     : cluster->settings.is_timed;
+
+    if (!is_timed || wait_ms <= lag_ms) {
+        return HW_OK;
+    }
+    return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
+                           "%s=%" PRId64 " is more than %s=%" PRId64
+                           ": with replication=timed, followers that wait would leave the ISR",
+                           wait_name, wait_ms, lag_name, lag_ms);
+}
+
 enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name, const char *value,
                                     const char *topic, struct hw_buffer *in_force,
                                     struct hw_error *error)
@@ -174,6 +210,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     const struct hw_variant *next = before;
     struct hw_topic *found = NULL;
     const char *text;
+    char normal[HW_CONFIG_NORMAL_SIZE];
     size_t index;
     bool had_wall_clock;
     bool was_held = cluster->settings.is_held;
@@ -183,7 +220,8 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
         status = admin_find_values(cluster, name, index, topic, &found, error);
     }
     if (status == HW_OK) {
-        status = hw_config_check(index, value, error);
+        status = value == NULL ? HW_OK : hw_config_check(index, value, normal, error);
+        value = value == NULL ? NULL : normal;
     }
     if (status == HW_OK) {
         status = admin_check_clock(cluster, name, value, error);
@@ -192,10 +230,13 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
         status = admin_check_timed(cluster, name, value, error);
     }
     if (status == HW_OK) {
+        status = admin_check_waits(cluster, name, value, error);
+    }
+    if (status == HW_OK) {
         status = hw_cluster_make_durable(cluster, error);
     }
     if (status == HW_OK && hw_config_entry_at(index)->type == HW_CONFIG_VARIANT) {
-        next = hw_config_variant(value == NULL ? hw_config_entry_at(index)->default_value : value);
+        next = hw_variant_find(value == NULL ? hw_config_entry_at(index)->default_value : value);
         status = next == before ? HW_OK : admin_prepare_variant(cluster, next, error);
     }
     if (status == HW_OK) {
