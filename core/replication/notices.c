@@ -27,7 +27,7 @@ enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *
                                                                 .topic_id = *topic_id,
                                                                 .broker = broker,
                                                                 .record = *record,
-                                                                .due_us = -1};
+                                                                .due_us = INT64_MAX};
     }
     return status;
 }

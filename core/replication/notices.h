@@ -19,7 +19,8 @@ struct hw_notice {
     struct hw_uuid topic_id; /* Tells whether that partition is still the same one. */
     hw_broker_id_t broker;
     struct hw_partition_record record;
-    int64_t due_us; /* Set by whoever moves the notices; -1: not sent yet. */
+    int64_t sent_us; /* Set by whoever moves the notices, as is */
+    int64_t due_us;  /* INT64_MAX: not sent yet. */
 };
 
 struct hw_notices {

@@ -24,7 +24,7 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
         int64_t due_us = 0;
         enum hw_status status;
 
-        if (notice->due_us >= 0) {
+        if (notice->due_us != INT64_MAX) {
             continue;
         }
         status = hw_wires_send(&timed->wires, timed->random, HW_CONTROLLER, notice->broker, 0,
@@ -36,6 +36,7 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
         if (status != HW_OK) {
             return status; /* It leaves after the next event. */
         }
+        notice->sent_us = timed->now_us;
         notice->due_us = due_us;
         notices_note(notice, HW_EVENT_NOTICE);
     }

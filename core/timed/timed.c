@@ -325,6 +325,8 @@ double hw_timed_min_fetch_rate(const struct hw_timed *timed, hw_broker_id_t foll
 bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
                          struct hw_timed_request *request)
 {
+    const struct hw_notice *notice;
+
     for (size_t i = 0; i < timed->fetcher_count; i++) {
         const struct hw_timed_fetcher *fetcher = timed->fetchers[i];
         size_t count = fetcher->state == HW_FETCHER_RESTS ? 0 : fetcher->part_count;
@@ -365,15 +367,17 @@ bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
     if (index >= timed->notices.count) {
         return false;
     }
-    *request = (struct hw_timed_request){.id = timed->notices.notices[index].id,
+    notice = &timed->notices.notices[index];
+    *request = (struct hw_timed_request){.id = notice->id,
                                          .kind = "notice",
-                                         .partition = timed->notices.notices[index].partition,
+                                         .partition = notice->partition,
                                          .sender = HW_CONTROLLER,
-                                         .receiver = timed->notices.notices[index].broker,
+                                         .receiver = notice->broker,
                                          .state = "travelling",
                                          .offset = HW_OFFSET_NONE,
-                                         .sent_us = timed->now_us,
-                                         .due_us = timed->notices.notices[index].due_us,
+                                         .sent_us = notice->due_us == INT64_MAX ? timed->now_us
+                                                                                : notice->sent_us,
+                                         .due_us = notice->due_us,
                                          .wait_until_us = INT64_MAX};
     return true;
 }

@@ -215,7 +215,8 @@ static const struct ext_column links[] = {
 
 static const struct ext_column requests[] = {
     {"id", "INTEGER", "the message's number; the partitions of one request have it in common"},
-    {"kind", "TEXT", "fetch, alter_partition, notice, heartbeat or registration"},
+    {"kind", "TEXT",
+     "fetch, epoch, list_offsets, produce, alter_partition, notice, heartbeat or registration"},
     EXT_COLUMN_TOPIC,
     EXT_COLUMN_PARTITION,
     {"sender", "INTEGER", "the broker that sent it, or controller"},
