@@ -278,6 +278,15 @@ static int64_t fetcher_backoff_us(const struct hw_timed *timed,
     return partition->settings->replica_fetch_backoff_ms * 1000;
 }
 
+/* It has had too many turns in no time, or, where its requests do not wait, one that brought nothing:
+ * the next one is a millisecond later (W10.3). */
+static bool fetcher_spins(const struct hw_timed_fetcher *fetcher)
+{
+    return fetcher->turns_at_once > FETCHER_TURNS_AT_ONCE_MAX ||
+           (fetcher->turns_at_once > 0 && fetcher->parts[0].request.max_wait_ms == 0 &&
+            fetcher->record_bytes == 0);
+}
+
 static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                    const struct hw_step *step, struct hw_error *error)
 {
@@ -300,10 +309,10 @@ static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetch
     if (status != HW_OK) {
         return status;
     }
-    if (fetcher->part_count == 0 || fetcher->turns_at_once > FETCHER_TURNS_AT_ONCE_MAX) {
-        int64_t backoff_us = fetcher_backoff_us(timed, fetcher);
+    if (fetcher->part_count == 0 || fetcher_spins(fetcher)) {
+        int64_t pause_us = fetcher->part_count == 0 ? fetcher_backoff_us(timed, fetcher) : 0;
 
-        return fetcher_rest(timed, fetcher, timed->now_us + HW_MAX(backoff_us, 1000), error);
+        return fetcher_rest(timed, fetcher, timed->now_us + HW_MAX(pause_us, 1000), error);
     }
     fetcher->sent_us = timed->now_us;
     if (fetcher->call.kind == HW_CALL_NONE) {
