@@ -136,7 +136,7 @@ static void a_line_out_of_bounds_is_named(void **state)
         {2, "clock +1"},
         {2, "clock 00"},
         {2, "clock 1x"},
-        {2, "clock 2305843009213693952"},
+        {2, "clock 2305843009213694"},
         {2, "clock 9223372036854775808"},
         {2, "clock 99999999999999999999999999"},
         {2, "clock 120 1"},

@@ -54,7 +54,7 @@ static void a_cluster_without_topics_is_read_too(void **state)
     test_state_round_trip(t, cluster);
     (void)test_state_add_broker(cluster, 0, NULL, NULL);
     (void)test_state_add_broker(cluster, INT32_MAX, NULL, NULL);
-    cluster->now_ms = INT64_MAX / 4;
+    cluster->now_ms = HW_CLOCK_MS_MAX;
     cluster->random.state = UINT64_MAX;
     test_state_round_trip(t, cluster);
     hw_cluster_abandon(cluster);
@@ -168,7 +168,7 @@ static void random_clusters_are_read_as_they_were_written(void **state)
         int32_t brokers = 1 + (int32_t)hw_random_below(&random, HW_BROKERS_MAX);
         int topics = (int)hw_random_below(&random, 12);
 
-        cluster->now_ms = (int64_t)hw_random_below(&random, UINT64_C(1) << 61);
+        cluster->now_ms = (int64_t)hw_random_below(&random, HW_CLOCK_MS_MAX);
         cluster->random.state = hw_random_next(&random);
         cluster->next_slot = 1 + hw_random_below(&random, UINT64_C(1) << 40);
         for (int32_t i = 0; i < brokers; i++) {

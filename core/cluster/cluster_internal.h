@@ -32,8 +32,9 @@
 #include "core/replication/exchange.h"
 #include "core/timed/timed.h"
 
-/* Nothing may bring the clock past it: sums of a time and any setting stay in range. */
-#define HW_CLOCK_MS_MAX (INT64_MAX / 4)
+/* Nothing may bring the clock past it: in microseconds too it stays in range, with whatever a setting
+ * adds. 73,000 years. */
+#define HW_CLOCK_MS_MAX (INT64_MAX / 4 / 1000)
 
 struct hw_stage;
 

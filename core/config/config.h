@@ -31,6 +31,9 @@ enum hw_config_type {
     HW_CONFIG_REPLICAS /* A list of throttled replicas (core/replication/quota.h). */
 };
 
+/* Of a setting that is added to a time of the clock. */
+#define HW_CONFIG_PERIOD_MS_MAX (INT64_MAX / 4)
+
 /* One row of the table. */
 struct hw_config_entry {
     const char *name;

@@ -21,8 +21,6 @@
 #define CLUSTER            .scope = HW_CONFIG_CLUSTER
 #define TOPIC              .scope = HW_CONFIG_TOPIC
 #define LONG_MAX_TEXT      "9223372036854775807"
-/* Of what is added to a time of the clock, which stays below the same bound. */
-#define PERIOD_MS_MAX (INT64_MAX / 4)
 
 /* clang-format off */
 static const struct hw_config_entry entries[] = {
@@ -113,7 +111,7 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(0, INT32_MAX)},
     {"log.retention.check.interval.ms", "300000",
      "With replication=timed or clock=wall retention is applied so often; 1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"max.message.bytes", "1048588",
      "The largest batch that a leader takes, in bytes; 0 or more.",
      TOPIC, INTEGER(0, INT32_MAX), .broker_name = "message.max.bytes"},
@@ -138,7 +136,7 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(1, 100)},
     {"producer.id.expiration.ms", "86400000",
      "A partition forgets a producer that has been silent for so long; 1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"protocol", "kafka",
      "The rules of replication: kafka, or a variant by its name.",
      CLUSTER, VARIANT},
@@ -161,13 +159,13 @@ static const struct hw_config_entry entries[] = {
      CLUSTER, INTEGER(0, INT32_MAX)},
     {"replica.high.watermark.checkpoint.interval.ms", "5000",
      "Brokers write their replication-offset-checkpoint so often; 1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"replica.lag.max.messages", "10000",
      "minikafka: a follower that is further behind leaves the ISR; 0 or more.",
      CLUSTER, INTEGER(0, INT64_MAX)},
     {"replica.lag.time.max.ms", "30000",
      "A follower that has not caught up for so long leaves the ISR; 0 or more. minikafka: 10000.",
-     CLUSTER, INTEGER(0, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(0, HW_CONFIG_PERIOD_MS_MAX)},
     {"replication", "manual",
      "manual: records move when you say so. auto: after every call. timed: by themselves, in tick(). held: "
      "as manual, and what the controller and leaders say waits for deliver().",
@@ -202,7 +200,7 @@ static const struct hw_config_entry entries[] = {
      TOPIC, INTEGER(1, INT64_MAX), .broker_name = "log.roll.ms"},
     {"transaction.max.timeout.ms", "900000",
      "The longest timeout that init_producer() may ask for; 1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"transaction.partition.verification.enable", "true",
      "With transaction.version=0 a leader asks whether a partition is in the transaction before it "
      "takes the first batch: true or false.",
@@ -210,20 +208,20 @@ static const struct hw_config_entry entries[] = {
     {"transaction.timeout.ms", "60000",
      "A transaction that is open for longer is aborted, unless init_producer() says another timeout; "
      "1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"transaction.version", "2",
      "The protocol of transactions: 2 is today's, 0 and 1 are what brokers spoke until 3.x; 0 to 2.",
      CLUSTER, INTEGER(0, 2)},
     {"transactional.id.expiration.ms", "604800000",
      "A transactional id that nobody has used for so long is forgotten; 1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
     {"unclean.leader.election.enable", "false",
      "Whether a replica outside the ISR may be elected where no other is left: true or false.",
      TOPIC, BOOLEAN},
     {"unclean.leader.election.interval.ms", "300000",
      "With controller.auto.elect, so often it is looked whether such an election has become allowed; "
      "1 or more.",
-     CLUSTER, INTEGER(1, PERIOD_MS_MAX)},
+     CLUSTER, INTEGER(1, HW_CONFIG_PERIOD_MS_MAX)},
 };
 
 #define NO_COMPACTION  "logs are not compacted"

@@ -113,7 +113,7 @@ static bool state_parse_entry(const struct hw_coordinator *coordinator, char *co
         !state_parse_optional(words[5], INT16_MAX, &epoch) ||
         !state_parse_optional(words[6], INT16_MAX, &marker_epoch) ||
         !hw_state_parse_number(words[7], 0, HW_TRANSACTION_VERSION_MAX, &version) ||
-        !hw_state_parse_number(words[8], 0, HW_CLOCK_MS_MAX, &entry->timeout_ms) ||
+        !hw_state_parse_number(words[8], 0, HW_CONFIG_PERIOD_MS_MAX, &entry->timeout_ms) ||
         !state_parse_status(words[9], &entry->status) ||
         !state_parse_optional(words[10], HW_CLOCK_MS_MAX, &entry->start_ms) ||
         !hw_state_parse_number(words[11], 0, HW_CLOCK_MS_MAX, &entry->last_update_ms)) {

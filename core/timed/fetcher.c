@@ -282,9 +282,11 @@ static int64_t fetcher_backoff_us(const struct hw_timed *timed,
  * the next one is a millisecond later (W10.3). */
 static bool fetcher_spins(const struct hw_timed_fetcher *fetcher)
 {
+    const struct hw_fetch_request *request = &fetcher->parts[0].request;
+
     return fetcher->turns_at_once > FETCHER_TURNS_AT_ONCE_MAX ||
-           (fetcher->turns_at_once > 0 && fetcher->parts[0].request.max_wait_ms == 0 &&
-            fetcher->record_bytes == 0);
+           (fetcher->turns_at_once > 0 && fetcher->record_bytes == 0 &&
+            (request->max_wait_ms == 0 || request->min_bytes == 0));
 }
 
 static enum hw_status fetcher_turn(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,

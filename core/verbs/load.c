@@ -117,10 +117,11 @@ static enum hw_status load_check(const struct hw_cluster *cluster,
                                "acks must be 0, 1, -1 or 'all'");
     }
     if (!(options->start_ms >= 0 && options->start_ms <= 1e12) ||
-        cluster->loads.count == HW_LOADS_MAX) {
+        options->until_ms > HW_CLOCK_MS_MAX || cluster->loads.count == HW_LOADS_MAX) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
-                               "start_ms is 0 to 10^12, and there are at most %d loads",
-                               (int)HW_LOADS_MAX);
+                               "start_ms is 0 to 10^12, until_ms 0 to %" PRId64
+                               ", and there are at most %d loads",
+                               HW_CLOCK_MS_MAX, (int)HW_LOADS_MAX);
     }
     return HW_OK;
 }
