@@ -107,6 +107,8 @@ void test_ack(struct test_cluster *t, int64_t id, const char *expected, const ch
 #define heal_all(t) TEST_VERB((t), hw_cluster_heal_all((t)->cluster, &(t)->result, &(t)->error))
 #define elect(t, how)                                                                              \
     TEST_VERB((t), hw_cluster_elect((t)->cluster, "orders", 0, (how), &(t)->result, &(t)->error))
+#define pause_broker(t, broker, ms)                                                                \
+    TEST_VERB((t), hw_cluster_pause((t)->cluster, (broker), (ms), &(t)->result, &(t)->error))
 #define shutdown_broker(t, broker)                                                                 \
     TEST_VERB((t),                                                                                 \
               hw_cluster_shutdown_broker((t)->cluster, (broker), &(const char *){0}, &(t)->error))

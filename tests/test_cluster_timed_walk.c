@@ -78,6 +78,13 @@ static void step_load(struct timed_walk *w)
     (void)hw_cluster_load(w->t->cluster, &options, &id, &w->t->error);
 }
 
+static void step_pause(struct timed_walk *w)
+{
+    hw_broker_id_t broker = any_broker(w);
+
+    pause_broker(w->t, broker, (int64_t)dice(w, 15000));
+}
+
 static void step_verb(struct timed_walk *w)
 {
     struct test_cluster *t = w->t;
@@ -119,6 +126,9 @@ static void step_verb(struct timed_walk *w)
         break;
     case 12:
         step_load(w);
+        break;
+    case 13:
+        step_pause(w);
         break;
     default:
         step_link(w);

@@ -182,6 +182,7 @@ static void a_lack_of_memory_stops_a_tick_and_no_message(void **state)
         produce(t, "x");
         tick_to(t, 2008);
         create(t, "zebra");
+        pause_broker(t, 2, 3); /* What it has to do is put off. */
         t->heap.fail_at = t->heap.allocations + allowed;
         status = hw_cluster_tick(t->cluster, 5, &t->result, &t->error);
         t->heap.fail_at = -1;

@@ -372,6 +372,14 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
                                 enum hw_cluster_election election, int64_t *changed,
                                 struct hw_error *error);
 
+/*
+ * With replication=timed: the broker stands still for so many ms, which count from now, as in a long
+ * garbage collection, and then goes on with what it knows. *wakes_ms is when. Errors: HW_MISUSE (not
+ * timed, ms out of range); HW_REFUSED with BROKER_NOT_AVAILABLE; HW_NO_MEMORY.
+ */
+enum hw_status hw_cluster_pause(struct hw_cluster *cluster, int64_t broker, int64_t ms,
+                                hw_time_ms_t *wakes_ms, struct hw_error *error);
+
 /* Controlled shutdown: the broker hands over what it leads, leaves its ISRs, stops cleanly (R6.16);
  * with replication=timed it asks for that, and *state is "stopping" (W6.6). Errors: HW_REFUSED where
  * it does not run, HW_BUSY where a transaction has written to what it holds, HW_IO, HW_NO_MEMORY. */

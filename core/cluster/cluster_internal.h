@@ -260,9 +260,14 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
                                      const struct hw_client_call *client, bool leader_required,
                                      struct hw_replica **replica, struct hw_error *error);
 
+/* Does the broker stand still? Errors: HW_REFUSED with REQUEST_TIMED_OUT: it does, says until when. */
+bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker);
+enum hw_status hw_cluster_check_awake(const struct hw_cluster *cluster, hw_broker_id_t broker,
+                                      struct hw_error *error);
+
 /*
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the
- * leader is down, or that there is none, and which call helps.
+ * leader is down, or that there is none, and which call helps; as hw_cluster_check_awake().
  */
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
                                       const struct hw_partition *partition,

@@ -22,9 +22,10 @@ bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position
         .rack = broker->rack,
         .state = broker->state == HW_BROKER_SHUTDOWN ? "shutdown"
                  : broker->state == HW_BROKER_RUNNING
-                     ? (broker->is_unregistered && cluster->is_timed ? "starting"
-                        : broker->leaves                             ? "stopping"
-                                                                     : "running")
+                     ? (hw_cluster_is_paused(cluster, broker->id)      ? "paused"
+                        : broker->is_unregistered && cluster->is_timed ? "starting"
+                        : broker->leaves                               ? "stopping"
+                                                                       : "running")
                  : registration != NULL && registration->fenced ? "fenced"
                                                                 : "crashed",
         .broker_epoch = registration == NULL ? HW_BROKER_EPOCH_NONE : registration->epoch,

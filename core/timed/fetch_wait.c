@@ -340,7 +340,7 @@ enum hw_status hw_timed_fetch_look(struct hw_timed *timed, struct hw_timed_fetch
     bool has_some;
     bool is_due;
 
-    if (part == NULL) {
+    if (part == NULL || hw_timed_wakes_us(timed, fetcher->leader) > timed->now_us) {
         return HW_OK;
     }
     part->is_quiet = false;

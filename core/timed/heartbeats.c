@@ -77,6 +77,7 @@ bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker)
 static void heart_end(struct hw_timed_heart *heart)
 {
     heart->leaves = false;
+    heart->wakes_us = 0;
     if (heart->beats) {
         heart->beats = false;
         heart->is_under_way = false;
@@ -122,6 +123,25 @@ enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beati
         }
     }
     return status;
+}
+
+enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int64_t wakes_us,
+                              struct hw_error *error)
+{
+    struct hw_timed_heart *heart;
+    enum hw_status status = heart_have(timed, broker, &heart, error);
+
+    if (status == HW_OK) {
+        heart->wakes_us = HW_MAX(wakes_us, heart->wakes_us);
+    }
+    return status;
+}
+
+int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    const struct hw_timed_heart *heart = heart_find(timed, broker);
+
+    return heart == NULL ? 0 : heart->wakes_us;
 }
 
 /* Up to which message it has got all notices. */

@@ -218,11 +218,15 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
 {
     struct hw_timed_event event = hw_event_queue_take(&timed->queue);
     enum hw_status status;
+    bool is_held;
 
     timed_begin_touching(timed);
     timed->contact.kind = HW_CONTACT_NONE;
     timed->now_us = HW_MAX(event.due_us, timed->now_us);
-    status = timed_dispatch(timed, step, &event, error);
+    status = hw_timed_hold(timed, &event, &is_held, error);
+    if (status == HW_OK && !is_held) {
+        status = timed_dispatch(timed, step, &event, error);
+    }
     if (status == HW_NO_MEMORY) { /* The next tick goes on from here. */
         hw_event_queue_put_back(&timed->queue, &event);
     }

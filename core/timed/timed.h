@@ -12,6 +12,7 @@
  *     proposals.c   a leader's AlterPartition requests, one under way for each broker
  *     heartbeats.c  what the controller hears of a broker's life
  *     notices.c     what the controller tells brokers
+ *     pause.c       a broker stands still
  *     timed.c       the queue of what is due;  places.c: which partitions take part
  *     wire.c        how long a message travels;  event_queue.c: what is due first
  *
@@ -60,7 +61,8 @@ struct hw_timed_heart {
     int64_t leaves_us;
     int64_t leaves_from; /* The first generation whose message says so; 0: none has yet. */
     bool was_put_off;
-    bool is_granted; /* What it asks for, by the answer under way. */
+    bool is_granted;  /* What it asks for, by the answer under way. */
+    int64_t wakes_us; /* Until then it stands still. */
 };
 
 /* What an event brings to its owner. */
@@ -171,6 +173,13 @@ bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker);
 /* It could not stop: it asks again an interval later. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broker,
                                     struct hw_error *error);
+
+/* The broker stands still until then, or for as long as it was told before. Its process does: another
+ * one is awake. Errors: HW_NO_MEMORY. */
+enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int64_t wakes_us,
+                              struct hw_error *error);
+/* Until when that is; a time that is past: it is awake. */
+int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker);
 
 /* Does the controller know that the broker has all that was told up to this message? */
 bool hw_timed_has_heard(const struct hw_timed *timed, hw_broker_id_t broker, int64_t message_id);

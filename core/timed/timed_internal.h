@@ -204,6 +204,11 @@ enum hw_status hw_timed_heart_event(struct hw_timed *timed, size_t place,
 /* A broker that has begun and is not registered yet is told nothing. */
 bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker);
 
+/* pause.c: an event of a broker that stands still is put off; *is_held: so it was. Errors:
+ * HW_NO_MEMORY. */
+enum hw_status hw_timed_hold(struct hw_timed *timed, const struct hw_timed_event *event,
+                             bool *is_held, struct hw_error *error);
+
 /* notices.c */
 enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *error);
 enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_step *step,

@@ -328,6 +328,10 @@ static enum hw_status load_step(struct hw_cluster *cluster, struct hw_load *load
 {
     switch (record->state) {
     case LOAD_TRAVELS:
+        if (hw_timed_wakes_us(&cluster->timed, record->leader) > now_us) {
+            record->due_us = hw_timed_wakes_us(&cluster->timed, record->leader);
+            return HW_OK;
+        }
         return load_produce(cluster, load, record, now_us, error);
     case LOAD_RETURNS:
         if (record->is_acknowledged) {

@@ -66,6 +66,9 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                      : hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
     }
     if (status == HW_OK) {
+        status = hw_cluster_check_awake(cluster, target->leader->broker, error);
+    }
+    if (status == HW_OK) {
         status = cluster->variant->may_append(
             target->partition, target->leader,
             produce_is_judged_first(cluster, produce) ? 0 : target->acks,

@@ -183,6 +183,9 @@ enum hw_status hw_cluster_refresh_isr(struct hw_cluster *cluster, const char *to
     while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
         struct hw_broker_list before = p->record.isr;
 
+        if (hw_cluster_is_paused(cluster, p->record.leader)) {
+            continue; /* It judges nobody by the time in which it has heard nothing. */
+        }
         if (hw_cluster_is_prepared(t, p)) {
             continue; /* A shrink would let the high watermark pass the rows. */
         }

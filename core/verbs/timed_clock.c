@@ -2,6 +2,8 @@
 /* replication=timed: what is under way between brokers arrives while the clock goes on. */
 #include "core/cluster/cluster_internal.h"
 
+#include <inttypes.h>
+
 /* The partitions that take part, and the topic of each. */
 struct timed_places {
     const struct hw_allocator *allocator;
@@ -317,4 +319,33 @@ enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const c
                      " the time pass that they need",
                      verb)
                : HW_OK;
+}
+
+enum hw_status hw_cluster_pause(struct hw_cluster *cluster, int64_t broker, int64_t ms,
+                                hw_time_ms_t *wakes_ms, struct hw_error *error)
+{
+    struct hw_broker *found;
+    enum hw_status status = hw_cluster_find_broker(cluster, broker, &found, error);
+
+    if (status == HW_OK && !cluster->is_timed) {
+        return hw_error_set(error, HW_MISUSE,
+                            "pause(): brokers do something by themselves with"
+                            " configure('replication', 'timed') only");
+    }
+    if (status == HW_OK && found->state != HW_BROKER_RUNNING) {
+        return hw_error_refuse(error, HW_KAFKA_BROKER_NOT_AVAILABLE,
+                               "broker %" PRId32 " does not run", found->id);
+    }
+    if (status == HW_OK && (ms < 1 || ms > HW_CLOCK_MS_MAX - cluster->now_ms)) {
+        return hw_error_set(error, HW_MISUSE, "pause(): ms is 1 to %" PRId64,
+                            HW_CLOCK_MS_MAX - cluster->now_ms);
+    }
+    if (status == HW_OK) {
+        status = hw_timed_pause(&cluster->timed, found->id, (cluster->now_ms + ms) * 1000, error);
+    }
+    if (status == HW_OK) {
+        hw_broker_note(cluster, found, "paused");
+        *wakes_ms = hw_timed_wakes_us(&cluster->timed, found->id) / 1000;
+    }
+    return hw_cluster_finish_step(cluster, status, error);
 }

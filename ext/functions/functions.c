@@ -139,6 +139,10 @@ const struct ext_function ext_functions[] = {
      "how long a broker's disk takes with replication=timed: append_ms, bytes_per_s; returns what "
      "is in force",
      "SELECT disk(2, '{\"append_ms\":50}');"},
+    {"pause", 2, 2, EFFECT, fn_pause, "pause(broker, ms)",
+     "with replication=timed the broker stands still for so long, as in a garbage collection, and "
+     "goes on with what it knows; returns when it wakes",
+     "SELECT configure('replication', 'timed'), pause(2, 12000);"},
     {"load", 1, 2, EFFECT, fn_load, "load(topic [, options_json])",
      "a producer on the clock, with replication=timed: records_per_s, size, keys, acks, in_flight, "
      "retries, retry_ms, start_ms, until_ms, random; load(id, NULL) ends it; returns its id",

@@ -69,6 +69,7 @@ void fn_cut(struct ext_call *call);
 void fn_heal(struct ext_call *call);
 void fn_elect(struct ext_call *call);
 void fn_shutdown_broker(struct ext_call *call);
+void fn_pause(struct ext_call *call);
 void fn_reassign(struct ext_call *call);
 
 /* functions_log.c */

@@ -149,6 +149,19 @@ void fn_disk(struct ext_call *call)
     time_return(call, json);
 }
 
+void fn_pause(struct ext_call *call)
+{
+    int64_t broker = ext_call_integer(call, 0, "broker");
+    int64_t ms = ext_call_integer(call, 1, "ms");
+    struct hw_cluster *cluster = ext_call_lock(call);
+    hw_time_ms_t wakes_ms = 0;
+
+    if (cluster != NULL) {
+        call->status = hw_cluster_pause(cluster, broker, ms, &wakes_ms, &call->error);
+    }
+    ext_call_return_integer(call, wakes_ms);
+}
+
 /* Where an option of load() that is a whole number goes; NULL: it is none. */
 static int64_t *load_integer(struct hw_load_options *options, const char *name)
 {

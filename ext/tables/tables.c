@@ -12,7 +12,7 @@
 static const struct ext_column brokers[] = {
     {"broker", "INTEGER", "the broker's id"},
     {"rack", "TEXT", "the rack that it was added with; NULL: none"},
-    {"state", "TEXT", "running, starting, stopping, crashed, fenced or shutdown"},
+    {"state", "TEXT", "running, starting, stopping, paused, crashed, fenced or shutdown"},
     {"broker_epoch", "INTEGER", "a number that the controller gives with each registration"},
     {"dir", "TEXT", "its log directory"},
 };
