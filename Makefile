@@ -380,7 +380,7 @@ amalgamation:
 gallery: all
 	$(Q)sql/gallery.py --build $(BUILD)
 
-# The page of timeline(), and the gallery, in a headless Chromium: needs chromium, node and npm.
+# The page of timeline(), and the gallery, in a headless Chromium, and Firefox: needs both, node and npm.
 page: all
 	$(Q)tests/deps.sh page
 	$(Q)tests/page.sh --build $(BUILD)

@@ -110,6 +110,7 @@ missing_of() {
         ;;
     page)
         has_command chromium || echo chromium
+        has_command firefox-esr || echo firefox-esr
         has_command python3 || echo python3
         has_command node || echo nodejs
         has_command npm || echo npm

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes the page of timeline() for each script of tests/page, and for a run of ten thousand events, and the
-# gallery of sql/, and looks at them in a headless Chromium. Needs chromium, node and npm (tests/deps.sh page); what it takes
-# from npm goes into build/page. Pictures: build/page/pictures.
+# Makes the page of timeline() for each script of tests/page, for a run that the journal does not hold as a whole and for ten thousand
+# events, and the gallery of sql/, and looks at them in a headless Chromium, and at some in Firefox too. Needs chromium, firefox-esr, node
+# and npm (tests/deps.sh page); what it takes from npm goes into build/page. Pictures: build/page/pictures.
 #
 # usage: tests/page.sh [--build DIR]
 set -euo pipefail
@@ -45,29 +45,51 @@ count() {
     read -r p f < <(sed -n 's/^page: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1") || true
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
 }
-for script in tests/page/*.sql "$work/long.sql"; do
+# Look at a page: its name, and in the environment which browser.
+look() {
+    local log=$work/$1.${BROWSER:-chromium}.log
+    echo "--- $1 ${BROWSER:-}"
+    mkdir -p "$work/pictures/$1"
+    node tests/page/check.mjs "$work/$1.1.html" ${2+"$work/$1.json" "$work/$1.calls"} ${2+"$work/pictures/$1"} | tee "$log" || true
+    count "$log"
+}
+# What P4 of the page calls a key event: who leads, who is in sync, what is lost, who runs, and what was refused.
+is_key="event IN ('election', 'isr', 'loss', 'broker', 'network', 'truncate', 'promise') OR (event = 'topic' AND detail = 'deleted')
+    OR (event = 'ack' AND detail NOT LIKE '%NONE') OR detail GLOB 'diverging*'
+    OR (instr(detail, '_') > 1 AND substr(detail, 1, instr(detail, '_') - 1) NOT GLOB '*[^A-Z]*')"
+for script in ${PAGES:-tests/page/*.sql "$work/long.sql"}; do
     name=$(basename "$script" .sql)
+    [ "$name" != probe ] || continue
     for run in 1 2; do
         {
             echo ".load $build/highwater"
-            echo '.output /dev/null'
-            cat "$script"
+            echo ".output $work/$name.said"
+            # A call is a line that ends a statement.
+            sed 's|;$|;\n.read tests/page/probe.sql|' "$script"
             echo "SELECT writefile('$work/$name.$run.html', timeline());"
             echo ".output $work/$name.json"
-            echo "SELECT json_object('events', (SELECT count(*) FROM hw_journal), 'lost', (SELECT count(*) FROM hw_lost));"
-        } | TZ=Asia/Tokyo LC_ALL=C sqlite3 -batch
+            echo "SELECT json_object('journal', (SELECT json_group_array(json_array(topic, partition, $is_key, json_object('seq', seq,
+                    'time_ms', time_ms, 'event', event, 'broker', broker, 'peer', peer, 'leader_epoch', leader_epoch, 'offset', \"offset\",
+                    'end_offset', end_offset, 'hw', hw, 'detail', detail, 'producer_id', producer_id))) FROM hw_journal),
+                'lost', (SELECT json_group_array(json_array(topic, partition, \"offset\", by_event, leader_epoch, acks, acknowledged))
+                    FROM hw_lost));"
+        } | TZ=Asia/Tokyo LC_ALL=C sqlite3 -batch || echo "$name has calls that are refused"
     done
-    echo "--- $name"
+    grep '^{"seq"' "$work/$name.said" >"$work/$name.calls"
     if cmp "$work/$name.1.html" "$work/$name.2.html"; then
-        echo 'ok K2 the same run gives the same bytes'
+        echo "ok K2 $name: the same run gives the same bytes"
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
     fi
-    mkdir -p "$work/pictures/$name"
-    node tests/page/check.mjs "$work/$name.1.html" "$work/$name.json" "$work/pictures/$name" |
-        tee "$work/$name.log" || true
-    count "$work/$name.log"
+    look "$name" tables
+done
+[ -z "${PAGES:-}" ] || exit "$failed"
+# The journal holds fewer than ten thousand events, and a page more: those of a long run, again and again.
+python3 tests/page/repeat.py "$work/long.1.html" "$work/ten-thousand.1.html" 10000
+look ten-thousand
+for name in incident odd timed nothing; do
+    BROWSER=firefox look "$name" tables
 done
 echo '--- gallery'
 sql/gallery.py --build "$build"

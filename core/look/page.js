@@ -60,16 +60,18 @@
 		control = [],
 		X = [],
 		lowestCut = {}, // By broker.
+		quiet = new Map(), // What `final` says of logs that no event names after the last gap, by broker.
 		whys = new Map(), // What became of an offset, by the end of the run.
 		reach = [0, 0], // The events that the controls reach.
 		chosen = -1, // A broker, by its place among the lanes.
 		records = new Map();
-	const KEY = new Set("election isr loss broker network truncate drop transaction".split(" "));
+	const KEY = new Set("election isr loss broker network truncate promise".split(" "));
 	const TXNS = 64; // Transactions of a partition that a state remembers.
-	const isMark = (e) => KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE"));
+	const isMark = (e) =>
+		KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE")) || (e.kind === "topic" && e.text === "deleted");
 
 	function fresh() {
-		const s = { leader: -1, epoch: -1, isr: [], cuts: [], waiting: 0, txns: [], b: {} };
+		const s = { leader: -1, epoch: -1, isr: [], cuts: [], waiting: [], txns: [], b: {} };
 		for (const b of brokers) s.b[b] = { up: true, role: "", ep: -1, start: 0, leo: -1, hw: -1, segs: [] };
 		return s;
 	}
@@ -86,6 +88,12 @@
 		return r;
 	};
 
+	/* Of the log that is kept: it may start again where it did before, when its broker starts. */
+	const epochs = (r) => cutAt(slice(r.segs, r.start, Infinity), Math.max(r.leo, r.start));
+	const role = (r) => (r.up ? r.role || "not known" : "down");
+	const inIsr = (s, b, yes, no) => (s.isr.includes(b) ? yes : s.epoch >= 0 ? no : "");
+	/* A broker that is down shows nobody a high watermark. */
+	const mark = (r, unknown) => (!r.up ? "" : r.hw < 0 ? unknown : num(r.hw));
 	/* Where what is undecided begins in a replica's log: -1: nowhere. */
 	const openFrom = (s, r) => {
 		let from = -1;
@@ -99,8 +107,17 @@
 		return t ? t.how || "open" : "";
 	};
 
+	/* What the journal has forgotten may have changed every log but those that no event names since. */
+	function forget(s) {
+		Object.assign(s, { waiting: [], txns: [] });
+		for (const b of brokers) {
+			const f = quiet.get(b);
+			Object.assign(s.b[b], f ? { start: f[2], leo: f[3], hw: f[4], segs: f[5] } : { leo: -1, hw: -1, segs: [] });
+		}
+	}
 	function apply(s, e) {
 		const r = s.b[e.broker];
+		if (e.gap) forget(s);
 		if (r && e.offset > r.leo && /^(produce|append|fetch_request)$/.test(e.kind)) {
 			// The ring began later than the log, or has forgotten what came between.
 			r.segs = join(r.segs, [[-1, Math.max(0, r.leo)]]);
@@ -110,9 +127,9 @@
 			case "election":
 				s.leader = e.broker;
 				s.epoch = e.epoch;
-				break;
+			// Falls through: an election says the ISR too.
 			case "isr":
-				s.isr = JSON.parse(e.text.slice(0, e.text.indexOf("]") + 1)); // The ELR may follow.
+				s.isr = JSON.parse(/\[[\d,]*\]/.exec(e.text) ?? JSON.stringify(s.isr)); // The ELR may follow.
 				break;
 			case "role":
 				if (r) {
@@ -132,7 +149,7 @@
 					r.segs = join(r.segs, [[e.epoch, e.offset]]);
 					r.leo = e.end;
 				}
-				if (e.text.startsWith("acks=all")) s.waiting++;
+				if (e.text.startsWith("acks=all")) s.waiting = s.waiting.concat(e.offset);
 				if (e.text.endsWith("transactional")) {
 					const k = s.txns.findIndex((t) => t.producer === e.producer && t.end < 0),
 						t = k < 0 ? { producer: e.producer, first: e.offset, end: -1, how: "", offsets: [] } : s.txns[k],
@@ -152,7 +169,7 @@
 				}
 				break;
 			case "ack":
-				s.waiting = Math.max(0, s.waiting - 1);
+				s.waiting = s.waiting.filter((o) => o !== e.offset);
 				break;
 			case "append":
 				if (r && e.end > e.offset) {
@@ -172,7 +189,7 @@
 			case "log_start":
 				if (r) {
 					r.start = e.offset;
-					r.segs = cutAt(slice(r.segs, e.offset, Infinity), Math.max(r.leo, e.offset));
+					r.opened = e.offset;
 				}
 				break;
 			case "recovery":
@@ -180,15 +197,23 @@
 					r.segs = cutAt(r.segs, e.end);
 					r.leo = e.end;
 				}
+				if (r && e.text.startsWith("offline")) r.role = "offline";
 				break;
 			case "broker":
 				if (r) {
-					if (e.text === "started") r.up = true;
-					else if (/^(crashed|lost power|shut down)$/.test(e.text)) {
+					if (e.text === "started") {
+						r.up = true;
+						r.start = r.opened ?? r.start;
+					} else if (/^(crashed|lost power|shut down)$/.test(e.text)) {
 						r.up = false;
-						r.role = "down";
+						r.role = "";
+						r.opened = 0; // Unless a log_start says so, the log starts there when it is opened.
 					}
 				}
+				break;
+			case "replicas":
+				for (const b of brokers)
+					if (!JSON.parse(e.text).includes(b)) Object.assign(s.b[b], { role: "none", ep: -1, start: 0, leo: -1, hw: -1, segs: [] });
 				break;
 			case "topic":
 				if (e.text === "deleted") {
@@ -231,11 +256,14 @@
 		brokers = p[2].slice();
 		let seq = 0,
 			t = 0;
-		const places = new Map(), // Of the events that are shown, by their place among all.
+		const gaps = new Map(D.gaps),
+			places = new Map(), // Of the events that are shown, by their place among all.
 			throttled = new Map(); // By the two brokers: the event with which it began.
+		let forgotten = 0;
 		for (const [n, v] of D.events.entries()) {
 			seq += v[0];
-			t += v[1];
+			t += Number(v[1]);
+			forgotten += gaps.get(n) ?? 0;
 			const ofTopic = D.kinds[v[2]] === "topic" && D.parts[v[3]][0] === p[0];
 			if (v[3] !== part && v[3] !== -1 && !ofTopic) continue;
 			places.set(n, E.length);
@@ -254,8 +282,10 @@
 				text: D.texts[v[10]],
 				from: places.get(v[11] ?? -1) ?? -1,
 				producer: v[12] ?? -1,
+				gap: forgotten, // So many events before it are not known any more.
 				to: -1, // The event with which a message goes on, or a throttled fetch.
 			};
+			forgotten = 0;
 			if (e.from >= 0) E[e.from].to = E.length;
 			const pair = e.broker + ":" + e.peer;
 			if (e.kind === "throttled") {
@@ -267,11 +297,14 @@
 				throttled.delete(pair);
 			}
 			if (far) e.offset = e.end = e.hw = -1;
-			e.bad = /^[A-Z_]{6,}|^diverging/.test(e.text);
+			e.bad = /^[A-Z]+_|^diverging/.test(e.text) || e.kind === "promise"; // Kafka's errors have a "_".
 			if (isMark(e)) marks.push(E.length);
 			E.push(e);
 		}
 		lowestCut = {};
+		quiet = new Map(D.final.filter((f) => f[0] === part).map((f) => [f[1], f]));
+		for (let i = E.length - 1; i >= 0 && !E[i + 1]?.gap; i--)
+			if (E[i].kind !== "broker" && E[i].kind !== "network") quiet.delete(E[i].broker);
 		for (const e of E)
 			if (e.kind === "truncate") lowestCut[e.broker] = Math.min(lowestCut[e.broker] ?? Infinity, e.offset);
 		whys = new Map((D.why || []).filter((w) => w[0] === part).map((w) => [w[1], w[2]]));
@@ -283,7 +316,9 @@
 			if (i % STRIDE === 0) snaps.push(copy(s));
 			apply(s, e);
 			fill(s);
-			if (e.kind === "election" || e.kind === "isr") control.push({ i, leader: s.leader, epoch: s.epoch, isr: s.isr });
+			const c = { i, leader: s.leader, epoch: s.epoch, isr: s.isr },
+				told = control[control.length - 1] ?? fresh();
+			if (c.leader !== told.leader || c.epoch !== told.epoch || c.isr.join() !== told.isr.join()) control.push(c);
 			for (const b of brokers) {
 				const r = s.b[b],
 					f = last[b],
@@ -336,7 +371,7 @@
 		let x = 0;
 		for (let i = 0; i < n; i++) {
 			if (byTime) x = Math.max(((E[i].t - E[0].t) / span) * n, i ? X[i - 1] + 0.12 : 0);
-			else x += i ? 1 + (E[i].t > E[i - 1].t ? Math.min(4, 0.7 + Math.log10(E[i].t - E[i - 1].t)) : 0) : 0.5;
+			else x += i ? 1 + (E[i].gap ? 2 : 0) + (E[i].t > E[i - 1].t ? Math.min(4, 0.7 + Math.log10(E[i].t - E[i - 1].t)) : 0) : 0.5;
 			X[i] = x;
 		}
 	}
@@ -372,24 +407,7 @@
 	let C = {};
 	function colours() {
 		const s = getComputedStyle(document.documentElement);
-		for (const n of [
-			"paper",
-			"panel",
-			"line",
-			"ink",
-			"soft",
-			"accent",
-			"hw",
-			"bad",
-			"down",
-			"msg",
-			"cursor",
-			"good",
-			"e0",
-			"e1",
-			"e2",
-			"e3",
-		])
+		for (const n of "paper panel line ink soft accent hw bad down msg cursor good e0 e1 e2 e3".split(" "))
 			C[n] = s.getPropertyValue("--" + n).trim();
 	}
 	const ec = (ep) => (ep < 0 ? C.down : C["e" + (ep % EPOCHS)]);
@@ -418,6 +436,16 @@
 		g.clearRect(0, 0, w, h);
 		return [g, w];
 	}
+	const area = (g, colour, ...xywh) => {
+		g.fillStyle = colour;
+		g.fillRect(...xywh);
+	};
+	const stroke = (g, x0, y0, x1, y1) => {
+		g.beginPath();
+		g.moveTo(x0, y0);
+		g.lineTo(x1, y1);
+		g.stroke();
+	};
 	let queued = false;
 	function draw() {
 		if (!queued) {
@@ -438,8 +466,7 @@
 		H = HOUSE + Math.max(1, brokers.length) * laneH + 6;
 		clampView();
 		const [g] = context(canvas, H);
-		g.fillStyle = C.paper;
-		g.fillRect(0, 0, W, H);
+		area(g, C.paper, 0, 0, W, H);
 		g.font = 12 + FONT;
 		g.textBaseline = "middle";
 		g.lineJoin = "round";
@@ -476,23 +503,22 @@
 		g.rect(GUTTER, 0, W - GUTTER, H);
 		g.clip();
 		// Ruler: where time passes.
-		g.fillStyle = C.panel;
-		g.fillRect(GUTTER, 0, W, 26);
+		area(g, C.panel, GUTTER, 0, W, 26);
 		let free = -1;
 		g.fillStyle = C.soft;
 		g.strokeStyle = C.line;
 		g.lineWidth = 1;
-		for (let i = i0; i < i1; i++)
-			if (!i || E[i].t !== E[i - 1].t) {
-				const x = px(X[i]) - (i ? Math.min(scale * 0.9, 16) : 0);
-				if (x > free) {
-					const label = ms(E[i].t);
-					g.beginPath();
-					g.moveTo(x, 4);
-					g.lineTo(x, H);
-					g.stroke();
+		const edge = Math.max(0, lower(X, left) - 1); // Its time stands at the edge.
+		for (let i = edge; i < i1; i++)
+			if (i === edge || E[i].t !== E[i - 1].t) {
+				const x = Math.max(GUTTER, px(X[i]) - (i ? Math.min(scale * 0.9, 16) : 0));
+				if (x <= free) continue;
+				const label = ms(E[i].t),
+					end = x + g.measureText(label).width + 18;
+				if (end < W + 12) {
+					stroke(g, x, 4, x, H);
 					g.fillText(label, x + 5, 13);
-					free = x + g.measureText(label).width + 18;
+					free = end;
 				}
 			}
 		// Controller: leader, epoch and ISR as the record has them.
@@ -500,15 +526,14 @@
 			const x0 = px(X[c.i]),
 				x1 = k + 1 < control.length ? px(X[control[k + 1].i]) : W;
 			if (x1 < GUTTER || x0 > W || x1 - x0 < 0.5) return;
-			g.fillStyle = alpha(ec(c.epoch), 0.2);
-			g.fillRect(x0, 28, x1 - x0 - 1, 24);
-			g.fillStyle = ec(c.epoch);
-			g.fillRect(Math.round(x0), 28, 3, 24);
+			area(g, alpha(ec(c.epoch), 0.2), x0, 28, x1 - x0 - 1, 24);
+			area(g, ec(c.epoch), Math.round(x0), 28, 3, 24);
 			g.fillStyle = C.ink;
 			const room = Math.min(x1, W) - Math.max(x0, GUTTER) - 12,
+				leader = c.leader < 0 ? "no leader" : "leader " + c.leader,
 				words = [
-					`epoch ${c.epoch} \u00b7 leader ${c.leader < 0 ? "none" : c.leader} \u00b7 ISR ${c.isr.join(" ")}`,
-					`leader ${c.leader} \u00b7 ISR ${c.isr.join(" ")}`,
+					`epoch ${c.epoch} \u00b7 ${leader} \u00b7 ISR ${c.isr.join(" ")}`,
+					`${leader} \u00b7 ISR ${c.isr.join(" ")}`,
 					`ISR ${c.isr.join(" ")}`,
 					c.isr.join(" "),
 				];
@@ -536,15 +561,13 @@
 			const f = frames[b],
 				[a, z] = inView[b],
 				y0 = laneY(b);
-			g.fillStyle = C.line;
-			g.fillRect(GUTTER, y0, W, 1);
+			area(g, C.line, GUTTER, y0, W, 1);
 			const later = [];
 			let line = null; // What lies over the areas; the y of the last watermark.
 			/* Rectangles of one slot that continue each other become one: most of a log stays as it is for long. */
 			const runs = new Map(),
 				flush = (r) => {
-					g.fillStyle = r.c;
-					g.fillRect(r.x, r.y, r.w, r.h);
+					area(g, r.c, r.x, r.y, r.w, r.h);
 				};
 			const fill = (slot, c, x, y, w, h) => {
 				const r = runs.get(slot);
@@ -600,8 +623,7 @@
 					const y = yOf(b, q.hw),
 						at = line;
 					later.push(() => {
-						g.fillStyle = C.hw;
-						g.fillRect(x0, y - 1, w, 2);
+						area(g, C.hw, x0, y - 1, w, 2);
 						if (at !== null && at !== y) g.fillRect(x0 - 1, Math.min(y, at) - 1, 2, Math.abs(y - at) + 2);
 					});
 					line = y;
@@ -610,15 +632,30 @@
 			for (const r of runs.values()) flush(r);
 			for (const f of later) f();
 		}
+		g.textAlign = "center";
+		for (let i = i0; i < i1; i++)
+			if (E[i].gap && i) {
+				const w = Math.max(2, 2 * scale),
+					x = px(X[i]) - Math.min(scale, 12) / 2 - w;
+				area(g, C.panel, x, HOUSE, w, H - HOUSE);
+				g.fillStyle = C.soft;
+				if (w > 8) for (const b of brokers) g.fillText("?", x + w / 2, mid(b));
+			}
+		g.textAlign = "left";
 		// Flags are painted last, as far as there is room.
 		const flags = [],
 			flag = (text, x, y, colour, first) => flags.push({ text, x, y, colour, first: first ? 0 : 1 });
-		const paintFlag = ({ text, x, y, colour }, taken) => {
-			const w = g.measureText(text).width + 10;
-			if (taken.some((t) => Math.abs(t.y - y) < 18 && x < t.x1 && x + w > t.x0)) return;
+		const taken = [], // Places of flags, and of dots, which only what is first may cover.
+			spot = (x) => taken.push({ y: mid(-2), x0: x - 5, x1: x + 5, dot: true });
+		const paintFlag = ({ text, x, y, colour, first }) => {
+			if (x < GUTTER - 20 || x > W) return;
+			const w = g.measureText(text).width + 10,
+				within = (x) => Math.max(GUTTER, Math.min(x, W - w - 4)), // Whole, at the edge too.
+				covers = (x) => taken.some((t) => Math.abs(t.y - y) < 18 && x < t.x1 && x + w > t.x0 && !(first === 0 && t.dot));
+			x = [x, x - w - 14].map(within).find((x) => !covers(x));
+			if (x === undefined) return;
 			taken.push({ y, x0: x, x1: x + w + 4 });
-			g.fillStyle = C.paper;
-			g.fillRect(x + 2, y - 9, w, 18);
+			area(g, C.paper, x + 2, y - 9, w, 18);
 			g.strokeStyle = colour;
 			g.lineWidth = 1;
 			g.strokeRect(x + 2.5, y - 8.5, w - 1, 17);
@@ -640,10 +677,7 @@
 			g.strokeStyle = g.fillStyle = colour;
 			g.lineWidth = width;
 			g.setLineDash(dash);
-			g.beginPath();
-			g.moveTo(x0, ya);
-			g.lineTo(x1, yb);
-			g.stroke();
+			stroke(g, x0, ya, x1, yb);
 			g.setLineDash([]);
 			if (scale > 7 || width > 2) {
 				const t = Math.atan2(yb - ya, x1 - x0),
@@ -704,8 +738,7 @@
 			if (!brokers.includes(e.broker) || e.again || !(waits || e.kind === "throttled")) continue;
 			const x0 = px(X[i]),
 				x1 = e.to >= 0 ? px(X[e.to]) : px(X[E.length - 1] + 1);
-			g.fillStyle = waits ? alpha(C.msg, 0.7) : C.bad;
-			g.fillRect(x0, rail(e.broker) - 7, x1 - x0, waits ? 2 : 3);
+			area(g, waits ? alpha(C.msg, 0.7) : C.bad, x0, rail(e.broker) - 7, x1 - x0, waits ? 2 : 3);
 			if (!waits && e.to >= 0 && scale > 2)
 				flag(`throttled ${ms(E[e.to].t - e.t)}`, x0, rail(e.broker) + 12, C.bad);
 		}
@@ -725,6 +758,7 @@
 					g.beginPath();
 					g.arc(x, mid(-2), 4.5, 0, 7);
 					g.fill();
+					spot(x);
 				} else {
 					cross(x, mid(-2), 4, C.bad);
 					if (scale > 5) flag(e.text.replace(/^\d+: /, ""), x + 4, mid(-2), C.bad);
@@ -736,6 +770,14 @@
 				g.lineTo(x + 4, mid(-2) - 4);
 				g.lineTo(x, mid(-2) + 4);
 				g.fill();
+				spot(x);
+				if (/^acks=1\b/.test(e.text) && scale > 8) {
+					// Its answer is the same moment.
+					g.fillStyle = C.good;
+					g.beginPath();
+					g.arc(x, mid(-2) - 10, 3.5, 0, 7);
+					g.fill();
+				}
 			} else if (e.kind === "broker" && on && !/started/.test(e.text)) {
 				if (!/^(crashed|lost power|shut down)$/.test(e.text)) flag(e.text, x - 2, laneY(e.broker) + 14, C.soft);
 				else {
@@ -744,8 +786,7 @@
 				}
 			} else if (e.kind === "broker" && on) flag("started", x - 2, laneY(e.broker) + 14, C.soft);
 			else if (e.kind === "truncate" && on) {
-				g.fillStyle = C.bad;
-				g.fillRect(x - 2, yOf(e.broker, e.end), 4, Math.max(3, yOf(e.broker, e.offset) - yOf(e.broker, e.end)));
+				area(g, C.bad, x - 2, yOf(e.broker, e.end), 4, Math.max(3, yOf(e.broker, e.offset) - yOf(e.broker, e.end)));
 				if (scale > 4) flag("cut to " + num(e.offset), x + 3, yOf(e.broker, e.offset) - 10, C.bad);
 			} else if (e.kind === "marker" && on && e.end > e.offset && scale > 4)
 				flag(`${e.text.split(" ")[0].toLowerCase()} ${e.producer}`, x + 2, yOf(e.broker, e.end) - 10, C.soft);
@@ -753,10 +794,7 @@
 				g.strokeStyle = C.bad;
 				g.lineWidth = 2;
 				g.setLineDash([2, 3]);
-				g.beginPath();
-				g.moveTo(x, on ? mid(e.broker) : 28);
-				g.lineTo(x, brokers.includes(e.peer) ? mid(e.peer) : 28);
-				g.stroke();
+				stroke(g, x, on ? mid(e.broker) : 28, x, brokers.includes(e.peer) ? mid(e.peer) : 28);
 				g.setLineDash([]);
 				if (scale > 4)
 					flag(
@@ -765,38 +803,23 @@
 						on ? laneY(e.broker) + laneH - 14 : 40,
 						C.bad,
 					);
-			} else if (e.kind === "election" && i) {
-				g.fillStyle = ec(e.epoch);
-				g.fillRect(x - 1, 28, 2, H - 28);
+			} else if (e.kind === "topic" && e.text === "deleted") flag("deleted", x, 40, C.bad, true);
+			else if (e.kind === "election" && i) {
+				area(g, ec(e.epoch), x - 1, 28, 2, H - 28);
 			} else if (e.kind === "loss") {
-				g.fillStyle = alpha(C.bad, 0.16);
-				g.fillRect(x - 3, HOUSE, 6, H - HOUSE);
+				area(g, alpha(C.bad, 0.16), x - 3, HOUSE, 6, H - HOUSE);
 				cross(x, mid(-2), 4, C.bad);
 				flag(num(e.end - e.offset) + " lost", x + 6, mid(-2), C.bad, true);
 			}
 		}
+		area(g, C.cursor, px(X[cur]) - 1, 0, 2, H);
+		message(E[cur], cur, true);
 		flags.sort((a, b) => a.first - b.first || a.x - b.x); // Losses first; what would cover another is left to the list.
-		const taken = [];
-		for (const f of flags) paintFlag(f, taken);
+		for (const f of flags) paintFlag(f);
 		g.restore();
-		// Cursor and gutter.
-		const e = E[cur],
-			x = px(X[cur]),
-			s = stateAt(cur);
-		if (x >= GUTTER - 1 && x <= W) {
-			g.fillStyle = C.cursor;
-			g.fillRect(x - 1, 0, 2, H);
-			g.save();
-			g.beginPath();
-			g.rect(GUTTER, 0, W, H);
-			g.clip();
-			message(e, cur, true);
-			g.restore();
-		}
-		g.fillStyle = C.paper;
-		g.fillRect(0, 0, GUTTER - 1, H);
-		g.fillStyle = C.line;
-		g.fillRect(GUTTER - 1, 0, 1, H);
+		const s = stateAt(cur);
+		area(g, C.paper, 0, 0, GUTTER - 1, H);
+		area(g, C.line, GUTTER - 1, 0, 1, H);
 		const put = (text, y, colour, size, bold) => {
 			g.font = (bold ? "600 " : "") + size + FONT;
 			g.fillStyle = colour;
@@ -804,29 +827,21 @@
 		};
 		put(byTime ? "time" : "events", 13, C.soft, 12);
 		put("controller", 40, C.ink, 13, true);
-		put("clients", mid(-2) - (s.waiting ? 7 : 0), C.ink, 13, true);
-		if (s.waiting) put(s.waiting + " waiting", mid(-2) + 9, C.soft, 12);
+		put("clients", mid(-2) - (s.waiting.length ? 7 : 0), C.ink, 13, true);
+		if (s.waiting.length) put(s.waiting.length + " waiting", mid(-2) + 9, C.soft, 12);
 		for (const b of brokers) {
 			const r = s.b[b],
-				y = laneY(b);
+				narrow = W < 640,
+				more = r.role === "leader" ? "epoch " + r.ep : inIsr(s, b, "in ISR", "out of ISR"),
+				what = r.up ? [role(r), more].filter((w) => w) : ["down"],
+				ends = r.leo < 0 ? [] : ["end " + num(r.leo), r.up ? "hw " + mark(r, "?") : ""];
+			let y = laneY(b) + (narrow ? 15 : 20);
 			if (brokers[chosen] === b) {
-				g.fillStyle = C.accent;
-				g.fillRect(0, y + 2, 4, laneH - 4);
+				area(g, C.accent, 0, laneY(b) + 2, 4, laneH - 4);
 			}
-			put("broker " + b, y + 20, brokers[chosen] === b ? C.accent : C.ink, 14, true);
-			put(
-				r.up
-					? (r.role || "unknown") +
-							(r.role === "leader" ? ", epoch " + r.ep : s.isr.includes(b) ? ", in ISR" : ", out of ISR")
-					: "down",
-				y + 38,
-				r.up ? C.soft : C.bad,
-				12,
-			);
-			if (r.leo >= 0) {
-				put("end " + num(r.leo), y + 55, C.soft, 12);
-				if (laneH > 80) put("hw " + (r.hw < 0 ? "?" : num(r.hw)), y + 71, C.soft, 12);
-			}
+			put("broker " + b, y, brokers[chosen] === b ? C.accent : C.ink, 14, true);
+			for (const line of narrow ? what.concat(ends) : [what.join(", "), ...ends])
+				if ((y += narrow ? 15 : 17) < laneY(b) + laneH - 4) put(line, y, line === "down" ? C.bad : C.soft, 12);
 		}
 		g.font = 12 + FONT;
 	}
@@ -834,13 +849,11 @@
 	function paintMap() {
 		const [g, w] = context($("map"), 34),
 			k = w / total();
-		g.fillStyle = C.panel;
-		g.fillRect(0, 0, w, 34);
+		area(g, C.panel, 0, 0, w, 34);
 		control.forEach((c, n) => {
 			const x0 = X[c.i] * k,
 				x1 = n + 1 < control.length ? X[control[n + 1].i] * k : w;
-			g.fillStyle = ec(c.epoch);
-			g.fillRect(x0, 4, Math.max(1, x1 - x0 - 1), 8);
+			area(g, ec(c.epoch), x0, 4, Math.max(1, x1 - x0 - 1), 8);
 		});
 		const bins = new Uint16Array(Math.ceil(w) + 1);
 		let most = 1;
@@ -851,22 +864,19 @@
 		});
 		for (const i of marks)
 			if (/loss|broker|truncate/.test(E[i].kind) && !/started|registered|unfenced/.test(E[i].text)) {
-				g.fillStyle = C.bad;
-				g.fillRect(X[i] * k - 1, 2, 2, 28);
+				area(g, C.bad, X[i] * k - 1, 2, 2, 28);
 			}
 		const a = left * k,
 			b = Math.min(w, a + ((W - GUTTER - 12) / scale) * k);
 		if (b - a < w - 2) {
-			g.fillStyle = alpha(C.ink, 0.12);
-			g.fillRect(0, 0, a, 34);
+			area(g, alpha(C.ink, 0.12), 0, 0, a, 34);
 			g.fillRect(b, 0, w, 34);
 			g.strokeStyle = C.accent;
 			g.lineWidth = 2;
 			g.strokeRect(a + 1, 1, Math.max(6, b - a - 2), 32);
 		}
 		if (E.length) {
-			g.fillStyle = C.cursor;
-			g.fillRect(X[cur] * k - 1, 0, 2, 34);
+			area(g, C.cursor, X[cur] * k - 1, 0, 2, 34);
 		}
 	}
 
@@ -881,7 +891,7 @@
 		const b = `Broker ${e.broker}`;
 		switch (e.kind) {
 			case "produce":
-				return `Leader ${e.broker} takes ${range(e)} from a client, ${e.text}.`;
+				return `Leader ${e.broker} takes ${range(e)} from a client, ${e.text}${/^acks=1\b/.test(e.text) ? ": acknowledged at once" : ""}.`;
 			case "ack": {
 				const [id, err] = e.text.split(": ");
 				return err === "NONE" ? `Request ${id} is acknowledged.` : `Request ${id} fails: ${err}.`;
@@ -892,7 +902,7 @@
 				return /^0 bytes/.test(e.text)
 					? `Leader ${e.peer} has nothing new for broker ${e.broker}; high watermark ${num(e.hw)}.`
 					: /^\d+ bytes/.test(e.text)
-						? `Leader ${e.peer} sends broker ${e.broker} ${e.text} from offset ${num(e.offset)}, high watermark ${num(e.hw)}.`
+						? `Leader ${e.peer} sends broker ${e.broker} from offset ${num(e.offset)} on: ${e.text}, high watermark ${num(e.hw)}.`
 						: /^diverging/.test(e.text)
 							? `Leader ${e.peer} tells broker ${e.broker} that their logs part: ${e.text}.`
 							: `Leader ${e.peer} refuses broker ${e.broker}: ${e.text}.`;
@@ -948,6 +958,10 @@
 				return `${b} holds back ${e.text === "as leader" ? "the fetch of broker " + e.peer : "its own fetch"}: the quota is used up.`;
 			case "log_start":
 				return `${b}'s log starts at ${num(e.offset)}.`;
+			case "topic":
+				return `The topic is ${e.text}.`;
+			case "promise":
+				return `A promise is broken: ${safe(e.text)}.`;
 			case "call":
 				return `Called: ${safe(e.text)}`;
 			default:
@@ -964,12 +978,12 @@
 				...rows.map((b) => s.b[b].leo),
 				(e && e.kind === "truncate") || (e && e.kind === "loss") ? e.end : 1,
 			);
-		const wide = Math.max(8, Math.floor((box.clientWidth - 150) / 30));
+		const wide = Math.max(7, Math.floor((box.clientWidth - 140) / 30));
 		let lo = Math.min(...rows.map((b) => s.b[b].start), hi);
 		const span = hi - lo,
 			cells = span <= wide || ((lo = Math.max(lo, hi - wide)), hi - lo <= wide),
-			cw = Math.min(44, Math.max(26, (box.clientWidth - 150) / Math.max(8, hi - lo)));
-		const X0 = 118,
+			cw = Math.min(44, Math.max(26, (box.clientWidth - 140) / Math.max(8, hi - lo)));
+		const X0 = 92,
 			width = X0 + (hi - lo) * cw + 48,
 			height = 34 + rows.length * 44 + (s.b[s.leader]?.up ? 18 : 0),
 			lead = s.b[s.leader];
@@ -981,11 +995,11 @@
 			"aria-label": rows
 				.map(
 					(b) =>
-						`Broker ${b}: log end ${s.b[b].leo}, high watermark ${s.b[b].hw < 0 ? "unknown" : s.b[b].hw}, epochs ${s.b[b].segs.map((g) => g[0] + " from " + g[1]).join(", ") || "none"}`,
+						`Broker ${b}: ${role(s.b[b])}, log end ${s.b[b].leo}, high watermark ${s.b[b].up && s.b[b].hw >= 0 ? s.b[b].hw : "unknown"}, epochs ${epochs(s.b[b]).map((g) => g[0] + " from " + g[1]).join(", ") || "none"}`,
 				)
 				.join(". "),
 		});
-		const step = cw < 30 && hi > 999 ? 5 : 1;
+		const step = [1, 2, 5, 10].find((n) => n * cw > 8 + 7 * num(hi).length); // Numbers do not touch.
 		for (let o = lo; o < hi; o++)
 			if ((o - lo) % step === 0)
 				out.append(svg("text", { x: X0 + (o - lo) * cw + cw / 2, y: 16, "text-anchor": "middle", class: "n" }, num(o)));
@@ -994,12 +1008,8 @@
 			const r = s.b[b],
 				y = 30 + k * 44;
 			out.append(
-				svg("text", { x: 0, y: y + 16 }, `${b} ${r.up ? r.role : "down"}`),
-				svg(
-					"text",
-					{ x: 0, y: y + 31, class: "n" },
-					r.up ? (s.isr.includes(b) ? "in ISR" : "out of ISR") : s.isr.includes(b) ? "still in ISR" : "",
-				),
+				svg("text", { x: 0, y: y + 16 }, `${b} ${role(r)}`),
+				svg("text", { x: 0, y: y + 31, class: "n" }, r.up ? inIsr(s, b, "in ISR", "out of ISR") : inIsr(s, b, "still in ISR", "")),
 			);
 			r.segs.forEach((sg, n) => {
 				const to = n + 1 < r.segs.length ? r.segs[n + 1][1] : r.leo;
@@ -1065,7 +1075,7 @@
 		});
 		if (lead && lead.up && lead.hw >= lo) {
 			const x = X0 + (lead.hw - lo) * cw;
-			out.append(svg("text", { x, y: height - 6, "text-anchor": "middle" }, `hw ${num(lead.hw)}`));
+			out.append(svg("text", { x: Math.min(x, width - 40), y: height - 6, "text-anchor": "middle" }, `hw ${num(lead.hw)}`));
 		}
 		box.replaceChildren(rows.length ? out : el("p", "Nothing is known of the logs yet."));
 	}
@@ -1080,6 +1090,7 @@
 		const at = /^#?\d+$/.test(q) ? +q.replace("#", "") : -1;
 		shownList = (onlyKey && at < 0 ? marks : E.map((_, i) => i)).filter((i) => {
 			const e = E[i];
+			if (i < reach[0] || i > reach[1]) return false;
 			if (at >= 0) return e.seq === at || (q[0] !== "#" && e.offset <= at && (at < e.end || at === e.hw));
 			return !q || (e.kind + " " + sentence(e)).toLowerCase().includes(q);
 		});
@@ -1105,7 +1116,7 @@
 				d = el(
 					"div",
 					null,
-					/loss|truncate/.test(e.kind) || /crashed|power|unclean|cut$|diverging|: (?!NONE)[A-Z_]+$/.test(e.text)
+					/loss|truncate|promise/.test(e.kind) || e.bad || /crashed|power|unclean|cut$|deleted|: (?!NONE)[A-Z]+_/.test(e.text)
 						? "bad"
 						: "",
 				);
@@ -1116,8 +1127,7 @@
 			d.setAttribute("aria-posinset", k + 1);
 			d.setAttribute("aria-selected", i === cur);
 			d.style.top = k * ROW + "px";
-			const gap = i > 0 && e.seq > E[i - 1].seq + 1 && D.parts.length === 1;
-			d.append(el("span", num(e.seq)), document.createTextNode((gap ? "? " : "") + sentence(e)));
+			d.append(el("span", num(e.seq)), el("p", (e.gap ? "? " : "") + sentence(e)));
 			frag.append(d);
 		}
 		if (!shownList.length) frag.append(el("p", "No event."));
@@ -1152,6 +1162,11 @@
 		$("prev").disabled = $("first").disabled = cur === reach[0];
 		$("next").disabled = $("last").disabled = cur === reach[1];
 		logs(s, e);
+		if (chosen >= 0) {
+			const b = brokers[chosen],
+				r = s.b[b];
+			$("told").textContent = `Broker ${b}: ${role(r)}, log end ${r.leo < 0 ? "not known" : num(r.leo)}, high watermark ${mark(r, "not known") || "shown to nobody"}`;
+		}
 		$("state").replaceChildren(
 			...brokers.map((b) => {
 				const r = s.b[b],
@@ -1162,11 +1177,11 @@
 				tr.append(
 					th,
 					...[
-						r.up ? r.role || "not known" : "down",
+						role(r),
 						r.ep < 0 ? "" : r.ep,
 						r.leo < 0 ? "" : num(r.leo),
-						r.hw < 0 ? "" : num(r.hw),
-						s.isr.includes(b) ? "yes" : "no",
+						mark(r, ""),
+						inIsr(s, b, "yes", "no"),
 					].map((v) => el("td", v)),
 				);
 				return tr;
@@ -1209,7 +1224,7 @@
 		$("play").setAttribute("aria-pressed", on);
 		$("play").textContent = on ? "\u275A\u275A" : "\u25B6";
 		$("play").setAttribute("aria-label", on ? "Pause" : "Play");
-		$("say").setAttribute("aria-live", on ? "off" : "polite");
+		for (const id of ["say", "told"]) $(id).setAttribute("aria-live", on ? "off" : "polite");
 		if (on) {
 			if (cur === reach[1]) go(reach[0]);
 			timer = setInterval(() => {
@@ -1255,6 +1270,7 @@
 			if (shown.length) reach = [shown[0], shown[shown.length - 1]];
 		}
 		chosen = -1;
+		$("told").textContent = "A click on a record tells what became of its offset.";
 		$("step").min = reach[0];
 		$("step").max = reach[1];
 		scale = 0;
@@ -1265,8 +1281,8 @@
 		$("sum").textContent = E.length
 			? `${num(E.length)} events from ${ms(E[0].t)} to ${ms(E[E.length - 1].t)}, ${brokers.length} replicas`
 			: "no events";
-		if (D.events.length && D.events[0][0] > 1)
-			$("sum").textContent += `; the journal had forgotten the first ${num(D.events[0][0] - 1)}`;
+		const gone = (D.gaps || []).reduce((sum, [, n]) => sum + n, 0);
+		if (gone) $("sum").textContent += `; the journal has forgotten ${num(gone)}, where there is a ?`;
 		const lost = D.lost.filter((l) => l[0] === part);
 		$("lostcard").hidden = !lost.length;
 		$("lost").replaceChildren(
@@ -1301,14 +1317,13 @@
 	/* An offset of the moment was clicked: what became of it, as why() says at the end of the run. */
 	function tell(offset) {
 		const text = whys.get(offset);
+		chosen = -1;
+		go(cur, true);
 		$("told").textContent = `Offset ${num(offset)}, at the end of the run: ${text === undefined ? "the page does not have its why()" : safe(text)}`;
 	}
 	function choose(d) {
 		if (!brokers.length) return;
 		chosen = chosen < 0 ? (d > 0 ? 0 : brokers.length - 1) : (chosen + d + brokers.length) % brokers.length;
-		const b = brokers[chosen],
-			r = stateAt(cur).b[b];
-		$("told").textContent = `Broker ${b}: ${r.up ? r.role || "not known" : "down"}, log end ${r.leo < 0 ? "not known" : num(r.leo)}, high watermark ${r.hw < 0 ? "not known" : num(r.hw)}`;
 		go(cur, true);
 	}
 
@@ -1323,11 +1338,8 @@
 	on("play", () => play(!timer));
 	on("zin", () => zoom(1.6));
 	on("zout", () => zoom(1 / 1.6));
-	on("fit", () => {
-		scale = 0;
-		clampView();
-		draw();
-	});
+	const fit = () => zoom(0);
+	on("fit", fit);
 	const axis = () => {
 		byTime = !byTime;
 		$("axis").setAttribute("aria-pressed", byTime);
@@ -1347,6 +1359,13 @@
 		query = ev.target.value;
 		refill();
 	});
+	$("find").addEventListener("keydown", (ev) => {
+		if (ev.key === "Enter" && shownList.length) go(shownList[lower(shownList, cur + 1)] ?? shownList[0]);
+		if (ev.key !== "Escape") return;
+		ev.target.value = query = "";
+		refill();
+		ev.target.blur();
+	});
 	$("step").addEventListener("input", (ev) => go(+ev.target.value));
 	$("list").addEventListener("scroll", () => rows(false));
 	$("list").addEventListener("click", (ev) => {
@@ -1357,8 +1376,9 @@
 		const d = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[ev.key];
 		if (!d || !shownList.length) return;
 		ev.preventDefault();
-		const at = lower(shownList, cur + 1) - 1;
-		go(shownList[Math.max(0, Math.min(shownList.length - 1, at + d))]);
+		const at = d > 0 ? lower(shownList, cur + 1) - 1 : lower(shownList, cur),
+			to = shownList[Math.max(0, Math.min(shownList.length - 1, at + d))];
+		if ((to - cur) * d > 0) go(to);
 	});
 	$("part").addEventListener("change", (ev) => show(+ev.target.value));
 	document.addEventListener("keydown", (ev) => {
@@ -1380,11 +1400,7 @@
 			"+": () => zoom(1.6),
 			"=": () => zoom(1.6),
 			"-": () => zoom(1 / 1.6),
-			0: () => {
-				scale = 0;
-				clampView();
-				draw();
-			},
+			0: fit,
 			t: axis,
 			T: axis,
 			"/": () => $("find").focus(),
@@ -1495,11 +1511,17 @@
 		go,
 		paint,
 		show,
-		state: () => stateAt(cur),
+		state() {
+			const s = stateAt(cur);
+			for (const r of Object.values(s.b)) r.segs = epochs(r);
+			return s;
+		},
 		final: () => D.final.filter((f) => f[0] === part),
 		get current() {
 			return cur;
 		},
-		zoom,
+		get view() {
+			return { left, scale, GUTTER, W, byTime, X };
+		},
 	}; // For tests.
 })();

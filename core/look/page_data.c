@@ -5,7 +5,8 @@
  *     {"v":1, "kinds":[...], "texts":[...], "parts":[[topic, partition, brokers]],
  *      "events":[[seq and time since the event before, kind, part, broker, peer, leader epoch,
  * offset, end offset, high watermark, text, from, producer]], "final":[[part, broker, log start, leo, hw, [[epoch,
- * start]]]], "lost":[...], "records":[...], "why":[...], "show":[first seq, last seq]}
+ * start]]]], "lost":[...], "records":[...], "why":[...], "show":[first seq, last seq],
+ *      "gaps":[[place among the events, how many events before it the journal has forgotten]]}
  *
  * What does not apply is -1. Part -1 is an event that concerns all, such as a crash. The last two of
  * an event are left out where neither applies; `from` is the place among the events of the one
@@ -140,6 +141,34 @@ static void page_data_events(struct page_data *data, int64_t *first_shown, int64
             *last_shown = seq;
         }
     }
+}
+
+/* Where the journal has forgotten something: it keeps traffic for less long than what is rare. */
+static void page_data_gaps(struct page_data *data)
+{
+    struct hw_position position = {0};
+    struct hw_journal_view view;
+    const char *before = ",\n\"gaps\":[[";
+    int64_t place = 0;
+    int64_t kept = 0; /* Events of the journal since the last gap of the page... */
+    int64_t seq = 0;  /* ...and the last event before it. */
+    int64_t part;
+
+    while (hw_cluster_next_event(data->cluster, &position, &view)) {
+        kept++;
+        if (!page_data_part_of(data, &view, &part)) {
+            continue;
+        }
+        if (view.event.seq != seq + kept) {
+            hw_page_json_raw(&data->json, before);
+            page_data_numbers(data, (const int64_t[]){place, view.event.seq - seq - kept}, 2);
+            before = "],[";
+        }
+        seq = view.event.seq;
+        kept = 0;
+        place++;
+    }
+    hw_page_json_raw(&data->json, before[0] == ']' ? "]]" : "");
 }
 
 static void page_data_text_list(struct page_data *data, const char *name,
@@ -284,6 +313,7 @@ static void page_data_write(struct page_data *data, struct hw_buffer *events)
         page_data_numbers(data, (const int64_t[]){first_shown, last_shown}, 2);
         hw_page_json_raw(&data->json, "]");
     }
+    page_data_gaps(data);
     hw_page_json_raw(&data->json, "}");
 }
 

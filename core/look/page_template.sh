@@ -22,9 +22,9 @@ if LC_ALL=C grep -n '[^[:print:][:space:]]' "$here/page.html" "$here/page.css" "
     echo "the page has to be ASCII" >&2
     exit 1
 fi
-# Every page has it: without the indentation it is a fifth smaller.
+# Every page has it: without indentation, comments and empty lines it is a quarter smaller.
 for name in page.js page.css; do
-    sed 's/^[[:space:]]*//' "$here/$name" >"$work/$name"
+    sed -E 's/^[[:space:]]*//; /^\/\*.*\*\/$/d; /^\/\*/,/\*\//d; s,(^|[[:space:]])// .*,,; /^$/d' "$here/$name" >"$work/$name"
 done
 script_hash=$(hash_of "$work/page.js") style_hash=$(hash_of "$work/page.css")
 
@@ -39,7 +39,7 @@ awk -v script="$script_hash" -v style="$style_hash" -v here="$work" '
     }
     /@STYLE@/ { split($0, part, "@STYLE@"); include("page.css", part[1], part[2]); next }
     /@SCRIPT@/ { split($0, part, "@SCRIPT@"); include("page.js", part[1], part[2]); next }
-    { gsub(/@SCRIPT_HASH@/, script); gsub(/@STYLE_HASH@/, style); print }
+    { sub(/^ +/, ""); gsub(/@SCRIPT_HASH@/, script); gsub(/@STYLE_HASH@/, style); print }
 ' "$here/page.html" >"$work/page"
 
 # Pieces: text up to a mark, then the mark.

@@ -1,0 +1,2 @@
+-- One event, and none of a partition.
+SELECT add_broker(4);
