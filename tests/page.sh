@@ -14,8 +14,8 @@ work=$build/page
 mkdir -p "$work/pictures"
 export NODE_MODULES=$PWD/$work/node_modules
 
-if [ ! -e "$NODE_MODULES/axe-core" ]; then
-    npm --prefix "$work" --silent install puppeteer-core@24 axe-core@4 >/dev/null || {
+if [ ! -e "$NODE_MODULES/mermaid" ]; then
+    npm --prefix "$work" --silent install puppeteer-core@24 axe-core@4 mermaid@11 >/dev/null || {
         echo 'make page SKIPPED: npm does not answer'
         exit 3
     }
@@ -67,6 +67,7 @@ for script in ${PAGES:-tests/page/*.sql "$work/long.sql"}; do
             # A call is a line that ends a statement.
             sed 's|;$|;\n.read tests/page/probe.sql|' "$script"
             echo "SELECT writefile('$work/$name.$run.html', timeline());"
+            echo "SELECT writefile('$work/$name.' || topic || '-' || partition || '.mmd', sequence_diagram(topic, partition)) FROM hw_partitions;"
             echo ".output $work/$name.json"
             echo "SELECT json_object('journal', (SELECT json_group_array(json_array(topic, partition, $is_key, json_object('seq', seq,
                     'time_ms', time_ms, 'event', event, 'broker', broker, 'peer', peer, 'leader_epoch', leader_epoch, 'offset', \"offset\",
@@ -91,6 +92,9 @@ look ten-thousand
 for name in incident odd timed nothing; do
     BROWSER=firefox look "$name" tables
 done
+echo '--- sequence diagrams'
+node tests/page/mermaid.mjs "$work"/*.mmd | tee "$work/mermaid.log" || true
+count "$work/mermaid.log"
 echo '--- gallery'
 sql/gallery.py --build "$build"
 node tests/page/gallery.mjs "$build/gallery" "$work/pictures/gallery.png" | tee "$work/gallery.log" || true

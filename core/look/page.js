@@ -90,6 +90,7 @@
 
 	/* Of the log that is kept: it may start again where it did before, when its broker starts. */
 	const epochs = (r) => cutAt(slice(r.segs, r.start, Infinity), Math.max(r.leo, r.start));
+	const GONE = "no replica";
 	const role = (r) => (r.up ? r.role || "not known" : "down");
 	const inIsr = (s, b, yes, no) => (s.isr.includes(b) ? yes : s.epoch >= 0 ? no : "");
 	/* A broker that is down shows nobody a high watermark. */
@@ -213,7 +214,7 @@
 				break;
 			case "replicas":
 				for (const b of brokers)
-					if (!JSON.parse(e.text).includes(b)) Object.assign(s.b[b], { role: "none", ep: -1, start: 0, leo: -1, hw: -1, segs: [] });
+					if (!JSON.parse(e.text).includes(b)) Object.assign(s.b[b], { role: GONE, ep: -1, start: 0, leo: -1, hw: -1, segs: [] });
 				break;
 			case "topic":
 				if (e.text === "deleted") {
@@ -231,7 +232,7 @@
 				break;
 			}
 		}
-		if (r && e.hw >= 0) r.hw = e.hw;
+		if (r && e.hw >= 0 && e.kind !== "fetch_response" && r.role !== GONE) r.hw = e.hw; // A response has its leader's.
 	}
 
 	/* What `final` says of the epochs below what the ring still knew: they were never cut since. */
@@ -832,7 +833,7 @@
 		for (const b of brokers) {
 			const r = s.b[b],
 				narrow = W < 640,
-				more = r.role === "leader" ? "epoch " + r.ep : inIsr(s, b, "in ISR", "out of ISR"),
+				more = r.role === "leader" ? "epoch " + r.ep : r.role === GONE ? "" : inIsr(s, b, "in ISR", "out of ISR"),
 				what = r.up ? [role(r), more].filter((w) => w) : ["down"],
 				ends = r.leo < 0 ? [] : ["end " + num(r.leo), r.up ? "hw " + mark(r, "?") : ""];
 			let y = laneY(b) + (narrow ? 15 : 20);
@@ -1265,9 +1266,11 @@
 	function show(which, seq) {
 		load(which);
 		reach = [0, Math.max(0, E.length - 1)];
+		let none = "";
 		if (D.show && E.length) {
 			const shown = E.flatMap((e, i) => (e.seq >= D.show[0] && e.seq <= D.show[1] ? [i] : []));
 			if (shown.length) reach = [shown[0], shown[shown.length - 1]];
+			else none = "; none at the time that was asked for";
 		}
 		chosen = -1;
 		$("told").textContent = "A click on a record tells what became of its offset.";
@@ -1281,6 +1284,8 @@
 		$("sum").textContent = E.length
 			? `${num(E.length)} events from ${ms(E[0].t)} to ${ms(E[E.length - 1].t)}, ${brokers.length} replicas`
 			: "no events";
+		$("sum").textContent += none;
+		for (const e of document.querySelectorAll(".bar button, .bar input")) e.disabled = !E.length;
 		const gone = (D.gaps || []).reduce((sum, [, n]) => sum + n, 0);
 		if (gone) $("sum").textContent += `; the journal has forgotten ${num(gone)}, where there is a ?`;
 		const lost = D.lost.filter((l) => l[0] === part);

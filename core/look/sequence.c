@@ -8,7 +8,7 @@
  *         participant B2 as broker 2
  *         C->>B1: produce [0,1), acks=all
  *         B2->>B1: fetch from 0
- *         B1-->>B2: 75 bytes from 0, hw 0
+ *         B1-->>B2: from 0: 75 bytes, log start 0, lso 0, hw 0
  *         Note over B1,B2: broker 2 leads in epoch 1
  *
  * Requests are whole lines and answers dashed, as Mermaid draws them. What is no message is a note.
@@ -63,18 +63,26 @@ static const char *sequence_arrow(hw_broker_id_t from, const char *arrow, hw_bro
     return who;
 }
 
+static bool sequence_has(const struct sequence *s, hw_broker_id_t broker)
+{
+    for (int32_t i = 0; i < s->part->lane_count; i++) {
+        if (s->part->lanes[i] == broker) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "Note over B1: ", or over all lanes where the broker is none of them. */
 static const char *sequence_note(const struct sequence *s, hw_broker_id_t broker,
                                  char who[SEQUENCE_WHO_SIZE])
 {
-    for (int32_t i = 0; i < s->part->lane_count; i++) {
-        if (s->part->lanes[i] == broker) {
-            (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ": ", broker);
-            return who;
-        }
+    if (sequence_has(s, broker)) {
+        (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ": ", broker);
+    } else {
+        (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ",B%" PRId32 ": ",
+                       s->part->lanes[0], s->part->lanes[s->part->lane_count - 1]);
     }
-    (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ",B%" PRId32 ": ",
-                   s->part->lanes[0], s->part->lanes[s->part->lane_count - 1]);
     return who;
 }
 
@@ -98,7 +106,7 @@ static void sequence_message(struct sequence *s, const struct hw_journal_view *v
                       "fetch from %" PRId64, event->offset);
     } else {
         sequence_line(s, sequence_arrow(event->peer, "-->>", event->broker, who),
-                      "%s from %" PRId64 ", hw %" PRId64, view->detail, event->offset,
+                      "from %" PRId64 ": %s, hw %" PRId64, event->offset, view->detail,
                       event->high_watermark);
     }
 }
@@ -129,6 +137,9 @@ static void sequence_fact(struct sequence *s, const struct hw_journal_view *view
             sequence_line(s, over_all, "%s: %" PRId32 " and %" PRId32, view->detail, event->broker,
                           event->peer);
         }
+    } else if (event->kind == HW_EVENT_DROP) {
+        sequence_line(s, over_broker, "gives up a fetch from broker %" PRId32 ": %s", event->peer,
+                      view->detail);
     } else if (event->kind == HW_EVENT_ISR) {
         sequence_line(s, over_all, "ISR %s", view->detail);
     } else if (event->kind == HW_EVENT_LOSS) {
@@ -155,8 +166,10 @@ static void sequence_events(struct sequence *s, const struct hw_cluster *cluster
     struct hw_journal_view view;
 
     while (s->status == HW_OK && hw_cluster_next_event(cluster, &position, &view)) {
-        bool is_ours = view.topic == NULL || (strcmp(view.topic, s->part->topic) == 0 &&
-                                              view.event.partition == s->part->partition);
+        bool is_ours = view.topic == NULL
+                           ? sequence_has(s, view.event.broker) || sequence_has(s, view.event.peer)
+                           : strcmp(view.topic, s->part->topic) == 0 &&
+                                 view.event.partition == s->part->partition;
 
         if (!is_ours || view.event.time_ms < options->from_ms ||
             view.event.time_ms > options->to_ms) {

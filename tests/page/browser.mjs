@@ -16,6 +16,7 @@ const browser = await puppeteer.launch(
 let failed = 0, passed = 0;
 export const ok = (good, name, more = "") => { failed += !good; passed += !!good; console.log(`${good ? "ok" : "NOT OK"} ${name}${more === "" ? "" : " # " + more}`); };
 export const settle = page => page.evaluate(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))));
+export const blank = () => browser.newPage();
 /* A page of that size and theme, and what it logged as errors and asked for. */
 export const open = async (file, width, height, scheme = "light", hash = "") => {
   const page = await browser.newPage(), seen = { errors: [], requests: [] };

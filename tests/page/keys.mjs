@@ -117,7 +117,7 @@ export const checkKeys = async (page, seen) => {
   let v = await view();
   for (const part of [.2, .5, .8]) {
     const x = Math.round(v.GUTTER + (v.W - v.GUTTER) * part), near = v.x.reduce((best, y, i) => (Math.abs(y - x) < Math.abs(v.x[best] - x) ? i : best), 0);
-    await page.mouse.click(box.x + x, box.y + box.height / 2);
+    await page.mouse.click(box.x + 1 + x, box.y + box.height / 2);
     const { cur } = await look(page);
     if (Math.abs(Math.abs(v.x[cur] - x) - Math.abs(v.x[near] - x)) > 1.5) wrong.push(`a click at ${x} goes to ${cur}, not ${near}`);
   }
