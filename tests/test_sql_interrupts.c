@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Does a call that takes long stop soon when it is asked to, with what it has done so far done? */
-#include "tests/support_sql.h"
+#include "tests/support_sql_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +91,37 @@ static void an_exploration_stops(void **state)
     test_sql_close(db);
 }
 
+/* Hundreds of partitions of a record each, all on broker 1. */
+static int set_up_many(void **state)
+{
+    return test_sql_file_set_up(
+        state, false,
+        "SELECT create_topic('many', '[[1]' || replace(hex(zeroblob(399)), '00', ',[1]') || ']')"
+        " IS NOT NULL;"
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 399)"
+        " SELECT count(produce('many', i, NULL, 'v')) FROM n",
+        "1\n400");
+}
+
+/* Case: F-24 */
+static void calls_about_many_logs_stop_and_can_be_made_again(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *db = f->db;
+
+    expect_interrupted(db, "SELECT flush()", 0);
+    expect_interrupted(db, "SELECT roll('many')", 0);
+    expect_sql(db, "SELECT count(*) BETWEEN 401 AND 799 FROM hw_segments", "1");
+    expect_interrupted(db, "SELECT retention()", 0);
+    expect_interrupted(db, "SELECT shutdown_broker(1)", 0);
+    expect_sql(db, "SELECT state FROM hw_brokers WHERE broker = 1", "running");
+    expect_sql(db, "SELECT elect(), crash(1)", "400|crashed"); /* It had handed over. */
+    expect_interrupted(db, "SELECT restart(1)", 0);
+    expect_sql(db, "SELECT state FROM hw_brokers WHERE broker = 1", "crashed");
+    expect_sql(db, "SELECT restart(1)", "running");
+    expect_sql(db, "SELECT count(*), sum(leo) FROM hw_replicas WHERE role = 'leader'", "400|400");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +129,8 @@ int main(void)
         cmocka_unit_test(a_topic_is_made_whole_or_not_at_all),
         cmocka_unit_test(a_tick_stands_where_it_was_stopped),
         cmocka_unit_test(an_exploration_stops),
+        cmocka_unit_test_setup_teardown(calls_about_many_logs_stop_and_can_be_made_again,
+                                        set_up_many, test_sql_file_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,7 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
             status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
             status = broker_go_on_without(cluster, broker, partition, status, error);
         }
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     hw_broker_checkpoints_release(&checkpoints);
     if (status != HW_OK) {
@@ -314,6 +315,7 @@ enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_brok
             first = *error;
         }
         status = broker_go_on_without(cluster, broker, partition, status, error);
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     hw_broker_checkpoints_release(&checkpoints);
     return status == HW_OK && failed != NULL
@@ -355,6 +357,7 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
         if (replica != NULL) {
             status = hw_log_clean_stop(replica->log, error);
         }
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     if (status == HW_OK) {
         status = hw_broker_write_checkpoints(cluster, broker, error);

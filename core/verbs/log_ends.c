@@ -88,6 +88,7 @@ enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, in
             status = hw_log_roll(p->replicas[r]->log, cluster->now_ms, &rolled, error);
             *segments += rolled ? 1 : 0;
         }
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     return status;
 }
@@ -114,6 +115,7 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
             *segments += deleted;
         }
         status = hw_cluster_finish_partition(cluster, t, p, status, error);
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     return hw_cluster_finish_step(cluster, status, error);
 }

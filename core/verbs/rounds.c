@@ -312,6 +312,7 @@ enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, i
             status = hw_log_flush(p->replicas[r]->log, error);
         }
         *partitions += 1;
+        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     for (size_t i = 0; status == HW_OK && cluster->is_on_disk && i < cluster->broker_count; i++) {
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
