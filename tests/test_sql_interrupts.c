@@ -55,7 +55,13 @@ static void a_topic_is_made_whole_or_not_at_all(void **state)
 
     (void)state;
     expect_interrupted(db, "SELECT create_topic('many', 20000, 1)", 20);
-    expect_sql(db, "SELECT count(*) FROM hw_topics", "0");
+    expect_interrupted(
+        db, "CREATE VIRTUAL TABLE many USING highwater(partitions=20000, replication.factor=1)",
+        20);
+    expect_sql(db,
+               "SELECT count(*) FROM hw_topics; SELECT count(*) FROM sqlite_schema;"
+               "SELECT count(*) FROM hw_replicas",
+               "0\n0\n0");
     expect_sql(db, "SELECT create_topic('many', 20, 1) IS NOT NULL", "1");
     test_sql_close(db);
 }

@@ -196,6 +196,7 @@ static enum hw_status create_own(struct ext_session *session, const char *name,
                                  .replication_factor = arguments->replication_factor,
                                  .configs = arguments->configs.pairs,
                                  .config_count = arguments->configs.count};
+    struct ext_probe probe = {.db = session->db};
     struct hw_stage *stage = NULL;
     enum hw_status status;
 
@@ -211,8 +212,13 @@ static enum hw_status create_own(struct ext_session *session, const char *name,
     if (status != HW_OK) {
         return status;
     }
+    hw_cluster_set_interrupt(
+        ext_cluster_locked(session->cluster),
+        &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &probe});
     status = hw_stage_create_topic(stage, &spec, error);
+    hw_cluster_set_interrupt(ext_cluster_locked(session->cluster), NULL);
     ext_cluster_unlock(session->cluster);
+    ext_probe_release(&probe);
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_TOPIC_ALREADY_EXISTS &&
         count_partitions(session->cluster, name) > 0) {
         return hw_error_refuse(error, HW_KAFKA_TOPIC_ALREADY_EXISTS,
