@@ -89,6 +89,9 @@ static enum hw_status entry_store(struct ext_cluster *entry, const struct hw_all
     }
     status =
         hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT, &files, error);
+    if (status == HW_OK && options->database != NULL) {
+        hw_posix_store_be_as_private_as(files, options->database);
+    }
     if (status != HW_OK || !options->is_reader) {
         entry->store = files;
         return status;

@@ -22,6 +22,7 @@ struct ext_cluster;
 
 struct ext_cluster_options {
     const char *directory; /* NULL: in memory. */
+    const char *database;  /* Beside which it lies: it is as private as that one. NULL: none. */
     const char *protocol;  /* Of a new cluster; NULL: the default. */
     uint64_t seed;
     int32_t broker_count; /* Of a new cluster; 0: the default. */

@@ -81,6 +81,7 @@ static enum hw_status options_of_database(sqlite3 *db, struct ext_cluster_option
                                  HW_PATH_MAX - (int)sizeof directory_suffix);
     }
     options->directory = path;
+    options->database = sqlite3_db_filename(db, "main");
     return hw_posix_real_path(beside, path, error);
 }
 

@@ -561,6 +561,38 @@ static void who_may_only_read_the_cluster_reads(void **state)
     expect_only_read(*state, true);
 }
 
+/* What others than its owner may do with something beside the database. */
+static mode_t others_may(const struct doors *f, const char *name)
+{
+    char path[HW_PATH_MAX + 100];
+    struct stat found;
+
+    (void)snprintf(path, sizeof path, "%s-highwater%s", f->path, name);
+    assert_int_equal(stat(path, &found), 0);
+    return found.st_mode & 0077;
+}
+
+/* Records are no more public than the database is, as its journal is not. */
+static void who_may_not_read_the_database_does_not_read_its_cluster(void **state)
+{
+    struct doors *f = *state;
+    mode_t mask = umask(0022);
+    sqlite3 *db = test_sql_open(f->path);
+
+    expect_sql(db, "CREATE TABLE x(a)", "");
+    assert_int_equal(chmod(f->path, 0640), 0);
+    expect_sql(db,
+               "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1);"
+               "INSERT INTO t(value) VALUES ('a')",
+               "");
+    test_sql_close(db);
+    (void)umask(mask);
+    assert_int_equal(others_may(f, ""), 0050);
+    assert_int_equal(others_may(f, "/cluster.state"), 0040);
+    assert_int_equal(others_may(f, "/broker-1/t-0"), 0050);
+    assert_int_equal(others_may(f, "/broker-1/t-0/00000000000000000000.log"), 0040);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -577,6 +609,7 @@ int main(void)
         TEST(files_are_read_below_the_named_folder_only),
         TEST(secrets_stay_hidden_from_other_peoples_sql),
         TEST(one_connection_has_one_of_the_two),
+        TEST(who_may_not_read_the_database_does_not_read_its_cluster),
     };
 #undef TEST
 

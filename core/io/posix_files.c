@@ -163,12 +163,12 @@ static bool descriptor_evict(struct hw_posix_files *files)
  * open() until it is not interrupted. Descriptors 0 to 2 are refused: where a program has closed
  * them, whatever it prints to stderr later would land in the file.
  */
-static int open_once(const char *path, int flags)
+static int open_once(const char *path, int flags, mode_t mode)
 {
     int descriptor;
 
     do {
-        descriptor = open(path, flags | O_CLOEXEC, FILE_MODE);
+        descriptor = open(path, flags | O_CLOEXEC, mode);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && descriptor < DESCRIPTOR_MIN) {
         int low = descriptor;
@@ -184,10 +184,10 @@ static int open_once(const char *path, int flags)
 
 int hw_posix_files_descriptor(struct hw_posix_files *files, const char *path, int flags)
 {
-    int descriptor = open_once(path, flags);
+    int descriptor = open_once(path, flags, files->mode);
 
     while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && descriptor_evict(files)) {
-        descriptor = open_once(path, flags);
+        descriptor = open_once(path, flags, files->mode);
     }
     return descriptor;
 }
@@ -457,7 +457,8 @@ enum hw_status hw_posix_files_init(struct hw_posix_files *files,
     *files = (struct hw_posix_files){.allocator = allocator,
                                      .methods = methods,
                                      .descriptors_max = descriptors_max,
-                                     .process = hw_posix_process()};
+                                     .process = hw_posix_process(),
+                                     .mode = FILE_MODE};
     files->buckets = hw_alloc_zeroed(allocator, BUCKETS_MIN * sizeof *files->buckets);
     if (files->buckets == NULL) {
         return hw_error_no_memory(error, "the table of open files");

@@ -50,6 +50,7 @@ struct hw_posix_files {
     size_t file_count;   /* In the table. */
     size_t lock_count;
     int64_t process; /* Whose files they are: one that is forked from it has no part in them. */
+    mode_t mode;     /* Of those that are made. */
 };
 
 /* No open files. Errors: HW_NO_MEMORY. */

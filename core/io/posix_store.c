@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { DIRECTORY_MODE = 0755, STAT_BLOCK_SIZE = 512 /* Of st_blocks, wherever. */ };
+enum { STAT_BLOCK_SIZE = 512 /* Of st_blocks, wherever. */ };
 
 struct posix_store {
     struct hw_store base;
@@ -178,6 +178,7 @@ static enum hw_status posix_list(struct hw_store *base, const char *path,
 static enum hw_status posix_make_directory(struct hw_store *base, const char *path,
                                            struct hw_error *error)
 {
+    mode_t mode = ((struct posix_store *)base)->files.mode;
     struct stat found;
     enum hw_status status = check_process(base, path, error);
     int number;
@@ -185,7 +186,8 @@ static enum hw_status posix_make_directory(struct hw_store *base, const char *pa
     if (status != HW_OK) {
         return status;
     }
-    if (mkdir(path, DIRECTORY_MODE) == 0) {
+    /* Who may read what is in it may enter it. */
+    if (mkdir(path, mode | (mode & 0444) >> 2) == 0) {
         return HW_OK;
     }
     number = errno;
@@ -410,6 +412,16 @@ enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_
     created->allocator = allocator;
     *store = &created->base;
     return HW_OK;
+}
+
+void hw_posix_store_be_as_private_as(struct hw_store *base, const char *path)
+{
+    struct posix_store *store = (struct posix_store *)base;
+    struct stat found;
+
+    if (stat(path, &found) == 0) {
+        store->files.mode &= found.st_mode | S_IRUSR | S_IWUSR;
+    }
 }
 
 #endif

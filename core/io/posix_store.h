@@ -26,6 +26,10 @@ enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 8192 };
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error);
 
+/* Who may not read the file at `path` does not read what the store makes from now on, whatever the
+ * umask allows. A file that is not there forbids nothing. On Windows nothing changes. */
+void hw_posix_store_be_as_private_as(struct hw_store *store, const char *path);
+
 /* Whether somebody has the lock of the directory that `path`, its lock file, is in: HW_BUSY as
  * hw_store_lock() says it, else HW_OK. Nothing is written, and nothing held afterwards. */
 enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
