@@ -189,6 +189,10 @@ void hw_cluster_resolve(struct hw_cluster *cluster);
 /* timed_clock.c: begin or end that messages travel, as the configuration says. */
 void hw_cluster_resolve_timed(struct hw_cluster *cluster);
 
+/* network.c: messages travel no more. What was under way between the controller and the brokers
+ * that reach it happens now: nobody waits for a heartbeat that no loop sends. */
+enum hw_status hw_cluster_reconnect_all(struct hw_cluster *cluster, struct hw_error *error);
+
 /* timed_clock.c: let happen what is due until `until_ms`, the clock going along. A cluster that is
  * not timed has nothing under way. Errors: HW_NO_MEMORY, HW_IO; the clock then stands at the last
  * event. */

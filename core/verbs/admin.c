@@ -214,6 +214,7 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     size_t index;
     bool had_wall_clock;
     bool was_held = cluster->settings.is_held;
+    bool was_timed = cluster->is_timed;
     enum hw_status status = hw_config_find(name, &index, error);
 
     if (status == HW_OK) {
@@ -257,6 +258,9 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     cluster->is_state_dirty = true;
     if (was_held != cluster->settings.is_held) {
         status = hw_held_change_over(cluster, error);
+    }
+    if (status == HW_OK && was_timed && !cluster->is_timed) {
+        status = hw_cluster_reconnect_all(cluster, error);
     }
     status = status == HW_OK
                  ? admin_clear_elr(cluster, found, strcmp(name, "min.insync.replicas") == 0, error)

@@ -111,6 +111,21 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
     return status == HW_OK ? hw_broker_put_strays_aside(cluster, broker, error) : status;
 }
 
+enum hw_status hw_cluster_reconnect_all(struct hw_cluster *cluster, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
+        struct hw_broker *broker = cluster->brokers[i];
+
+        if (broker->state == HW_BROKER_RUNNING &&
+            hw_links_connected(&cluster->links, HW_CONTROLLER, broker->id)) {
+            status = network_reconnect(cluster, broker, error);
+        }
+    }
+    return status;
+}
+
 static void network_heal_at(struct hw_links *links, int32_t at)
 {
     links->count--;
