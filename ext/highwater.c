@@ -51,23 +51,41 @@ struct loaded {
     bool with_effects;
 };
 
+static bool can_prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_OK;
+}
+
 /* Loading again changes nothing, since it would part the tables that there are from the functions.
- * Calling a function to see whether it is there would write to the program's error log. Returns a
- * code of SQLite. */
+ * Calling a function to see whether it is there writes to the program's error log where it is not:
+ * that is for an SQLite without the pragma, and for an authorizer that refuses it. Returns a code
+ * of SQLite. */
 static int find_loaded(sqlite3 *db, struct loaded *loaded)
 {
     sqlite3_stmt *functions = NULL;
+    bool is_listed = false;
     int code = sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL);
 
     *loaded = (struct loaded){.any = false};
     while (code == SQLITE_OK && (code = sqlite3_step(functions)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(functions, 0);
 
+        is_listed = true;
         loaded->any |= name != NULL && strcmp(name, "highwater_version") == 0;
         loaded->with_effects |= name != NULL && strcmp(name, "open_cluster") == 0;
         code = SQLITE_OK;
     }
     (void)sqlite3_finalize(functions);
+    if (!is_listed && code != SQLITE_NOMEM) {
+        loaded->any = can_prepare(db, "SELECT highwater_version()");
+        loaded->with_effects = can_prepare(db, "SELECT open_cluster('')");
+        /* An open that loads us automatically would return the last error. */
+        (void)can_prepare(db, "SELECT 1");
+    }
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

@@ -390,8 +390,16 @@ static void secrets_stay_hidden_from_other_peoples_sql(void **state)
     test_sql_close(db);
 }
 
+static int without_pragmas(void *refusal, int action, const char *one, const char *two,
+                           const char *database, const char *trigger)
+{
+    (void)one, (void)two, (void)database, (void)trigger;
+    return action == SQLITE_PRAGMA ? *(int *)refusal : SQLITE_OK;
+}
+
 static void one_connection_has_one_of_the_two(void **state)
 {
+    int refusals[] = {SQLITE_DENY, SQLITE_IGNORE};
     sqlite3 *db =
         open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
 
@@ -407,6 +415,12 @@ static void one_connection_has_one_of_the_two(void **state)
     assert_int_equal(
         sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_readonly_init", NULL),
         SQLITE_ERROR);
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3_set_authorizer(db, without_pragmas, &refusals[i]);
+        assert_int_equal(
+            sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_readonly_init", NULL),
+            SQLITE_ERROR);
+    }
     expect_sql(db, "SELECT tick(1)", "1");
     test_sql_close(db);
 }
