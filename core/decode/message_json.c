@@ -95,10 +95,12 @@ static uint8_t *message_put_uuid(uint8_t *at, const uint8_t *bytes)
     return at;
 }
 
-/* The shortest digits that are read as this number again, whatever the locale's decimal point is. */
+/* The shortest digits that are read as this number again, whatever the locale's decimal point is,
+ * which may have several bytes. */
 static uint8_t *message_put_real(uint8_t *at, double number)
 {
     char text[40];
+    char *end = text;
     int digits = 15;
     bool is_integer = true;
 
@@ -110,12 +112,15 @@ static uint8_t *message_put_real(uint8_t *at, double number)
     do {
         (void)snprintf(text, sizeof text, "%.*g", digits, number);
     } while (strtod(text, NULL) != number && ++digits <= 17);
-    for (char *digit = text; *digit != '\0'; digit++) {
-        if (strchr("+-0123456789e", *digit) == NULL) {
-            *digit = '.';
+    for (const char *digit = text; *digit != '\0'; digit++) {
+        if (strchr("+-0123456789e", *digit) != NULL) {
+            *end++ = *digit;
+        } else if (end[-1] != '.') {
+            *end++ = '.';
         }
-        is_integer = is_integer && strchr(".e", *digit) == NULL;
+        is_integer = is_integer && strchr(".e", end[-1]) == NULL;
     }
+    *end = '\0';
     at = message_put(at, text);
     return is_integer ? message_put(at, ".0") : at;
 }
