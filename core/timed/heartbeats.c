@@ -133,14 +133,19 @@ enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int
 
     if (status == HW_OK) {
         heart->wakes_us = HW_MAX(wakes_us, heart->wakes_us);
+        timed->all_awake_us = HW_MAX(wakes_us, timed->all_awake_us);
     }
     return status;
 }
 
 int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
 {
-    const struct hw_timed_heart *heart = heart_find(timed, broker);
+    const struct hw_timed_heart *heart;
 
+    if (timed->all_awake_us <= timed->now_us) { /* Each event asks. */
+        return 0;
+    }
+    heart = heart_find(timed, broker);
     return heart == NULL ? 0 : heart->wakes_us;
 }
 

@@ -119,6 +119,7 @@ struct hw_timed {
     struct hw_timed_heart *hearts;
     size_t heart_count;
     size_t heart_capacity;
+    int64_t all_awake_us;            /* From then on no broker stands still. */
     struct hw_timed_contact contact; /* Made by the last event. */
 };
 
