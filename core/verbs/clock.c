@@ -77,8 +77,8 @@ static hw_time_ms_t clock_wall(const struct hw_cluster *cluster)
 
 void hw_cluster_schedule(struct hw_cluster *cluster)
 {
-    for (int task = 0; task < HW_CLOCK_TASK_COUNT; task++) {
-        clock_schedule(cluster, (enum hw_clock_task)task);
+    for (enum hw_clock_task task = HW_CLOCK_ISR_CHECK; task < HW_CLOCK_TASK_COUNT; task++) {
+        clock_schedule(cluster, task);
     }
 }
 
@@ -318,7 +318,8 @@ static hw_time_ms_t clock_next_event(struct hw_cluster *cluster)
         earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster));
 
     next = earlier(next, clock_next_deadline(cluster));
-    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+    for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
+         task++) {
         next = earlier(next, clock_next_election(cluster, task));
     }
     return earlier(earlier(next, clock_next_session_end(cluster)), clock_next_retention(cluster));
@@ -334,7 +335,8 @@ static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
  * were written just now are next due at the first of their times that is not before `time`. */
 static void clock_skip_checkpoints(struct hw_cluster *cluster, hw_time_ms_t time)
 {
-    for (int task = HW_CLOCK_CHECKPOINT; task <= HW_CLOCK_LOG_START_CHECKPOINT; task++) {
+    for (enum hw_clock_task task = HW_CLOCK_CHECKPOINT; task <= HW_CLOCK_LOG_START_CHECKPOINT;
+         task++) {
         if (cluster->next_ms[task] == cluster->now_ms + clock_period(cluster, task)) {
             clock_skip(cluster, task, time);
         }
@@ -350,7 +352,8 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     if (clock_next_session_end(cluster) <= cluster->now_ms) {
         status = clock_end_session(cluster, error);
     }
-    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+    for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
+         task++) {
         if (status == HW_OK && clock_next_election(cluster, task) <= cluster->now_ms) {
             status = clock_elect(cluster, task, error);
         }
@@ -379,7 +382,8 @@ static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t n
         return next;
     }
     next = earlier(next, clock_next(cluster, HW_CLOCK_ISR_CHECK, cluster->now_ms + 1));
-    for (int task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+    for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
+         task++) {
         if (clock_elects(cluster, task)) {
             next = earlier(next, clock_next(cluster, task, cluster->now_ms + 1));
         }
@@ -415,7 +419,7 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
     }
     if (status == HW_OK) {
         cluster->now_ms = target;
-        for (int task = HW_CLOCK_ISR_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
+        for (enum hw_clock_task task = HW_CLOCK_ISR_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK; task++) {
             clock_skip(cluster, task, target + 1);
         }
         status = hw_shown_file_set(&cluster->shown, 0, target, error);
