@@ -165,6 +165,13 @@ static void the_newest_protocol_keeps_every_promise(void **state)
                  "{\"new\":2,\"records\":1,\"crashes\":0,\"shrinks\":1,\"checkpoints\":0}");
 }
 
+/* Elections are steps of their own, and are not among the actions: that there was none says nothing. */
+static void who_is_fenced_and_replaced_by_nobody_breaks_nothing(void **state)
+{
+    (void)state;
+    expect_clean("SELECT 1", "{\"new\":2,\"elections\":\"apart\",\"actions\":[\"fence\"]}");
+}
+
 static void symmetry_changes_no_verdict(void **state)
 {
     (void)state;
@@ -419,6 +426,7 @@ int main(void)
         cmocka_unit_test(the_last_replica_standing_loses_without_the_elr),
         cmocka_unit_test(an_unclean_election_loses),
         cmocka_unit_test(the_newest_protocol_keeps_every_promise),
+        cmocka_unit_test(who_is_fenced_and_replaced_by_nobody_breaks_nothing),
         cmocka_unit_test(symmetry_changes_no_verdict),
         cmocka_unit_test(seven_equal_followers_are_in_any_order_one_state),
         cmocka_unit_test(states_that_are_taken_for_one_go_on_alike),

@@ -86,11 +86,13 @@ static enum hw_status search_check_witnesses(const struct explore *explore, stru
     bool may_produce = (explore->actions & 1U << HW_EXPLORE_PRODUCE) != 0 &&
                        (explore->actions & (1U << HW_EXPLORE_FETCH | 1U << HW_EXPLORE_ASK)) != 0 &&
                        explore->options->budgets[HW_EXPLORE_BUDGET_RECORDS] > 0;
-    bool may_elect = (explore->actions & 1U << HW_EXPLORE_FENCE) != 0 &&
-                     explore->options->budgets[HW_EXPLORE_BUDGET_ELECTIONS] > 0 &&
-                     explore->options->budgets[HW_EXPLORE_BUDGET_EPOCHS] > 1 &&
-                     explore->options->budgets[HW_EXPLORE_BUDGET_FENCES] > 0 &&
-                     explore->cluster->broker_count > 1;
+    bool may_elect =
+        (explore->actions & 1U << HW_EXPLORE_FENCE) != 0 &&
+        (!explore->options->elections_apart || (explore->actions & 1U << HW_EXPLORE_ELECT) != 0) &&
+        explore->options->budgets[HW_EXPLORE_BUDGET_ELECTIONS] > 0 &&
+        explore->options->budgets[HW_EXPLORE_BUDGET_EPOCHS] > 1 &&
+        explore->options->budgets[HW_EXPLORE_BUDGET_FENCES] > 0 &&
+        explore->cluster->broker_count > 1;
 
     if (may_produce && result->witnessed[HW_EXPLORE_WITNESS_ACKNOWLEDGED] == 0) {
         return hw_error_set(error, HW_MISUSE,
