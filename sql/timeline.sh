@@ -4,11 +4,12 @@
 # Makes sql/timeline.png, the picture of README.md: the page of tests/page/incident.sql at one of its events, in a headless
 # Chromium.
 #
-# usage: sql/timeline.sh [--build DIR]
+# usage: sql/timeline.sh [--build DIR [OUT.png]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build
 [ "${1:-}" = --build ] && build=$2
+out=$PWD/${3:-sql/timeline.png}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 {
@@ -17,6 +18,6 @@ trap 'rm -rf "$work"' EXIT
     cat tests/page/incident.sql
     echo "SELECT writefile('$work/page.html', timeline());"
 } | sqlite3 -batch
-chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-color-profile=srgb --window-size=900,515 \
-    --user-data-dir="$work/profile" --screenshot="$PWD/sql/timeline.png" "file://$work/page.html#60" >/dev/null 2>&1
-ls -l sql/timeline.png
+chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-color-profile=srgb --window-size=1000,515 \
+    --user-data-dir="$work/profile" --screenshot="$out" "file://$work/page.html#60" >/dev/null 2>&1
+ls -l "$out"

@@ -49,8 +49,8 @@ count() {
 look() {
     local log=$work/$1.${BROWSER:-chromium}.log
     echo "--- $1 ${BROWSER:-}"
-    mkdir -p "$work/pictures/$1"
-    node tests/page/check.mjs "$work/$1.1.html" ${2+"$work/$1.json" "$work/$1.calls"} ${2+"$work/pictures/$1"} | tee "$log" || true
+    mkdir -p "$work/pictures/$1${BROWSER:-}"
+    node tests/page/check.mjs "$work/$1.1.html" ${2+"$work/$1.json" "$work/$1.calls"} ${2+"$work/pictures/$1${BROWSER:-}"} | tee "$log" || true
     count "$log"
 }
 # What P4 of the page calls a key event: who leads, who is in sync, what is lost, who runs, and what was refused.
@@ -72,6 +72,9 @@ for script in ${PAGES:-tests/page/*.sql "$work/long.sql"}; do
             echo "SELECT json_object('journal', (SELECT json_group_array(json_array(topic, partition, $is_key, json_object('seq', seq,
                     'time_ms', time_ms, 'event', event, 'broker', broker, 'peer', peer, 'leader_epoch', leader_epoch, 'offset', \"offset\",
                     'end_offset', end_offset, 'hw', hw, 'detail', detail, 'producer_id', producer_id))) FROM hw_journal),
+                'why', (SELECT json_group_array(json_array(topic, partition, value, why(topic, partition, value)))
+                    FROM (SELECT topic, partition, max(leo) AS leo FROM hw_replicas GROUP BY topic, partition),
+                        generate_series(max(0, leo - 20), leo - 1)),
                 'lost', (SELECT json_group_array(json_array(topic, partition, \"offset\", by_event, leader_epoch, acks, acknowledged))
                     FROM hw_lost));"
         } | TZ=Asia/Tokyo LC_ALL=C sqlite3 -batch || echo "$name has calls that are refused"
@@ -95,6 +98,9 @@ done
 echo '--- sequence diagrams'
 node tests/page/mermaid.mjs "$work"/*.mmd | tee "$work/mermaid.log" || true
 count "$work/mermaid.log"
+# Fonts differ by machine, so this fails nothing.
+sql/timeline.sh --build "$build" "$work/timeline.png" >/dev/null
+cmp -s sql/timeline.png "$work/timeline.png" || echo 'note: sql/timeline.sh makes another picture here than sql/timeline.png'
 echo '--- gallery'
 sql/gallery.py --build "$build"
 node tests/page/gallery.mjs "$build/gallery" "$work/pictures/gallery.png" | tee "$work/gallery.log" || true

@@ -5,6 +5,7 @@
 #include "core/look/page_text.h"
 #include "tests/support_cluster.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,6 +123,43 @@ static void a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_no
     hw_buffer_release(&page);
 }
 
+/* Case: D12 */
+static void what_the_journal_has_forgotten_is_told_with_its_place(void **state)
+{
+    struct test_cluster *t = *state;
+    struct hw_position position = {0};
+    struct hw_journal_view view = {0};
+    struct hw_buffer page;
+    int64_t kept = 0;
+    int64_t place;
+    int64_t count;
+    int64_t forgotten = 0;
+    int taken;
+    char *at;
+
+    run(t);
+    hw_buffer_init(&page, &t->heap.allocator);
+    assert_int_equal(page_of(t, hw_page_options_default(), &page), HW_OK);
+    assert_null(strstr(data_of(&page), "\"gaps\""));
+    for (int i = 0; i <= HW_JOURNAL_EVENTS_MAX; i++) {
+        produce_acks(t, "x", 1);
+    }
+    while (hw_cluster_next_event(t->cluster, &position, &view)) {
+        kept++;
+    }
+    page.size = 0;
+    assert_int_equal(page_of(t, hw_page_options_default(), &page), HW_OK);
+    at = strstr(data_of(&page), "\"gaps\":[");
+    assert_non_null(at);
+    for (at += strlen("\"gaps\":[");
+         sscanf(at, "[%" SCNd64 ",%" SCNd64 "]%n", &place, &count, &taken) == 2; at += taken + 1) {
+        assert_in_range(place, 0, kept - 1);
+        forgotten += count;
+    }
+    assert_int_equal(forgotten, view.event.seq - kept);
+    hw_buffer_release(&page);
+}
+
 /* Case: D14 */
 static void numbers_beyond_what_javascript_holds_are_strings(void **state)
 {
@@ -217,6 +255,7 @@ int main(void)
         STORY(the_same_run_gives_the_same_bytes),
         STORY(options_narrow_what_is_shown),
         STORY(a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none),
+        STORY(what_the_journal_has_forgotten_is_told_with_its_place),
         cmocka_unit_test(numbers_beyond_what_javascript_holds_are_strings),
         cmocka_unit_test(a_long_value_is_cut_between_characters),
         cmocka_unit_test(texts_are_kept_once),

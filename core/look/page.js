@@ -653,7 +653,7 @@
 			const w = g.measureText(text).width + 10,
 				within = (x) => Math.max(GUTTER, Math.min(x, W - w - 4)), // Whole, at the edge too.
 				covers = (x) => taken.some((t) => Math.abs(t.y - y) < 18 && x < t.x1 && x + w > t.x0 && !(first === 0 && t.dot));
-			x = [x, x - w - 14].map(within).find((x) => !covers(x));
+			x = (y === mid(-2) ? [x, x - w - 14] : [x]).map(within).find((x) => !covers(x));
 			if (x === undefined) return;
 			taken.push({ y, x0: x, x1: x + w + 4 });
 			area(g, C.paper, x + 2, y - 9, w, 18);
@@ -804,7 +804,7 @@
 						on ? laneY(e.broker) + laneH - 14 : 40,
 						C.bad,
 					);
-			} else if (e.kind === "topic" && e.text === "deleted") flag("deleted", x, 40, C.bad, true);
+			} else if (e.kind === "topic" && e.text === "deleted") flag("deleted", x, mid(-2), C.bad, true);
 			else if (e.kind === "election" && i) {
 				area(g, ec(e.epoch), x - 1, 28, 2, H - 28);
 			} else if (e.kind === "loss") {

@@ -74,7 +74,10 @@ if (n) {
   await page.evaluate(n => highwater.go(n - 1), n);
   if (await page.$("#logs .cell")) {
     await page.$eval("#logs .cell", e => e.dispatchEvent(new MouseEvent("click", { bubbles: true })));
-    ok(await page.$eval("#told", e => /^Offset [\d\u202f]+, at the end of the run: ./.test(e.textContent)), "a click on an offset tells its why()");
+    ok(await page.evaluate(() => {
+      const [, offset, text] = /^Offset ([\d\u202f]+), at the end of the run: (.*)/s.exec(document.getElementById("told").textContent), why = document.getElementById("why" + offset.replace(/\u202f/g, ""));
+      return why ? why.nextSibling.textContent === text : text === "the page does not have its why()";
+    }), "a click on an offset tells its why()");
   }
   // K19: a link opens at its event, a silly one at the first; the link follows the step.
   const seq = await page.evaluate(() => highwater.events[Math.floor(highwater.events.length / 2)].seq);

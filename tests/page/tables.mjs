@@ -1,6 +1,6 @@
 /* What the page says against what the tables said: at each event, after each call of the script, and at the end.
 
-   now: {"journal": [[topic, partition, is it a key event, the row of hw_journal]], "lost": rows of hw_lost by topic and partition};
+   now: {"journal": [[topic, partition, is it a key event, the row of hw_journal]], "why": [[topic, partition, offset, why()]], "lost": rows of hw_lost by topic and partition};
    calls: what probe.sql said, a line a call. */
 import { ok } from "./browser.mjs";
 /* Text as T4 has it shown: what would act, by its picture or its number. */
@@ -9,6 +9,8 @@ export const checkTables = async (page, now, calls) => {
   const D = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent)), parts = D.parts.length ? D.parts : [];
   ok(D.events.length === now.journal.length, "K12 all events of the journal are in the page", `${D.events.length} of ${now.journal.length}`);
   ok(D.lost.length + (D.lost_more || 0) === now.lost.length, "K13 losses are those of hw_lost", `${D.lost.length} of ${now.lost.length}`);
+  const whys = new Map((D.why ?? []).map(([part, offset, text]) => [parts[part].slice(0, 2).join() + offset, text])), other = now.why.filter(([t, p, o, text]) => whys.get([t, p].join() + o) !== text);
+  ok(!other.length, `what became of ${now.why.length} offsets is what why() says`, other.slice(0, 3).join(" | "));
   let moments = 0, rows = 0;
   const wrong = { list: [], row: [], moment: [], end: [], lost: [] };
   for (const [which, [topic, partition]] of parts.entries()) {
