@@ -57,29 +57,34 @@ look() {
 is_key="event IN ('election', 'isr', 'loss', 'broker', 'network', 'truncate', 'promise') OR (event = 'topic' AND detail = 'deleted')
     OR (event = 'ack' AND detail NOT LIKE '%NONE') OR detail GLOB 'diverging*'
     OR (instr(detail, '_') > 1 AND substr(detail, 1, instr(detail, '_') - 1) NOT GLOB '*[^A-Z]*')"
+# Play a script: its page, what the tables say in the end, and what they said after each call. The number is that of the page.
+play() {
+    local name
+    name=$(basename "$1" .sql)
+    {
+        echo ".load $build/highwater"
+        echo ".output $work/$name.said"
+        # A call is a line that ends a statement.
+        sed 's|;$|;\n.read tests/page/probe.sql|' "$1"
+        echo "SELECT writefile('$work/$name.$2.html', timeline());"
+        echo "SELECT writefile('$work/$name.' || topic || '-' || partition || '.mmd', sequence_diagram(topic, partition)) FROM hw_partitions;"
+        echo ".output $work/$name.json"
+        echo "SELECT json_object('journal', (SELECT json_group_array(json_array(topic, partition, $is_key, json_object('seq', seq,
+                'time_ms', time_ms, 'event', event, 'broker', broker, 'peer', peer, 'leader_epoch', leader_epoch, 'offset', \"offset\",
+                'end_offset', end_offset, 'hw', hw, 'detail', detail, 'producer_id', producer_id))) FROM hw_journal),
+            'why', (SELECT json_group_array(json_array(topic, partition, value, why(topic, partition, value)))
+                FROM (SELECT topic, partition, max(leo) AS leo FROM hw_replicas GROUP BY topic, partition),
+                    generate_series(max(0, leo - 20), leo - 1)),
+            'lost', (SELECT json_group_array(json_array(topic, partition, \"offset\", by_event, leader_epoch, acks, acknowledged))
+                FROM hw_lost));"
+    } | TZ=${3:-Asia/Tokyo} LC_ALL=C sqlite3 -batch || echo "$name has calls that are refused"
+    grep '^{"seq"' "$work/$name.said" >"$work/$name.calls"
+}
 for script in ${PAGES:-tests/page/*.sql "$work/long.sql"}; do
     name=$(basename "$script" .sql)
     [ "$name" != probe ] || continue
-    for run in 1 2; do
-        {
-            echo ".load $build/highwater"
-            echo ".output $work/$name.said"
-            # A call is a line that ends a statement.
-            sed 's|;$|;\n.read tests/page/probe.sql|' "$script"
-            echo "SELECT writefile('$work/$name.$run.html', timeline());"
-            echo "SELECT writefile('$work/$name.' || topic || '-' || partition || '.mmd', sequence_diagram(topic, partition)) FROM hw_partitions;"
-            echo ".output $work/$name.json"
-            echo "SELECT json_object('journal', (SELECT json_group_array(json_array(topic, partition, $is_key, json_object('seq', seq,
-                    'time_ms', time_ms, 'event', event, 'broker', broker, 'peer', peer, 'leader_epoch', leader_epoch, 'offset', \"offset\",
-                    'end_offset', end_offset, 'hw', hw, 'detail', detail, 'producer_id', producer_id))) FROM hw_journal),
-                'why', (SELECT json_group_array(json_array(topic, partition, value, why(topic, partition, value)))
-                    FROM (SELECT topic, partition, max(leo) AS leo FROM hw_replicas GROUP BY topic, partition),
-                        generate_series(max(0, leo - 20), leo - 1)),
-                'lost', (SELECT json_group_array(json_array(topic, partition, \"offset\", by_event, leader_epoch, acks, acknowledged))
-                    FROM hw_lost));"
-        } | TZ=Asia/Tokyo LC_ALL=C sqlite3 -batch || echo "$name has calls that are refused"
-    done
-    grep '^{"seq"' "$work/$name.said" >"$work/$name.calls"
+    play "$script" 2 America/New_York
+    play "$script" 1
     if cmp "$work/$name.1.html" "$work/$name.2.html"; then
         echo "ok K2 $name: the same run gives the same bytes"
         passed=$((passed + 1))
@@ -95,6 +100,13 @@ look ten-thousand
 for name in incident odd timed nothing; do
     BROWSER=firefox look "$name" tables
 done
+echo '--- random runs'
+for seed in $(seq 8); do
+    tests/page/random.py "$seed" >"$work/random$seed.sql"
+    play "$work/random$seed.sql" 1 2>/dev/null
+done
+node tests/page/walk.mjs "$work" $(seq -f random%g 8) | tee "$work/walk.log" || true
+count "$work/walk.log"
 echo '--- sequence diagrams'
 node tests/page/mermaid.mjs "$work"/*.mmd | tee "$work/mermaid.log" || true
 count "$work/mermaid.log"

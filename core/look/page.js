@@ -71,7 +71,7 @@
 		KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE")) || (e.kind === "topic" && e.text === "deleted");
 
 	function fresh() {
-		const s = { leader: -1, epoch: -1, isr: [], cuts: [], waiting: [], txns: [], b: {} };
+		const s = { leader: -1, epoch: -1, isr: [], replicas: [], cuts: [], waiting: [], txns: [], b: {} };
 		for (const b of brokers) s.b[b] = { up: true, role: "", ep: -1, start: 0, leo: -1, hw: -1, segs: [] };
 		return s;
 	}
@@ -115,6 +115,12 @@
 			const f = quiet.get(b);
 			Object.assign(s.b[b], f ? { start: f[2], leo: f[3], hw: f[4], segs: f[5] } : { leo: -1, hw: -1, segs: [] });
 		}
+	}
+	/* Who has no replica any more, and has heard of it. */
+	function leave(s) {
+		for (const b of brokers)
+			if (s.replicas.length && !s.replicas.includes(b) && !s.cuts.includes(b + "\u2013controller"))
+				Object.assign(s.b[b], { role: GONE, ep: -1, start: 0, leo: -1, hw: -1, segs: [] });
 	}
 	function apply(s, e) {
 		const r = s.b[e.broker];
@@ -183,6 +189,7 @@
 			case "truncate":
 				if (r) {
 					r.segs = cutAt(r.segs, e.offset);
+					r.start = Math.min(r.start, e.offset);
 					r.leo = e.offset;
 					r.hw = Math.min(r.hw, e.offset);
 				}
@@ -205,16 +212,18 @@
 					if (e.text === "started") {
 						r.up = true;
 						r.start = r.opened ?? r.start;
+						r.ep = -1; // It has forgotten who leads, and follows nobody until it is told.
+						if (!r.role && s.replicas.includes(e.broker)) r.role = "follower";
 					} else if (/^(crashed|lost power|shut down)$/.test(e.text)) {
 						r.up = false;
-						r.role = "";
+						if (r.role !== GONE) r.role = "";
 						r.opened = 0; // Unless a log_start says so, the log starts there when it is opened.
 					}
 				}
 				break;
 			case "replicas":
-				for (const b of brokers)
-					if (!JSON.parse(e.text).includes(b)) Object.assign(s.b[b], { role: GONE, ep: -1, start: 0, leo: -1, hw: -1, segs: [] });
+				s.replicas = JSON.parse(e.text);
+				leave(s);
 				break;
 			case "topic":
 				if (e.text === "deleted") {
@@ -229,6 +238,7 @@
 				const link = e.peer < 0 ? e.broker + "\u2013controller" : e.broker + "\u2013" + e.peer;
 				s.cuts = s.cuts.filter((l) => l !== link);
 				if (/cut$/.test(e.text)) s.cuts = s.cuts.concat(link);
+				leave(s);
 				break;
 			}
 		}
@@ -299,6 +309,7 @@
 			}
 			if (far) e.offset = e.end = e.hw = -1;
 			e.bad = /^[A-Z]+_|^diverging/.test(e.text) || e.kind === "promise"; // Kafka's errors have a "_".
+			e.lost = +(/(\d+) records?$/.exec(e.text) ?? [0, e.end - e.offset])[1]; // Not each offset of the range is.
 			if (isMark(e)) marks.push(E.length);
 			E.push(e);
 		}
@@ -810,7 +821,7 @@
 			} else if (e.kind === "loss") {
 				area(g, alpha(C.bad, 0.16), x - 3, HOUSE, 6, H - HOUSE);
 				cross(x, mid(-2), 4, C.bad);
-				flag(num(e.end - e.offset) + " lost", x + 6, mid(-2), C.bad, true);
+				flag(num(e.lost) + " lost", x + 6, mid(-2), C.bad, true);
 			}
 		}
 		area(g, C.cursor, px(X[cur]) - 1, 0, 2, H);
