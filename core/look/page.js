@@ -66,6 +66,7 @@
 		chosen = -1, // A broker, by its place among the lanes.
 		records = new Map();
 	const KEY = new Set("election isr loss broker network truncate promise".split(" "));
+	const DRAWN = "up role leo hw segs ep start".split(" "); // Of a replica, in its lane.
 	const TXNS = 64; // Transactions of a partition that a state remembers.
 	const isMark = (e) =>
 		KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE")) || (e.kind === "topic" && e.text === "deleted");
@@ -336,18 +337,7 @@
 					f = last[b],
 					isr = s.isr.includes(b),
 					open = s.txns.length ? openFrom(s, r) : -1;
-				if (
-					!f ||
-					f.up !== r.up ||
-					f.role !== r.role ||
-					f.leo !== r.leo ||
-					f.hw !== r.hw ||
-					f.segs !== r.segs ||
-					f.ep !== r.ep ||
-					f.isr !== isr ||
-					f.open !== open ||
-					f.start !== r.start
-				)
+				if (!f || f.isr !== isr || f.open !== open || DRAWN.some((k) => f[k] !== r[k]))
 					frames[b].push((last[b] = { i, isr, open, ...r }));
 			}
 		});
@@ -405,14 +395,17 @@
 		scale = Math.min(60, Math.max(fitScale(), scale));
 		left = Math.max(0, Math.min(left, total() - (W - GUTTER - 12) / scale));
 	}
+	function redraw() {
+		clampView();
+		draw();
+	}
 	function zoom(f, at) {
 		const x = left + ((at ?? px(X[cur] || 0)) - GUTTER) / scale;
 		const before = at ?? px(X[cur] || 0);
 		scale *= f;
 		clampView();
 		left = x - (before - GUTTER) / scale;
-		clampView();
-		draw();
+		redraw();
 	}
 
 	// ------------------------------------------------------------------------------------------- colours
@@ -457,6 +450,12 @@
 		g.moveTo(x0, y0);
 		g.lineTo(x1, y1);
 		g.stroke();
+	};
+	const clip = (g, ...xywh) => {
+		g.save();
+		g.beginPath();
+		g.rect(...xywh);
+		g.clip();
 	};
 	let queued = false;
 	function draw() {
@@ -510,10 +509,7 @@
 			bottom = laneH - 8,
 			yOf = (b, o) => laneY(b) + bottom - ((Math.max(lo, o) - lo) / Math.max(1e-9, hi - lo)) * (bottom - top);
 
-		g.save();
-		g.beginPath();
-		g.rect(GUTTER, 0, W - GUTTER, H);
-		g.clip();
+		clip(g, GUTTER, 0, W - GUTTER, H);
 		// Ruler: where time passes.
 		area(g, C.panel, GUTTER, 0, W, 26);
 		let free = -1;
@@ -553,10 +549,7 @@
 			if (word) g.fillText(word, Math.max(x0, GUTTER) + 8, 40);
 		});
 		const hatch = (x0, y, w, h, colour, y0) => {
-			g.save();
-			g.beginPath();
-			g.rect(x0, y, w, h);
-			g.clip();
+			clip(g, x0, y, w, h);
 			g.strokeStyle = colour;
 			g.lineWidth = 1;
 			g.beginPath();
@@ -677,12 +670,14 @@
 		const cross = (x, y, s, colour) => {
 			g.strokeStyle = colour;
 			g.lineWidth = 2.5;
+			stroke(g, x - s, y - s, x + s, y + s);
+			stroke(g, x + s, y - s, x - s, y + s);
+		};
+		const disc = (x, y, r) => {
+			g.fillStyle = C.good;
 			g.beginPath();
-			g.moveTo(x - s, y - s);
-			g.lineTo(x + s, y + s);
-			g.moveTo(x + s, y - s);
-			g.lineTo(x - s, y + s);
-			g.stroke();
+			g.arc(x, y, r, 0, 7);
+			g.fill();
 		};
 		// Messages. Too close together they would be a grey wall: then only the current one and errors are drawn.
 		const arrow = (x0, ya, x1, yb, colour, dash, width) => {
@@ -725,23 +720,15 @@
 			// It travels, and is drawn where it arrives; still under way it has an open end.
 			if (e.to >= 0 && !strong && /^(deliver|drop)$/.test(E[e.to].kind)) return;
 			const has = (b) => brokers.includes(b),
-				gap = (p, q) => [rail(p) + (q > p ? 4 : -4), rail(q) + (q > p ? -4 : 4)];
-			if (e.kind === "fetch_request" && has(e.broker) && has(e.peer)) {
-				const [p, q] = gap(e.broker, e.peer);
-				arrow(x0, p, x1, q, colour, [4, 3], w);
-			} else if (e.kind === "fetch_response" && has(e.broker) && has(e.peer)) {
-				const [p, q] = gap(e.peer, e.broker);
-				arrow(x0, p, x1, q, colour, [], bad || !/^0 bytes/.test(e.text) ? w + 0.8 : w);
-			} else if (e.kind === "produce" && has(e.broker))
-				arrow(
-					px(X[i]),
-					mid(-2) + 4,
-					px(X[i]),
-					Math.max(yOf(e.broker, e.end), laneY(e.broker) + 22) - 1,
-					strong ? C.cursor : ec(e.epoch),
-					[],
-					w + 0.4,
-				);
+				asks = e.kind === "fetch_request",
+				[p, q] = asks ? [e.broker, e.peer] : [e.peer, e.broker],
+				off = laneY(q) > laneY(p) ? 4 : -4;
+			if (/^fetch_/.test(e.kind) && has(p) && has(q))
+				arrow(x0, rail(p) + off, x1, rail(q) - off, colour, asks ? [4, 3] : [], asks || (!bad && /^0 bytes/.test(e.text)) ? w : w + 0.8);
+			else if (e.kind === "produce" && has(q)) {
+				const x = px(X[i]);
+				arrow(x, mid(-2) + 4, x, Math.max(yOf(q, e.end), laneY(q) + 22) - 1, strong ? C.cursor : ec(e.epoch), [], w + 0.4);
+			}
 		};
 		// Requests that wait at their leader, and fetches that a quota holds back.
 		for (let i = i0; i < i1; i++) {
@@ -763,13 +750,10 @@
 				on = brokers.includes(e.broker);
 			if (e.kind === "ack") {
 				const ok = e.text.endsWith("NONE");
-				g.fillStyle = C.good;
 				if (ok) {
 					if (x - dot < 1.5) continue;
 					dot = x;
-					g.beginPath();
-					g.arc(x, mid(-2), 4.5, 0, 7);
-					g.fill();
+					disc(x, mid(-2), 4.5);
 					spot(x);
 				} else {
 					cross(x, mid(-2), 4, C.bad);
@@ -783,13 +767,7 @@
 				g.lineTo(x, mid(-2) + 4);
 				g.fill();
 				spot(x);
-				if (/^acks=1\b/.test(e.text) && scale > 8) {
-					// Its answer is the same moment.
-					g.fillStyle = C.good;
-					g.beginPath();
-					g.arc(x, mid(-2) - 10, 3.5, 0, 7);
-					g.fill();
-				}
+				if (/^acks=1\b/.test(e.text) && scale > 8) disc(x, mid(-2) - 10, 3.5); // Its answer is the same moment.
 			} else if (e.kind === "broker" && on && !/started/.test(e.text)) {
 				if (!/^(crashed|lost power|shut down)$/.test(e.text)) flag(e.text, x - 2, laneY(e.broker) + 14, C.soft);
 				else {
@@ -1132,12 +1110,10 @@
 						? "bad"
 						: "",
 				);
-			d.setAttribute("role", "option");
 			d.id = "ev" + i;
 			d.dataset.i = i;
-			d.setAttribute("aria-setsize", shownList.length);
-			d.setAttribute("aria-posinset", k + 1);
-			d.setAttribute("aria-selected", i === cur);
+			const says = { role: "option", "aria-setsize": shownList.length, "aria-posinset": k + 1, "aria-selected": i === cur };
+			for (const a in says) d.setAttribute(a, says[a]);
 			d.style.top = k * ROW + "px";
 			d.append(el("span", num(e.seq)), el("p", (e.gap ? "? " : "") + sentence(e)));
 			frag.append(d);
@@ -1200,19 +1176,19 @@
 			}),
 		);
 		$("raw").replaceChildren(
-			...[
-				["seq", e.seq],
-				["time_ms", e.t],
-				["event", e.kind],
-				["broker", e.broker],
-				["peer", e.peer],
-				["leader_epoch", e.epoch],
-				["offset", e.offset],
-				["end_offset", e.end],
-				["hw", e.hw],
-				["detail", safe(e.text)],
-				["producer_id", e.producer],
-			]
+			...Object.entries({
+				seq: e.seq,
+				time_ms: e.t,
+				event: e.kind,
+				broker: e.broker,
+				peer: e.peer,
+				leader_epoch: e.epoch,
+				offset: e.offset,
+				end_offset: e.end,
+				hw: e.hw,
+				detail: safe(e.text),
+				producer_id: e.producer,
+			})
 				.filter(([, v]) => v !== -1 && v !== "")
 				.flatMap(([k, v]) => [el("dt", k), el("dd", v)]),
 		);
@@ -1254,12 +1230,12 @@
 	}
 	function legend() {
 		const items = [
-			["below the high watermark", C.e0, ""],
-			["above it", alpha(C.e0, 0.36), ""],
-			["high watermark", C.hw, ""],
-			["next epoch", C.e1, ""],
-			["down", C.down, ""],
-			["lost, cut or refused", C.bad, ""],
+			["below the high watermark", C.e0],
+			["above it", alpha(C.e0, 0.36)],
+			["high watermark", C.hw],
+			["next epoch", C.e1],
+			["down", C.down],
+			["lost, cut or refused", C.bad],
 		];
 		$("legend").replaceChildren(
 			...items.map(([t, c]) => {
@@ -1453,8 +1429,7 @@
 		if (Math.abs(ev.offsetX - drag.x) > 4) drag.moved = true;
 		if (drag.moved) {
 			left = drag.left - (ev.offsetX - drag.x) / scale;
-			clampView();
-			draw();
+			redraw();
 		}
 	});
 	window.addEventListener("pointerup", (ev) => {
@@ -1474,8 +1449,7 @@
 			} else if (ev.deltaX || ev.shiftKey) {
 				ev.preventDefault();
 				left += (ev.deltaX || ev.deltaY) / scale;
-				clampView();
-				draw();
+				redraw();
 			}
 		},
 		{ passive: false },
@@ -1483,8 +1457,7 @@
 	const scrub = (ev) => {
 		if (ev.type === "pointerdown" || ev.buttons) {
 			left = (ev.offsetX / $("map").clientWidth) * total() - (W - GUTTER) / scale / 2;
-			clampView();
-			draw();
+			redraw();
 		}
 	};
 	$("map").addEventListener("pointerdown", scrub);
