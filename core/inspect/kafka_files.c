@@ -221,8 +221,13 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
                        hw_kafka_partition_name_parse(name, &topic_size, &partition, &state);
     enum hw_status status = hw_path_join(file->path, files->path, name, error);
 
+    file->kind = hw_file_kind_of(name, files->partition != NULL);
     if (status == HW_OK) {
         status = hw_store_look(files->store, file->path, &look, error);
+    }
+    if (status == HW_IO && files->partition != NULL && !files_opens_by_name(file->kind)) {
+        look = (struct hw_path_look){.is_link = true}; /* A circle of links is no file. */
+        status = HW_OK;
     }
     if (status != HW_OK ? has_own_row
                         : (look.is_directory && has_own_row) || (!look.exists && !look.is_link)) {
@@ -231,7 +236,6 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
     if (status != HW_OK || file->path[0] == '\0') {
         return status;
     }
-    file->kind = hw_file_kind_of(name, files->partition != NULL);
     if (look.is_directory ||
         ((!look.exists || look.is_special) && !files_opens_by_name(file->kind))) {
         file->kind = look.is_directory ? HW_FILE_DIRECTORY : HW_FILE_UNKNOWN;

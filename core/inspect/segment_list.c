@@ -118,9 +118,6 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
     *list = (struct hw_segment_list){.allocator = allocator};
     status = hw_kafka_partition_list(partition, allocator, store, &names, error);
     if (status == HW_OK) {
-        status = hw_store_keep_files(store, partition->path, &names, error);
-    }
-    if (status == HW_OK) {
         status = list_swaps(list, store, partition->path, &names, error);
     }
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {

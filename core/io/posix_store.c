@@ -234,7 +234,7 @@ static enum hw_status posix_look(struct hw_store *base, const char *path, struct
         look->size_bytes = look->is_directory ? 0 : (int64_t)found.st_size;
         look->allocated_bytes =
             look->is_directory ? -1 : (int64_t)found.st_blocks * STAT_BLOCK_SIZE;
-    } else if (errno != ENOENT && errno != ENOTDIR && (errno != ELOOP || !is_link)) {
+    } else if (errno != ENOENT && errno != ENOTDIR) {
         return hw_posix_error(error, errno, "look for", path);
     }
     return HW_OK;

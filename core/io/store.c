@@ -133,7 +133,6 @@ enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *e
     return status;
 }
 
-/* What cannot be looked at counts as a file. */
 static enum hw_status store_is_file(struct hw_store *store, const char *directory, const char *name,
                                     bool *is_file, struct hw_error *error)
 {
@@ -144,7 +143,7 @@ static enum hw_status store_is_file(struct hw_store *store, const char *director
     if (status == HW_OK) {
         status = hw_store_look(store, path, &look, error);
     }
-    *is_file = status != HW_OK || (look.exists && !look.is_directory && !look.is_special);
+    *is_file = status == HW_OK && look.exists && !look.is_directory && !look.is_special;
     return status == HW_IO ? HW_OK : status;
 }
 

@@ -142,8 +142,8 @@ enum hw_status hw_store_look(struct hw_store *store, const char *path, struct hw
 enum hw_status hw_store_exists(struct hw_store *store, const char *path, bool *exists,
                                struct hw_error *error);
 
-/* Take out of `names`, those of a directory, what is no file: Kafka passes over that where it looks for
- * segments. What cannot be looked at stays. Errors: HW_INTERRUPTED, HW_MISUSE (a path too long). */
+/* Take out of `names`, those of a directory, what is no file, or cannot be looked at: Kafka passes over
+ * that where it looks for segments (File.isFile). Errors: HW_INTERRUPTED, HW_MISUSE (a path too long). */
 enum hw_status hw_store_keep_files(struct hw_store *store, const char *directory,
                                    struct hw_name_list *names, struct hw_error *error);
 
