@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.ScramMechanism;
 import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -25,7 +26,7 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** What fills the broker's own topics: groups of both protocols, offsets, transactions, metadata. */
+/** What fills the broker's own topics: groups of all protocols but streams, offsets, transactions, metadata. */
 final class Groups {
     /** Not one of Topics: nobody else writes to it or reads it. */
     private static final String TOPIC = "grouped";
@@ -86,6 +87,29 @@ final class Groups {
         }
     }
 
+    /** A member of a share group takes records and acknowledges them, as the next poll does. */
+    private void share(String group) throws Exception {
+        Properties properties = properties();
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.GROUP, group);
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        try (Admin admin = Admin.create(properties)) {
+            admin.incrementalAlterConfigs(Map.of(resource, List.of(new AlterConfigOp(
+                new ConfigEntry("share.auto.offset.reset", "earliest"), AlterConfigOp.OpType.SET))))
+                .all().get();
+        }
+        properties.put("group.id", group);
+        try (KafkaShareConsumer<byte[], byte[]> consumer = new KafkaShareConsumer<>(
+                 properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.subscribe(List.of(TOPIC));
+            while (consumer.poll(Duration.ofMillis(200)).isEmpty()) {
+                if (System.nanoTime() > deadline) {
+                    throw new IllegalStateException(group + " got no record");
+                }
+            }
+            consumer.commitSync();
+        }
+    }
+
     /** Offsets in a transaction: one commits, one aborts. */
     private void transactions() {
         Properties properties = properties();
@@ -113,5 +137,6 @@ final class Groups {
         transactions();
         consume("classic", "classic");
         consume("modern", "consumer");
+        share("shared");
     }
 }
