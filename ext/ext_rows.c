@@ -45,11 +45,17 @@ void ext_rows_clear(struct ext_rows *rows)
     rows->column = 0;
 }
 
-/* So many cells, which are not set yet; NULL where memory has run out. */
+/* An interrupt is asked for whenever two to this power of cells more are there. */
+enum { ROWS_ASK_BITS = 10 };
+
+/* So many cells, which are not set yet; NULL where memory has run out, or after an interrupt. */
 static inline struct ext_cell *add_cells(struct ext_rows *rows, int count)
 {
     size_t first = rows->cell_count;
 
+    if (rows->status == HW_OK && (first ^ (first + (size_t)count)) >> ROWS_ASK_BITS != 0) {
+        rows->status = hw_interrupt_check(&rows->interrupt, &rows->error);
+    }
     if (rows->status == HW_OK && first + (size_t)count > rows->cell_capacity) {
         rows->status = hw_array_reserve(&ext_allocator, (void **)&rows->cells, &rows->cell_capacity,
                                         first + (size_t)count, sizeof *rows->cells, &rows->error);

@@ -2,7 +2,7 @@
 /*
  * Rows of a table, copied out of the cluster while it is locked, so that a statement sees one state
  * however long it runs and whatever is called in between. They are filled cell by cell, from left
- * to right; running out of memory is remembered and the rest then does nothing.
+ * to right; running out of memory, or an interrupt, is remembered and the rest then does nothing.
  */
 #ifndef EXT_ROWS_H
 #define EXT_ROWS_H
@@ -43,6 +43,7 @@ struct ext_rows {
     int column;      /* Of the next cell. */
     uint64_t wanted; /* Bits of the columns that are asked for: texts of others are not kept. */
     struct ext_rows_filter filter;
+    struct hw_interrupt interrupt; /* Asked every so many cells; is_asked NULL: nobody. */
     struct ext_cell *cells;
     size_t cell_count;
     size_t cell_capacity;

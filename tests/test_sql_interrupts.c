@@ -128,6 +128,19 @@ static void calls_about_many_logs_stop_and_can_be_made_again(void **state)
     expect_sql(db, "SELECT count(*), sum(leo) FROM hw_replicas WHERE role = 'leader'", "400|400");
 }
 
+/* Case: F-68 */
+static void rows_of_many_replicas_stop(void **state)
+{
+    sqlite3 *db = test_sql_open(":memory:");
+
+    (void)state;
+    expect_sql(db, "SELECT create_topic('many', 10000, 3) IS NOT NULL", "1");
+    expect_interrupted(db, "SELECT * FROM hw_replicas LIMIT 1", 2);
+    expect_interrupted(db, "SELECT * FROM hw_metrics LIMIT 1", 5);
+    expect_sql(db, "SELECT count(*) FROM hw_replicas", "30000");
+    test_sql_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +148,7 @@ int main(void)
         cmocka_unit_test(a_topic_is_made_whole_or_not_at_all),
         cmocka_unit_test(a_tick_stands_where_it_was_stopped),
         cmocka_unit_test(an_exploration_stops),
+        cmocka_unit_test(rows_of_many_replicas_stop),
         cmocka_unit_test_setup_teardown(calls_about_many_logs_stop_and_can_be_made_again,
                                         set_up_many, test_sql_file_tear_down),
     };

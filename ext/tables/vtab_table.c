@@ -59,6 +59,8 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 static enum hw_status table_fill(const sqlite3_vtab *vtab, struct ext_rows *rows)
 {
     const struct ext_table *definition = table_definition(vtab);
+    struct ext_session *session = ((const struct ext_vtab *)vtab)->session;
+    struct ext_probe probe = {.db = session->db};
     struct ext_cluster *cluster = NULL;
     enum hw_status status;
 
@@ -66,12 +68,16 @@ static enum hw_status table_fill(const sqlite3_vtab *vtab, struct ext_rows *rows
         definition->fill(NULL, rows);
         return rows->status;
     }
-    status = ext_session_cluster(((const struct ext_vtab *)vtab)->session, &cluster, &rows->error);
+    status = ext_session_cluster(session, &cluster, &rows->error);
     if (status != HW_OK) {
         return status;
     }
+    rows->interrupt =
+        (struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &probe};
     definition->fill(ext_cluster_lock(cluster), rows);
     ext_cluster_unlock(cluster);
+    rows->interrupt.is_asked = NULL;
+    ext_probe_release(&probe);
     return rows->status;
 }
 
