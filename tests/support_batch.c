@@ -2,13 +2,10 @@
 #include "support_batch.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 void test_read_vector(struct hw_buffer *buffer, const char *name)
 {

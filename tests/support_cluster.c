@@ -5,13 +5,11 @@
 #include "core/io/memory_store.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -2,10 +2,7 @@
 /* Settings by name, for tests. */
 #include "tests/support_config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct hw_log_config test_log_config(void)
 {

@@ -2,12 +2,9 @@
 /* The verbs of the controller's tests. */
 #include "support_controller.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 int test_controller_set_up(void **state)
 {

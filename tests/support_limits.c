@@ -2,13 +2,11 @@
 #include "tests/support_limits.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Bytes of a batch with one record besides its value, if that has 64 to 8191 bytes. */
 enum { BATCH_OVERHEAD = 61 + 9 };

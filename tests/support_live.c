@@ -2,17 +2,13 @@
 #include "tests/support_live.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void quiet(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {

@@ -5,12 +5,10 @@
 #include "core/record/compressed_batch.h"
 #include "tests/support_config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 int test_log_setup(void **state)
 {

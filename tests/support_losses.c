@@ -3,12 +3,10 @@
 
 #include "core/look/reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const struct hw_partition *orders(const struct account *w)
 {

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_naive_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct naive_producer *naive_producer(struct naive_log *naive, int64_t producer_id)
 {

@@ -2,11 +2,7 @@
 /* Changes for tests. */
 #include "support_partition_change.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct test_change change_of(const char *record, const char *acceptable)
 {

@@ -4,13 +4,11 @@
 
 #include "core/base/broker_list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Skip `word` and the blank before it. Returns false, and moves nothing, if it is not there. */
 static bool take_word(const char **cursor, const char *word)

@@ -5,13 +5,11 @@
 #include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum {
     ITEMS_MAX = 6000,

@@ -7,13 +7,11 @@
 #include "tests/support_config.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { BROKERS = 5, LIMIT = INT32_MAX, TEXT_SIZE = 4096 };
 

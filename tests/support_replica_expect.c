@@ -5,12 +5,10 @@
 #include "core/base/broker_list.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { TEXT_SIZE = 4096 };
 

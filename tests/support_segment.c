@@ -7,13 +7,11 @@
 #include "tests/support_faulty_store.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void add_records(struct hw_batch_builder *builder, const struct test_batch *batch)
 {

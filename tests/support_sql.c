@@ -2,15 +2,11 @@
 /* Running statements and printing their rows; memory that runs out ends the program. */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct text {
     char *bytes;

@@ -6,14 +6,10 @@
 #include "tests/support_directory.h"
 #include "tests/support_segment.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 int test_kafka_setup(void **state)
 {

@@ -5,11 +5,7 @@
 
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -18,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* What the child does. It must not outlive a test that has failed. */
 static void run(const char *path, const char *sql)

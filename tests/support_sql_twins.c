@@ -4,14 +4,11 @@
 
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 uint32_t twins_pick(struct twins *twins, uint32_t count)
 {

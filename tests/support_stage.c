@@ -2,13 +2,11 @@
 #include "tests/support_stage.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 int test_stage_setup(void **state)
 {

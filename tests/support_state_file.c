@@ -8,13 +8,11 @@
 #include "core/io/memory_store.h"
 #include "tests/support_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct hw_cluster *test_state_cluster(struct test_state *t)
 {

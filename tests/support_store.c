@@ -4,12 +4,10 @@
 
 #include "core/base/buffer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 void test_expect_status(enum hw_status got, enum hw_status expected, const struct hw_error *error,
                         const char *call, const char *file, int line)

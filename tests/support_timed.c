@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 void link_both(struct test_cluster *t, hw_broker_id_t a, hw_broker_id_t b, int64_t latency_us,
                int64_t bytes_per_s)

@@ -2,11 +2,9 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 void test_topics_open(struct test_topics *t, int32_t brokers)
 {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L /* getline() */
-
 #include "tests/support_vectors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum {
     VECTOR_TOPIC,

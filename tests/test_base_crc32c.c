@@ -8,11 +8,9 @@
 #include "core/base/crc32c_x86.h"
 #include "core/base/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { BYTES = 40000 };
 
@@ -31,13 +29,12 @@ static uint32_t crc32c_by_bits(uint32_t crc, const uint8_t *p, size_t size)
 }
 
 /* The published values of RFC 3720, B.4, and the check value of the CRC catalogue. */
-static void published_values_come_out(void **state)
+TEST_ALONE(published_values_come_out)
 {
     static const uint8_t read_command[48] = {
         0x01, 0xc0, [16] = 0x14, [22] = 0x04, [27] = 0x14, [31] = 0x18, [32] = 0x28, [40] = 0x02};
     uint8_t block[32];
 
-    (void)state;
     assert_int_equal(hw_crc32c("123456789", 9), 0xe3069283);
     assert_int_equal(hw_crc32c_portable(0, "123456789", 9), 0xe3069283);
     memset(block, 0, sizeof block);
@@ -55,18 +52,16 @@ static void published_values_come_out(void **state)
     assert_int_equal(hw_crc32c(read_command, sizeof read_command), 0xd9963a56);
 }
 
-static void nothing_leaves_the_checksum_as_it_is(void **state)
+TEST_ALONE(nothing_leaves_the_checksum_as_it_is)
 {
-    (void)state;
     assert_int_equal(hw_crc32c(NULL, 0), 0);
     assert_int_equal(hw_crc32c_extend(0x12345678, NULL, 0), 0x12345678);
     assert_int_equal(hw_crc32c_portable(0x12345678, NULL, 0), 0x12345678);
 }
 
 /* Sizes up to 700 pass every entry of every table many times over. */
-static void the_tables_are_those_of_the_polynomial(void **state)
+TEST_ALONE(the_tables_are_those_of_the_polynomial)
 {
-    (void)state;
     for (size_t size = 0; size < 700; size++) {
         const uint8_t *p = bytes + size * 41 % 4096;
         uint32_t before = (uint32_t)(size * 2654435761u);
@@ -90,19 +85,17 @@ static void expect_same(const uint8_t *p, size_t size, uint32_t before)
 #endif
 }
 
-static void every_way_agrees_for_every_small_size(void **state)
+TEST_ALONE(every_way_agrees_for_every_small_size)
 {
-    (void)state;
     for (size_t size = 0; size < 2000; size++) {
         expect_same(bytes + size % 64, size, (uint32_t)(size * 2246822519u));
     }
 }
 
-static void every_way_agrees_for_any_size_and_alignment(void **state)
+TEST_ALONE(every_way_agrees_for_any_size_and_alignment)
 {
     struct hw_random random;
 
-    (void)state;
     hw_random_init(&random, 1);
     for (int round = 0; round < 3000; round++) {
         size_t start = (size_t)hw_random_below(&random, 128);
@@ -112,11 +105,10 @@ static void every_way_agrees_for_any_size_and_alignment(void **state)
     }
 }
 
-static void pieces_give_the_checksum_of_the_whole(void **state)
+TEST_ALONE(pieces_give_the_checksum_of_the_whole)
 {
     struct hw_random random;
 
-    (void)state;
     hw_random_init(&random, 2);
     for (int round = 0; round < 300; round++) {
         size_t size = (size_t)hw_random_below(&random, BYTES + 1);
@@ -147,14 +139,5 @@ static int fill_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_values_come_out),
-        cmocka_unit_test(nothing_leaves_the_checksum_as_it_is),
-        cmocka_unit_test(the_tables_are_those_of_the_polynomial),
-        cmocka_unit_test(every_way_agrees_for_every_small_size),
-        cmocka_unit_test(every_way_agrees_for_any_size_and_alignment),
-        cmocka_unit_test(pieces_give_the_checksum_of_the_whole),
-    };
-
-    return cmocka_run_group_tests_name("base_crc32c", tests, fill_bytes, NULL);
+    return test_run_together(fill_bytes, NULL);
 }

@@ -4,18 +4,15 @@
 #include "core/base/bytes.h"
 #include "tests/support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
-static void the_libc_allocator_resizes_and_frees(void **state)
+TEST_ALONE(the_libc_allocator_resizes_and_frees)
 {
     const struct hw_allocator *libc = &hw_allocator_libc;
     uint8_t *block = hw_alloc_zeroed(libc, 100);
 
-    (void)state;
     assert_non_null(block);
     for (size_t i = 0; i < 100; i++) {
         assert_int_equal(block[i], 0);
@@ -28,12 +25,11 @@ static void the_libc_allocator_resizes_and_frees(void **state)
     hw_free(libc, NULL, 0);
 }
 
-static void text_is_copied_and_given_back(void **state)
+TEST_ALONE(text_is_copied_and_given_back)
 {
     struct test_heap heap;
     char *copy;
 
-    (void)state;
     test_heap_init(&heap, 1);
     copy = hw_text_copy(&heap.allocator, "");
     assert_string_equal(copy, "");
@@ -47,14 +43,13 @@ static void text_is_copied_and_given_back(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void adding_one_at_a_time_seldom_allocates(void **state)
+TEST_ALONE(adding_one_at_a_time_seldom_allocates)
 {
     struct test_heap heap;
     struct hw_error error;
     void *items = NULL;
     size_t capacity = 0;
 
-    (void)state;
     test_heap_init(&heap, -1);
     for (size_t count = 0; count < 100000; count++) {
         assert_int_equal(hw_array_reserve(&heap.allocator, &items, &capacity, count + 1,
@@ -72,7 +67,7 @@ static void adding_one_at_a_time_seldom_allocates(void **state)
     hw_free(&heap.allocator, items, capacity * sizeof(uint32_t));
 }
 
-static void an_array_that_cannot_grow_is_as_before(void **state)
+TEST_ALONE(an_array_that_cannot_grow_is_as_before)
 {
     static const size_t element_sizes[] = {1, 8, 1000};
     struct test_heap heap;
@@ -80,7 +75,6 @@ static void an_array_that_cannot_grow_is_as_before(void **state)
     void *items = NULL;
     size_t capacity = 0;
 
-    (void)state;
     test_heap_init(&heap, 1);
     assert_int_equal(hw_array_reserve(&heap.allocator, &items, &capacity, 4, 4, &error), HW_OK);
     memcpy(items, "four elements ok", 16);
@@ -111,13 +105,12 @@ static void an_array_that_cannot_grow_is_as_before(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void a_buffer_holds_what_is_appended(void **state)
+TEST_ALONE(a_buffer_holds_what_is_appended)
 {
     struct test_heap heap;
     struct hw_error error;
     struct hw_buffer buffer;
 
-    (void)state;
     test_heap_init(&heap, -1);
     hw_buffer_init(&buffer, &heap.allocator);
     assert_int_equal(hw_buffer_append(&buffer, NULL, 0, &error), HW_OK);
@@ -138,13 +131,12 @@ static void a_buffer_holds_what_is_appended(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void reserved_room_needs_no_allocation(void **state)
+TEST_ALONE(reserved_room_needs_no_allocation)
 {
     struct test_heap heap;
     struct hw_error error;
     struct hw_buffer buffer;
 
-    (void)state;
     test_heap_init(&heap, 1);
     hw_buffer_init(&buffer, &heap.allocator);
     assert_int_equal(hw_buffer_reserve(&buffer, 1000, &error), HW_OK);
@@ -162,12 +154,11 @@ static void reserved_room_needs_no_allocation(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void a_buffer_without_memory_is_as_before(void **state)
+TEST_ALONE(a_buffer_without_memory_is_as_before)
 {
     int fail_at = 0;
     bool has_failed;
 
-    (void)state;
     do {
         struct test_heap heap;
         struct hw_error error;
@@ -193,13 +184,12 @@ static void a_buffer_without_memory_is_as_before(void **state)
     assert_in_range(fail_at, 5, 20);
 }
 
-static void integers_are_big_endian(void **state)
+TEST_ALONE(integers_are_big_endian)
 {
     static const uint8_t expected[] = {0xff, 0xfe, 0x80, 0x00, 0x00, 0x01, 0x01, 0x23,
                                        0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x7f};
     uint8_t bytes[15];
 
-    (void)state;
     hw_put_i16(bytes, -2);
     hw_put_i32(bytes + 2, INT32_MIN + 1);
     hw_put_i64(bytes + 6, 0x0123456789abcdef);
@@ -215,16 +205,5 @@ static void integers_are_big_endian(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_libc_allocator_resizes_and_frees),
-        cmocka_unit_test(text_is_copied_and_given_back),
-        cmocka_unit_test(adding_one_at_a_time_seldom_allocates),
-        cmocka_unit_test(an_array_that_cannot_grow_is_as_before),
-        cmocka_unit_test(a_buffer_holds_what_is_appended),
-        cmocka_unit_test(reserved_room_needs_no_allocation),
-        cmocka_unit_test(a_buffer_without_memory_is_as_before),
-        cmocka_unit_test(integers_are_big_endian),
-    };
-
-    return cmocka_run_group_tests_name("base_memory", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,30 +6,25 @@
 
 #include "core/base/assert.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
-static void every_status_has_a_name(void **state)
+TEST_ALONE(every_status_has_a_name)
 {
-    (void)state;
     assert_string_equal(hw_status_name(HW_OK), "HW_OK");
     assert_string_equal(hw_status_name(HW_REFUSED), "HW_REFUSED");
     assert_string_equal(hw_status_name((enum hw_status)99), "HW_STATUS_UNKNOWN");
 }
 
-static void an_error_says_what_was_wrong(void **state)
+TEST_ALONE(an_error_says_what_was_wrong)
 {
     struct hw_error error;
 
-    (void)state;
     memset(&error, 0xff, sizeof error);
     assert_int_equal(hw_error_set(&error, HW_CORRUPT, "%s: %d of %d", "file", 1, 2), HW_CORRUPT);
     assert_int_equal(error.status, HW_CORRUPT);
@@ -46,40 +41,36 @@ static void an_error_says_what_was_wrong(void **state)
     assert_string_equal(error.message, "out of memory for a log");
 }
 
-static void a_long_message_is_cut(void **state)
+TEST_ALONE(a_long_message_is_cut)
 {
     struct hw_error error;
     char text[2 * HW_ERROR_MESSAGE_SIZE_BYTES];
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     (void)hw_error_set(&error, HW_IO, "%s", text);
     assert_int_equal(strlen(error.message), HW_ERROR_MESSAGE_SIZE_BYTES - 1);
 }
 
-static void a_message_is_one_line(void **state)
+TEST_ALONE(a_message_is_one_line)
 {
     struct hw_error error;
 
-    (void)state;
     (void)hw_error_set(&error, HW_IO, "no topic \"%s\"", "a\nb\r\t\x7f\xc3\xa9");
     assert_string_equal(error.message, "no topic \"a?b???\xc3\xa9\"");
 }
 
-static void a_message_can_contain_the_one_before(void **state)
+TEST_ALONE(a_message_can_contain_the_one_before)
 {
     struct hw_error error;
 
-    (void)state;
     (void)hw_error_set(&error, HW_IO, "disk full");
     (void)hw_error_set(&error, HW_CORRUPT, "while opening: %s", error.message);
     assert_string_equal(error.message, "while opening: disk full");
 }
 
-static void kafka_errors_have_names_and_numbers_of_kafka(void **state)
+TEST_ALONE(kafka_errors_have_names_and_numbers_of_kafka)
 {
-    (void)state;
     assert_string_equal(hw_kafka_error_name(HW_KAFKA_NONE), "NONE");
     assert_string_equal(hw_kafka_error_name(HW_KAFKA_FENCED_LEADER_EPOCH), "FENCED_LEADER_EPOCH");
     assert_string_equal(hw_kafka_error_name((enum hw_kafka_error)4), "UNKNOWN_ERROR_NUMBER");
@@ -91,14 +82,13 @@ static void kafka_errors_have_names_and_numbers_of_kafka(void **state)
 }
 
 /* The assertion is broken in a child process, whose stderr is read. */
-static void a_broken_assertion_stops_the_program_with_words(void **state)
+TEST_ALONE(a_broken_assertion_stops_the_program_with_words)
 {
     char text[300] = "";
     int ends[2];
     int outcome = 0;
     pid_t child;
 
-    (void)state;
     HW_ASSERT(1 + 1 == 2);
     assert_int_equal(pipe(ends), 0);
     child = fork();
@@ -120,15 +110,5 @@ static void a_broken_assertion_stops_the_program_with_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_has_a_name),
-        cmocka_unit_test(an_error_says_what_was_wrong),
-        cmocka_unit_test(a_long_message_is_cut),
-        cmocka_unit_test(a_message_is_one_line),
-        cmocka_unit_test(a_message_can_contain_the_one_before),
-        cmocka_unit_test(kafka_errors_have_names_and_numbers_of_kafka),
-        cmocka_unit_test(a_broken_assertion_stops_the_program_with_words),
-    };
-
-    return cmocka_run_group_tests_name("base_status", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -13,11 +13,9 @@
 #undef hw_utf8_character_size
 #undef hw_utf8_is_text
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { SIZE_MAX_TRIED = 150 };
 
@@ -60,12 +58,11 @@ static void expect_character(const uint8_t *bytes, size_t size)
 }
 
 /* Source: Unicode, table 3-7 */
-static void characters_are_those_of_the_definition(void **state)
+TEST_ALONE(characters_are_those_of_the_definition)
 {
     static const uint8_t thirds[] = {0x00, 0x7f, 0x80, 0xbf, 0xc0, 0xff};
     uint8_t bytes[4] = {0};
 
-    (void)state;
     for (int i = 0; i < 256 * 256; i++) {
         bytes[0] = (uint8_t)(i >> 8);
         bytes[1] = (uint8_t)i;
@@ -94,12 +91,11 @@ static void expect_text(const uint8_t *bytes, size_t size, bool expected)
     free(block);
 }
 
-static void one_byte_at_any_place_of_any_size_is_seen(void **state)
+TEST_ALONE(one_byte_at_any_place_of_any_size_is_seen)
 {
     static const uint8_t wrong[] = {0x00, 0x80, 0xc3, 0xff};
     uint8_t bytes[SIZE_MAX_TRIED];
 
-    (void)state;
     for (size_t size = 0; size <= SIZE_MAX_TRIED; size++) {
         memset(bytes, '\x7f', size);
         expect_text(bytes, size, true);
@@ -120,10 +116,5 @@ static void one_byte_at_any_place_of_any_size_is_seen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_those_of_the_definition),
-        cmocka_unit_test(one_byte_at_any_place_of_any_size_is_seen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

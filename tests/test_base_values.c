@@ -4,33 +4,29 @@
 #include "core/base/random.h"
 #include "core/base/uuid.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The reference values of SplitMix64, of S. Vigna's C source. */
-static void a_seed_gives_the_published_sequence(void **state)
+TEST_ALONE(a_seed_gives_the_published_sequence)
 {
     static const uint64_t expected[] = {
         UINT64_C(6457827717110365317), UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
         UINT64_C(4593380528125082431), UINT64_C(16408922859458223821)};
     struct hw_random random;
 
-    (void)state;
     hw_random_init(&random, 1234567);
     for (size_t i = 0; i < 5; i++) {
         assert_true(hw_random_next(&random) == expected[i]);
     }
 }
 
-static void a_copy_repeats_the_sequence(void **state)
+TEST_ALONE(a_copy_repeats_the_sequence)
 {
     struct hw_random random;
     struct hw_random copy;
 
-    (void)state;
     hw_random_init(&random, 5);
     (void)hw_random_next(&random);
     copy = random;
@@ -39,12 +35,11 @@ static void a_copy_repeats_the_sequence(void **state)
     }
 }
 
-static void numbers_below_a_bound_are_spread_evenly(void **state)
+TEST_ALONE(numbers_below_a_bound_are_spread_evenly)
 {
     struct hw_random random;
     int counts[7] = {0};
 
-    (void)state;
     hw_random_init(&random, 6);
     for (int i = 0; i < 70000; i++) {
         uint64_t number = hw_random_below(&random, 7);
@@ -61,13 +56,12 @@ static void numbers_below_a_bound_are_spread_evenly(void **state)
 }
 
 /* With a plain remainder the lower third of the numbers would come up half of the time. */
-static void a_bound_that_does_not_divide_the_range_is_no_exception(void **state)
+TEST_ALONE(a_bound_that_does_not_divide_the_range_is_no_exception)
 {
     const uint64_t bound = UINT64_C(3) << 62;
     struct hw_random random;
     int low = 0;
 
-    (void)state;
     hw_random_init(&random, 7);
     for (int i = 0; i < 30000; i++) {
         uint64_t number = hw_random_below(&random, bound);
@@ -78,12 +72,11 @@ static void a_bound_that_does_not_divide_the_range_is_no_exception(void **state)
     assert_in_range(low, 9600, 10400);
 }
 
-static void a_random_uuid_is_a_version_4_one_without_a_leading_dash(void **state)
+TEST_ALONE(a_random_uuid_is_a_version_4_one_without_a_leading_dash)
 {
     struct hw_random random;
     struct hw_uuid before = {{0}};
 
-    (void)state;
     hw_random_init(&random, 8);
     for (int i = 0; i < 2000; i++) {
         struct hw_uuid uuid = hw_random_uuid(&random);
@@ -114,9 +107,8 @@ static const struct uuid_case uuid_cases[] = {
       0xff}},
 };
 
-static void a_uuid_is_written_and_read_as_kafka_does(void **state)
+TEST_ALONE(a_uuid_is_written_and_read_as_kafka_does)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof uuid_cases / sizeof *uuid_cases; i++) {
         const struct uuid_case *c = &uuid_cases[i];
         struct hw_uuid uuid;
@@ -140,16 +132,15 @@ static void a_uuid_is_written_and_read_as_kafka_does(void **state)
 }
 
 /* java.util.Base64 does not look at the four bits that stand for no byte, so Kafka does not. */
-static void surplus_bits_of_the_last_digit_do_not_matter(void **state)
+TEST_ALONE(surplus_bits_of_the_last_digit_do_not_matter)
 {
     struct hw_uuid uuid;
 
-    (void)state;
     assert_true(hw_uuid_parse("AAAAAAAAAAAAAAAAAAAAAf", 22, &uuid));
     assert_int_equal(uuid.bytes[15], 1);
 }
 
-static void what_is_no_uuid_is_refused(void **state)
+TEST_ALONE(what_is_no_uuid_is_refused)
 {
     static const char *const texts[] = {
         "",
@@ -167,7 +158,6 @@ static void what_is_no_uuid_is_refused(void **state)
     struct hw_uuid uuid;
     struct hw_uuid before;
 
-    (void)state;
     memset(&uuid, 0x55, sizeof uuid);
     before = uuid;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -178,11 +168,10 @@ static void what_is_no_uuid_is_refused(void **state)
     assert_true(hw_uuid_equal(&uuid, &before));
 }
 
-static void a_broker_list_is_a_set_that_keeps_its_order(void **state)
+TEST_ALONE(a_broker_list_is_a_set_that_keeps_its_order)
 {
     struct hw_broker_list list = {.count = 0};
 
-    (void)state;
     hw_broker_list_add(&list, 3);
     hw_broker_list_add(&list, 1);
     hw_broker_list_add(&list, 2);
@@ -197,7 +186,7 @@ static void a_broker_list_is_a_set_that_keeps_its_order(void **state)
     assert_int_equal(list.ids[1], 2);
 }
 
-static void broker_lists_are_compared_as_sets_or_in_order(void **state)
+TEST_ALONE(broker_lists_are_compared_as_sets_or_in_order)
 {
     const struct hw_broker_list a = {3, {1, 2, 3}};
     const struct hw_broker_list b = {3, {3, 2, 1}};
@@ -205,7 +194,6 @@ static void broker_lists_are_compared_as_sets_or_in_order(void **state)
     const struct hw_broker_list none = {.count = 0};
     struct hw_broker_list rest = hw_broker_list_minus(&b, &part);
 
-    (void)state;
     assert_true(hw_broker_list_equal(&a, &a));
     assert_false(hw_broker_list_equal(&a, &b));
     assert_false(hw_broker_list_equal(&a, &part));
@@ -219,13 +207,12 @@ static void broker_lists_are_compared_as_sets_or_in_order(void **state)
     assert_true(hw_broker_list_equal(&rest, &b));
 }
 
-static void a_broker_list_is_printed_and_cut_to_fit(void **state)
+TEST_ALONE(a_broker_list_is_printed_and_cut_to_fit)
 {
     struct hw_broker_list list = {3, {1, 20, 300}};
     const struct hw_broker_list none = {.count = 0};
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
-    (void)state;
     assert_string_equal(hw_broker_list_format(&list, text, sizeof text), "[1,20,300]");
     assert_string_equal(hw_broker_list_format(&none, text, sizeof text), "[]");
     for (size_t size = 1; size <= 11; size++) {
@@ -248,19 +235,5 @@ static void a_broker_list_is_printed_and_cut_to_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_seed_gives_the_published_sequence),
-        cmocka_unit_test(a_copy_repeats_the_sequence),
-        cmocka_unit_test(numbers_below_a_bound_are_spread_evenly),
-        cmocka_unit_test(a_bound_that_does_not_divide_the_range_is_no_exception),
-        cmocka_unit_test(a_random_uuid_is_a_version_4_one_without_a_leading_dash),
-        cmocka_unit_test(a_uuid_is_written_and_read_as_kafka_does),
-        cmocka_unit_test(surplus_bits_of_the_last_digit_do_not_matter),
-        cmocka_unit_test(what_is_no_uuid_is_refused),
-        cmocka_unit_test(a_broker_list_is_a_set_that_keeps_its_order),
-        cmocka_unit_test(broker_lists_are_compared_as_sets_or_in_order),
-        cmocka_unit_test(a_broker_list_is_printed_and_cut_to_fit),
-    };
-
-    return cmocka_run_group_tests_name("base_values", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -4,11 +4,9 @@
 
 #include "core/base/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct vector {
     int64_t value;
@@ -52,9 +50,8 @@ static void expect_varlong(const struct vector *vector)
     assert_true(value == vector->value);
 }
 
-static void varints_are_those_of_kafka(void **state)
+TEST_ALONE(varints_are_those_of_kafka)
 {
-    (void)state;
     for (size_t i = 0; i < VECTORS_32; i++) {
         const struct vector *vector = &vectors_32[i];
         uint8_t out[HW_VARINT_SIZE_MAX];
@@ -69,9 +66,8 @@ static void varints_are_those_of_kafka(void **state)
 }
 
 /* The form does not depend on the width of the type. */
-static void varlongs_are_those_of_kafka(void **state)
+TEST_ALONE(varlongs_are_those_of_kafka)
 {
-    (void)state;
     for (size_t i = 0; i < VECTORS_32; i++) {
         expect_varlong(&vectors_32[i]);
     }
@@ -80,14 +76,13 @@ static void varlongs_are_those_of_kafka(void **state)
     }
 }
 
-static void a_number_without_a_sign_has_no_zig_zag(void **state)
+TEST_ALONE(a_number_without_a_sign_has_no_zig_zag)
 {
     static const uint8_t most[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
     static const uint8_t overlong[] = {0x80, 0x00};
     static const uint8_t endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x00};
     uint32_t value = 7;
 
-    (void)state;
     assert_int_equal(hw_unsigned_varint_get(most, sizeof most, &value), 5);
     assert_true(value == UINT32_MAX);
     assert_int_equal(hw_unsigned_varint_get(overlong, sizeof overlong, &value), 2);
@@ -96,11 +91,10 @@ static void a_number_without_a_sign_has_no_zig_zag(void **state)
     assert_int_equal(hw_unsigned_varint_get(most, 4, &value), 0);
 }
 
-static void what_is_put_is_got(void **state)
+TEST_ALONE(what_is_put_is_got)
 {
     struct hw_random random;
 
-    (void)state;
     hw_random_init(&random, 3);
     for (int round = 0; round < 100000; round++) {
         uint8_t out[HW_VARLONG_SIZE_MAX];
@@ -120,9 +114,8 @@ static void what_is_put_is_got(void **state)
     }
 }
 
-static void a_number_that_ends_too_early_is_refused(void **state)
+TEST_ALONE(a_number_that_ends_too_early_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < VECTORS_64; i++) {
         for (size_t available = 0; available < vectors_64[i].size; available++) {
             int64_t value = 77;
@@ -139,13 +132,12 @@ static void a_number_that_ends_too_early_is_refused(void **state)
     }
 }
 
-static void a_number_that_does_not_end_is_refused(void **state)
+TEST_ALONE(a_number_that_does_not_end_is_refused)
 {
     uint8_t bytes[12];
     int32_t narrow = 77;
     int64_t wide = 77;
 
-    (void)state;
     memset(bytes, 0x80, sizeof bytes);
     bytes[11] = 0;
     assert_int_equal(hw_varint_get(bytes, sizeof bytes, &narrow), 0);
@@ -154,27 +146,25 @@ static void a_number_that_does_not_end_is_refused(void **state)
     assert_true(wide == 77);
 }
 
-static void an_overlong_number_is_accepted(void **state)
+TEST_ALONE(an_overlong_number_is_accepted)
 {
     static const uint8_t zero[] = {0x80, 0x80, 0x80, 0x80, 0x00};
     int32_t narrow = 77;
     int64_t wide = 77;
 
-    (void)state;
     assert_int_equal(hw_varint_get(zero, sizeof zero, &narrow), 5);
     assert_int_equal(narrow, 0);
     assert_int_equal(hw_varlong_get(zero, sizeof zero, &wide), 5);
     assert_true(wide == 0);
 }
 
-static void surplus_bits_of_the_last_byte_are_dropped(void **state)
+TEST_ALONE(surplus_bits_of_the_last_byte_are_dropped)
 {
     static const uint8_t bytes_32[] = {0xff, 0xff, 0xff, 0xff, 0x7f};
     static const uint8_t bytes_64[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
     int32_t narrow = 77;
     int64_t wide = 77;
 
-    (void)state;
     assert_int_equal(hw_varint_get(bytes_32, sizeof bytes_32, &narrow), 5);
     assert_int_equal(narrow, INT32_MIN);
     assert_int_equal(hw_varlong_get(bytes_64, sizeof bytes_64, &wide), 10);
@@ -183,16 +173,5 @@ static void surplus_bits_of_the_last_byte_are_dropped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varints_are_those_of_kafka),
-        cmocka_unit_test(varlongs_are_those_of_kafka),
-        cmocka_unit_test(a_number_without_a_sign_has_no_zig_zag),
-        cmocka_unit_test(what_is_put_is_got),
-        cmocka_unit_test(a_number_that_ends_too_early_is_refused),
-        cmocka_unit_test(a_number_that_does_not_end_is_refused),
-        cmocka_unit_test(an_overlong_number_is_accepted),
-        cmocka_unit_test(surplus_bits_of_the_last_byte_are_dropped),
-    };
-
-    return cmocka_run_group_tests_name("base_varint", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * Does hw_acks keep every waiting request and the 10 000 that finished last, in order of id, at a
  * cost that does not grow with what it keeps?
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/cluster/acks.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +89,8 @@ static const struct hw_ack *row_of(const struct fixture *t, int64_t id)
     return row != NULL && row->id == id ? row : NULL;
 }
 
-static void a_row_is_pending_until_it_is_resolved(void **state)
+TEST(a_row_is_pending_until_it_is_resolved, struct fixture *t)
 {
-    struct fixture *t = *state;
     const struct hw_ack *row;
 
     assert_int_equal(add(t), 1);
@@ -122,10 +115,8 @@ static void a_row_is_pending_until_it_is_resolved(void **state)
     assert_int_equal(row->resolved_ms, 30000);
 }
 
-static void the_first_answer_is_the_one_that_counts(void **state)
+TEST(the_first_answer_is_the_one_that_counts, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     (void)add(t);
     hw_acks_resolve(&t->acks, 1, HW_KAFKA_NONE, 7);
     hw_acks_resolve(&t->acks, 1, HW_KAFKA_REQUEST_TIMED_OUT, 8);
@@ -134,10 +125,9 @@ static void the_first_answer_is_the_one_that_counts(void **state)
     assert_int_equal(t->acks.finished_count, 1);
 }
 
-static void unknown_ids_are_ignored(void **state)
+TEST(unknown_ids_are_ignored, struct fixture *t)
 {
     static const int64_t ids[] = {INT64_MIN, -1, 0, 2, 100, INT64_MAX};
-    struct fixture *t = *state;
 
     for (int rows = 0; rows < 2; rows++) {
         for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
@@ -157,10 +147,8 @@ static void unknown_ids_are_ignored(void **state)
     assert_int_equal(hw_acks_after(&t->acks, INT64_MIN)->id, 1);
 }
 
-static void a_row_that_was_taken_back_has_never_been(void **state)
+TEST(a_row_that_was_taken_back_has_never_been, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_int_equal(add(t), 1);
     assert_int_equal(add(t), 2);
     hw_acks_remove_last(&t->acks);
@@ -183,20 +171,16 @@ static void a_row_that_was_taken_back_has_never_been(void **state)
     assert_int_equal(add(t), 3);
 }
 
-static void a_finished_row_cannot_be_taken_back(void **state)
+TEST(a_finished_row_cannot_be_taken_back, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     finish(t, add(t));
     hw_acks_remove(&t->acks, 1);
     assert_int_equal(count_rows(t), 1);
     assert_int_equal(add(t), 2);
 }
 
-static void the_10000_that_finished_last_are_kept(void **state)
+TEST(the_10000_that_finished_last_are_kept, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (int i = 0; i < 10000; i++) {
         finish(t, add(t));
     }
@@ -210,10 +194,8 @@ static void the_10000_that_finished_last_are_kept(void **state)
     assert_non_null(row_of(t, 10001));
 }
 
-static void waiting_rows_are_never_dropped(void **state)
+TEST(waiting_rows_are_never_dropped, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (int i = 0; i < 3; i++) {
         (void)add(t);
     }
@@ -230,9 +212,8 @@ static void waiting_rows_are_never_dropped(void **state)
 }
 
 /* Whoever waited long for an answer can still read it: it is the newest, whatever its id. */
-static void the_answer_to_an_old_request_is_kept_like_a_new_one(void **state)
+TEST(the_answer_to_an_old_request_is_kept_like_a_new_one, struct fixture *t)
 {
-    struct fixture *t = *state;
     int64_t old = add(t);
 
     for (int i = 0; i < 20000; i++) {
@@ -251,9 +232,8 @@ static void the_answer_to_an_old_request_is_kept_like_a_new_one(void **state)
     assert_null(row_of(t, old));
 }
 
-static void memory_does_not_grow_with_the_requests_that_came_and_went(void **state)
+TEST(memory_does_not_grow_with_the_requests_that_came_and_went, struct fixture *t)
 {
-    struct fixture *t = *state;
     size_t after_first;
 
     (void)add(t);
@@ -269,10 +249,8 @@ static void memory_does_not_grow_with_the_requests_that_came_and_went(void **sta
 
 /* With many rows waiting in front of those that finish, each step would otherwise walk over them:
  * this would take minutes. */
-static void rows_that_wait_in_front_cost_nothing(void **state)
+TEST(rows_that_wait_in_front_cost_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (int i = 0; i < 100000; i++) {
         (void)add(t);
     }
@@ -339,9 +317,8 @@ static void expect_model(const struct fixture *t, const struct model *model)
     (void)count_rows(t);
 }
 
-static void a_random_walk_agrees_with_the_simplest_model(void **state)
+TEST(a_random_walk_agrees_with_the_simplest_model, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct model *model = calloc(1, sizeof *model);
     struct hw_random random;
     int steps = getenv("HW_TEST_QUICK") != NULL ? 30000 : 120000;
@@ -375,9 +352,8 @@ static void a_random_walk_agrees_with_the_simplest_model(void **state)
 }
 
 /* Also one that was copied from memory that is gone. */
-static void rows_of_one_topic_share_its_name(void **state)
+TEST(rows_of_one_topic_share_its_name, struct fixture *t)
 {
-    struct fixture *t = *state;
     char topic[] = "orders";
     int64_t first = add_to(t, topic);
     int64_t second = add_to(t, topic);
@@ -391,9 +367,8 @@ static void rows_of_one_topic_share_its_name(void **state)
     assert_string_equal(row_of(t, add_to(t, "orders"))->topic, "orders");
 }
 
-static void a_lack_of_memory_changes_nothing(void **state)
+TEST(a_lack_of_memory_changes_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_ack ack = {.acks = 1};
     int64_t id = 77;
     int failures = 0;
@@ -420,22 +395,5 @@ static void a_lack_of_memory_changes_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_row_is_pending_until_it_is_resolved),
-        TEST(the_first_answer_is_the_one_that_counts),
-        TEST(unknown_ids_are_ignored),
-        TEST(a_row_that_was_taken_back_has_never_been),
-        TEST(a_finished_row_cannot_be_taken_back),
-        TEST(the_10000_that_finished_last_are_kept),
-        TEST(waiting_rows_are_never_dropped),
-        TEST(the_answer_to_an_old_request_is_kept_like_a_new_one),
-        TEST(memory_does_not_grow_with_the_requests_that_came_and_went),
-        TEST(rows_that_wait_in_front_cost_nothing),
-        TEST(a_random_walk_agrees_with_the_simplest_model),
-        TEST(rows_of_one_topic_share_its_name),
-        TEST(a_lack_of_memory_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -7,14 +7,12 @@
 #include "tests/support_topics.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct fixture {
     struct test_topics t;
@@ -122,11 +120,10 @@ static void expect_found(struct fixture *f)
 }
 
 /* kafka-transactions, section 16, invariant 6. */
-static void a_transaction_of_two_epochs_is_found(void **state)
+TEST_ALONE(a_transaction_of_two_epochs_is_found)
 {
     struct fixture f;
 
-    (void)state;
     open_fixture(&f, "2");
     begin(&f);
     send(&f);
@@ -137,11 +134,10 @@ static void a_transaction_of_two_epochs_is_found(void **state)
 }
 
 /* Invariant 6, of today's protocol. */
-static void a_marker_that_skips_an_epoch_is_found(void **state)
+TEST_ALONE(a_marker_that_skips_an_epoch_is_found)
 {
     struct fixture f;
 
-    (void)state;
     open_fixture(&f, "2");
     begin(&f);
     send(&f);
@@ -157,11 +153,10 @@ static void a_marker_that_skips_an_epoch_is_found(void **state)
 }
 
 /* A producer of the older protocol keeps its epoch. */
-static void a_marker_of_the_same_epoch_is_right_where_ends_raise_none(void **state)
+TEST_ALONE(a_marker_of_the_same_epoch_is_right_where_ends_raise_none)
 {
     struct fixture f;
 
-    (void)state;
     open_fixture(&f, "0");
     for (int i = 0; i < 2; i++) {
         begin(&f);
@@ -177,11 +172,10 @@ static void a_marker_of_the_same_epoch_is_right_where_ends_raise_none(void **sta
 }
 
 /* Invariant 8: epoch 0 was committed, and here it is aborted too. */
-static void a_transaction_that_was_decided_twice_is_found(void **state)
+TEST_ALONE(a_transaction_that_was_decided_twice_is_found)
 {
     struct fixture f;
 
-    (void)state;
     open_fixture(&f, "2");
     begin(&f);
     send(&f);
@@ -193,12 +187,5 @@ static void a_transaction_that_was_decided_twice_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transaction_of_two_epochs_is_found),
-        cmocka_unit_test(a_marker_that_skips_an_epoch_is_found),
-        cmocka_unit_test(a_marker_of_the_same_epoch_is_right_where_ends_raise_none),
-        cmocka_unit_test(a_transaction_that_was_decided_twice_is_found),
-    };
-
-    return cmocka_run_group_tests_name("cluster_check", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -7,12 +7,10 @@
 #include "core/base/broker_list.h"
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void produce_three(struct test_cluster *t)
 {
@@ -47,9 +45,8 @@ static int count_entries(struct test_cluster *t, const char *path)
 
 /* A record that only the leader has is not committed, whatever an earlier topic of that name had at
  * its offset. Semantics: R7.9, R3.1 */
-static void a_new_topic_has_nothing_of_the_checkpoint_of_the_old_one(void **state)
+TEST(a_new_topic_has_nothing_of_the_checkpoint_of_the_old_one, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 3};
     struct hw_uuid id;
 
@@ -67,9 +64,8 @@ static void a_new_topic_has_nothing_of_the_checkpoint_of_the_old_one(void **stat
 }
 
 /* The broker was down when the topic went. */
-static void a_broker_that_was_down_has_nothing_of_the_old_topic_either(void **state)
+TEST(a_broker_that_was_down_has_nothing_of_the_old_topic_either, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 2};
     struct hw_uuid id;
 
@@ -90,10 +86,8 @@ static void a_broker_that_was_down_has_nothing_of_the_old_topic_either(void **st
 }
 
 /* Semantics: R7.8, R3.1 */
-static void a_replica_that_comes_back_begins_anew(void **state)
+TEST(a_replica_that_comes_back_begins_anew, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_three(t);
     reassign(t, 1, 2);
     replicate(t);
@@ -107,10 +101,8 @@ static void a_replica_that_comes_back_begins_anew(void **state)
 }
 
 /* Semantics: R7.17, W1.6 */
-static void log_starts_are_written_every_minute(void **state)
+TEST(log_starts_are_written_every_minute, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_three(t);
     delete_before(t, 2);
     tick(t, 60000 - 5000 - 1);
@@ -128,10 +120,8 @@ static void log_starts_are_written_every_minute(void **state)
 
 /* Time that passes at once does what it does in parts, also where checkpoints of high watermarks
  * are due before. Semantics: R7.17, R3.2 */
-static void log_starts_are_written_however_long_a_tick_is(void **state)
+TEST(log_starts_are_written_however_long_a_tick_is, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_three(t);
     delete_before(t, 2);
     tick(t, 71234);
@@ -141,10 +131,8 @@ static void log_starts_are_written_however_long_a_tick_is(void **state)
 }
 
 /* Semantics: R7.17, 0.4 */
-static void how_often_log_starts_are_written_can_be_set(void **state)
+TEST(how_often_log_starts_are_written_can_be_set, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "log.flush.start.offset.checkpoint.interval.ms", "700");
     produce_three(t);
     delete_before(t, 1);
@@ -155,10 +143,8 @@ static void how_often_log_starts_are_written_can_be_set(void **state)
 }
 
 /* Semantics: R3.11: what is known to be deleted was committed */
-static void a_log_start_above_the_checkpointed_high_watermark_lifts_it(void **state)
+TEST(a_log_start_above_the_checkpointed_high_watermark_lifts_it, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "log.flush.start.offset.checkpoint.interval.ms", "1000");
     configure(t, "replica.high.watermark.checkpoint.interval.ms", "1000000");
     produce(t, "a");
@@ -175,10 +161,8 @@ static void a_log_start_above_the_checkpointed_high_watermark_lifts_it(void **st
 }
 
 /* Semantics: R7.10 */
-static void a_follower_of_a_dead_leader_keeps_its_log(void **state)
+TEST(a_follower_of_a_dead_leader_keeps_its_log, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_three(t);
     crash(t, 1);
     for (int i = 0; i < 3; i++) {
@@ -197,10 +181,8 @@ static void a_follower_of_a_dead_leader_keeps_its_log(void **state)
     expect_values(t, 3, "a@0 b@0 c@0 d@2");
 }
 
-static void a_power_loss_leaves_what_an_earlier_process_had_synced(void **state)
+TEST(a_power_loss_leaves_what_an_earlier_process_had_synced, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     configure_topic(t, "flush.messages", "1");
     produce(t, "a");
@@ -215,10 +197,8 @@ static void a_power_loss_leaves_what_an_earlier_process_had_synced(void **state)
 }
 
 /* A segment is synced when it is rolled. A log with a hole would be taken for one with records. */
-static void a_power_loss_leaves_no_hole(void **state)
+TEST(a_power_loss_leaves_no_hole, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     produce(t, "a");
     roll(t);
@@ -233,10 +213,8 @@ static void a_power_loss_leaves_no_hole(void **state)
 
 /* The checkpoint says that the first record was synced, and the log was cut since and has another
  * one in its place. Kafka writes the checkpoint anew when it cuts: LogManager.truncateTo. */
-static void a_power_loss_takes_what_came_in_the_place_of_what_was_synced(void **state)
+TEST(a_power_loss_takes_what_came_in_the_place_of_what_was_synced, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     produce_acks(t, "a", 1);
     flush_all(t);
@@ -252,23 +230,7 @@ static void a_power_loss_takes_what_came_in_the_place_of_what_was_synced(void **
     expect_log_end(t, 1, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_new_topic_has_nothing_of_the_checkpoint_of_the_old_one),
-        TEST(a_broker_that_was_down_has_nothing_of_the_old_topic_either),
-        TEST(a_replica_that_comes_back_begins_anew),
-        TEST(log_starts_are_written_every_minute),
-        TEST(log_starts_are_written_however_long_a_tick_is),
-        TEST(how_often_log_starts_are_written_can_be_set),
-        TEST(a_log_start_above_the_checkpointed_high_watermark_lifts_it),
-        TEST(a_follower_of_a_dead_leader_keeps_its_log),
-        TEST(a_power_loss_leaves_what_an_earlier_process_had_synced),
-        TEST(a_power_loss_leaves_no_hole),
-        TEST(a_power_loss_takes_what_came_in_the_place_of_what_was_synced),
-    };
-
-    return cmocka_run_group_tests_name("cluster_checkpoints", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -5,16 +5,11 @@
  */
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Semantics: R0.3, R2.10, R3.4 Partition.maybeIncrementLeaderHW */
-static void a_record_is_committed_by_the_second_fetch_of_every_follower(void **state)
+TEST(a_record_is_committed_by_the_second_fetch_of_every_follower, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     expect_offset(t, 0);
     expect_high_watermark(t, 1, 0);
@@ -44,10 +39,8 @@ static void a_record_is_committed_by_the_second_fetch_of_every_follower(void **s
 }
 
 /* Semantics: the pump of the design, 3.4 */
-static void one_round_copies_and_tells_the_leader(void **state)
+TEST(one_round_copies_and_tells_the_leader, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     fetch_round(t);
     expect_result(t, 2);
@@ -61,9 +54,8 @@ static void one_round_copies_and_tells_the_leader(void **state)
 }
 
 /* Semantics: R1.31, R1.32, R1.33, R1.38 DelayedProduce.onExpiration */
-static void what_the_caller_learns_depends_on_acks(void **state)
+TEST(what_the_caller_learns_depends_on_acks, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int64_t all;
 
     produce_acks(t, "a", 0);
@@ -83,14 +75,5 @@ static void what_the_caller_learns_depends_on_acks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_record_is_committed_by_the_second_fetch_of_every_follower,
-                                        test_cluster_setup, test_cluster_teardown),
-        cmocka_unit_test_setup_teardown(one_round_copies_and_tells_the_leader, test_cluster_setup,
-                                        test_cluster_teardown),
-        cmocka_unit_test_setup_teardown(what_the_caller_learns_depends_on_acks, test_cluster_setup,
-                                        test_cluster_teardown),
-    };
-
-    return cmocka_run_group_tests_name("cluster_commit", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -4,15 +4,9 @@
  * nearest value win: the topic's, the cluster's, the default? Source of names and defaults:
  * LogConfig, ServerConfigs, ReplicationConfigs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/replication/variant.h"
 #include "tests/support_config.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +17,7 @@
 
 /* As in the documentation of Kafka, and in the sources named above. */
 /* Semantics: W1.30 */
-static void defaults_are_those_of_kafka(void **state)
+TEST(defaults_are_those_of_kafka, struct test_config *t)
 {
     static const struct {
         const char *name;
@@ -90,7 +84,6 @@ static void defaults_are_those_of_kafka(void **state)
         {"transaction.version", "2"},
         {"transactional.id.expiration.ms", "604800000"},
     };
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
         const char *value = test_config_value(t, defaults[i].name);
@@ -103,10 +96,8 @@ static void defaults_are_those_of_kafka(void **state)
     assert_int_equal(hw_config_count(), sizeof defaults / sizeof defaults[0]);
 }
 
-static void the_table_is_in_order_of_name_and_each_row_is_complete(void **state)
+TEST(the_table_is_in_order_of_name_and_each_row_is_complete, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     for (size_t i = 0; i < hw_config_count(); i++) {
         const struct hw_config_entry *entry = hw_config_entry_at(i);
         bool has_choices = entry->type == HW_CONFIG_CHOICE || entry->type == HW_CONFIG_CHOICES;
@@ -128,10 +119,8 @@ static void the_table_is_in_order_of_name_and_each_row_is_complete(void **state)
     }
 }
 
-static void every_default_is_an_allowed_value_in_its_normal_form(void **state)
+TEST(every_default_is_an_allowed_value_in_its_normal_form, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     const struct hw_variant *variant;
 
     for (size_t v = 0; (variant = hw_variant_at(v)) != NULL; v++) {
@@ -150,10 +139,8 @@ static void every_default_is_an_allowed_value_in_its_normal_form(void **state)
 }
 
 /* hw_config shows it beside the value, so it should not need another place to look it up. */
-static void every_description_tells_the_range(void **state)
+TEST(every_description_tells_the_range, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     (void)t;
     for (size_t i = 0; i < hw_config_count(); i++) {
         const struct hw_config_entry *entry = hw_config_entry_at(i);
@@ -187,7 +174,7 @@ static void every_description_tells_the_range(void **state)
 
 /* ----------------------------------------------------------------------------------- finding */
 
-static void settings_of_a_topic_are_found_by_their_broker_names_too(void **state)
+TEST(settings_of_a_topic_are_found_by_their_broker_names_too, struct test_config *t)
 {
     static const char *const names[][2] = {
         {"log.segment.bytes", "segment.bytes"},
@@ -203,7 +190,6 @@ static void settings_of_a_topic_are_found_by_their_broker_names_too(void **state
         {"log.message.timestamp.before.max.ms", "message.timestamp.before.max.ms"},
         {"log.message.timestamp.after.max.ms", "message.timestamp.after.max.ms"},
     };
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_int_equal(test_config_find(t, names[i][0]), test_config_find(t, names[i][1]));
@@ -224,7 +210,7 @@ static void expect_unknown(struct test_config *t, const char *name, const char *
 #define UNKNOWN(t, name, message) expect_unknown(t, name, message, __LINE__)
 #define LISTED                    " (SELECT name FROM hw_config lists all)"
 
-static void a_name_with_a_wrong_letter_gets_the_nearest_one(void **state)
+TEST(a_name_with_a_wrong_letter_gets_the_nearest_one, struct test_config *t)
 {
     static const char *const names[][2] = {
         {"min.insync.replica", "min.insync.replicas"},
@@ -240,7 +226,6 @@ static void a_name_with_a_wrong_letter_gets_the_nearest_one(void **state)
         {"replica.lag.time.max", "replica.lag.time.max.ms"},
         {"unclean.leader.elections.enable", "unclean.leader.election.enable"},
     };
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char message[300];
@@ -252,9 +237,8 @@ static void a_name_with_a_wrong_letter_gets_the_nearest_one(void **state)
     }
 }
 
-static void a_name_like_no_other_gets_the_place_where_all_are_listed(void **state)
+TEST(a_name_like_no_other_gets_the_place_where_all_are_listed, struct test_config *t)
 {
-    struct test_config *t = *state;
     char name[2000];
     size_t index;
 
@@ -274,7 +258,7 @@ static void a_name_like_no_other_gets_the_place_where_all_are_listed(void **stat
 }
 
 /* Semantics: W0.8 */
-static void settings_without_effect_are_refused_with_the_reason(void **state)
+TEST(settings_without_effect_are_refused_with_the_reason, struct test_config *t)
 {
     static const char *const names[] = {
         /* Topics. */
@@ -293,7 +277,6 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
         "transaction.state.log.num.partitions", "enable.idempotence",
         "max.in.flight.requests.per.connection", "fetch.min.bytes", "fetch.max.wait.ms",
         "max.partition.fetch.bytes", "isolation.level"};
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char message[300];
@@ -309,9 +292,8 @@ static void settings_without_effect_are_refused_with_the_reason(void **state)
 
 /* --------------------------------------------------------------------------------- resolving */
 
-static void the_topics_value_wins_over_the_clusters_and_that_over_the_default(void **state)
+TEST(the_topics_value_wins_over_the_clusters_and_that_over_the_default, struct test_config *t)
 {
-    struct test_config *t = *state;
     size_t index = test_config_find(t, "min.insync.replicas");
 
     SET(t, "min.insync.replicas", "2");
@@ -328,10 +310,8 @@ static void the_topics_value_wins_over_the_clusters_and_that_over_the_default(vo
     assert_string_equal(hw_config_value(&t->cluster, &t->topic, index), "1");
 }
 
-static void taking_back_what_was_not_set_is_fine(void **state)
+TEST(taking_back_what_was_not_set_is_fine, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     SET(t, "acks", NULL);
     assert_null(t->cluster.values);
     assert_null(test_config_value(t, "acks"));
@@ -340,9 +320,8 @@ static void taking_back_what_was_not_set_is_fine(void **state)
     assert_string_equal(test_config_value(t, "acks"), "1");
 }
 
-static void minikafka_has_defaults_of_its_own(void **state)
+TEST(minikafka_has_defaults_of_its_own, struct test_config *t)
 {
-    struct test_config *t = *state;
     size_t lag = test_config_find(t, "replica.lag.time.max.ms");
 
     assert_string_equal(hw_config_default(&t->cluster, lag), "30000");
@@ -359,7 +338,7 @@ static void minikafka_has_defaults_of_its_own(void **state)
 }
 
 /* Each setting changed alone changes its own field, and gets there whole. */
-static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
+TEST(every_field_of_the_layers_below_comes_from_its_setting, struct test_config *t)
 {
     static const struct {
         const char *name;
@@ -380,7 +359,6 @@ static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
         {"unclean.leader.election.enable", "1", FIELD(unclean_leader_election_enable)},
 #undef FIELD
     };
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct hw_settings resolved;
@@ -406,9 +384,8 @@ static void every_field_of_the_layers_below_comes_from_its_setting(void **state)
     }
 }
 
-static void every_field_of_the_log_comes_from_its_setting(void **state)
+TEST(every_field_of_the_log_comes_from_its_setting, struct test_config *t)
 {
-    struct test_config *t = *state;
     struct hw_log_config config = hw_config_log(&t->cluster, &t->topic);
 
     assert_false(config.log_append_time);
@@ -438,7 +415,7 @@ static void every_field_of_the_log_comes_from_its_setting(void **state)
 }
 
 /* "producer" leaves batches as they come; every other type is a codec. */
-static void the_compression_type_names_the_codec_of_the_log(void **state)
+TEST(the_compression_type_names_the_codec_of_the_log, struct test_config *t)
 {
     static const struct {
         const char *type;
@@ -448,7 +425,6 @@ static void the_compression_type_names_the_codec_of_the_log(void **state)
                  {"none", true, HW_CODEC_NONE},      {"gzip", true, HW_CODEC_GZIP},
                  {"snappy", true, HW_CODEC_SNAPPY},  {"lz4", true, HW_CODEC_LZ4},
                  {"zstd", true, HW_CODEC_ZSTD}};
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_log_config config;
@@ -460,9 +436,8 @@ static void the_compression_type_names_the_codec_of_the_log(void **state)
     }
 }
 
-static void the_defaults_of_a_log_are_kafkas(void **state)
+TEST(the_defaults_of_a_log_are_kafkas, struct test_config *t)
 {
-    struct test_config *t = *state;
     struct hw_log_config ours = hw_config_log(&t->cluster, &t->topic);
     struct hw_log_config logs = test_log_config();
 
@@ -478,14 +453,13 @@ static void the_defaults_of_a_log_are_kafkas(void **state)
     assert_int_equal(ours.retention_bytes, logs.retention_bytes);
 }
 
-static void the_cleanup_policy_says_what_records_need(void **state)
+TEST(the_cleanup_policy_says_what_records_need, struct test_config *t)
 {
     static const struct {
         const char *policy;
         bool compacted;
         bool deletable;
     } cases[] = {{"delete", false, true}, {"compact", true, false}, {"delete,compact", true, true}};
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_settings settings;
@@ -497,10 +471,8 @@ static void the_cleanup_policy_says_what_records_need(void **state)
     }
 }
 
-static void values_are_read_with_their_types(void **state)
+TEST(values_are_read_with_their_types, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     assert_int_equal(hw_config_int64(&t->cluster, NULL, "batch.size"), 16384);
     assert_int_equal(hw_config_int64(&t->cluster, &t->topic, "retention.bytes"), -1);
     assert_false(hw_config_bool(&t->cluster, NULL, "check.invariants"));
@@ -510,9 +482,8 @@ static void values_are_read_with_their_types(void **state)
     assert_null(hw_config_text(&t->cluster, NULL, "acks"));
 }
 
-static void a_lack_of_memory_changes_nothing(void **state)
+TEST(a_lack_of_memory_changes_nothing, struct test_config *t)
 {
-    struct test_config *t = *state;
     enum hw_status status;
     int fail_at = 0;
 
@@ -534,27 +505,5 @@ static void a_lack_of_memory_changes_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_config_setup, test_config_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(defaults_are_those_of_kafka),
-        TEST(the_table_is_in_order_of_name_and_each_row_is_complete),
-        TEST(every_default_is_an_allowed_value_in_its_normal_form),
-        TEST(every_description_tells_the_range),
-        TEST(settings_of_a_topic_are_found_by_their_broker_names_too),
-        TEST(a_name_with_a_wrong_letter_gets_the_nearest_one),
-        TEST(a_name_like_no_other_gets_the_place_where_all_are_listed),
-        TEST(settings_without_effect_are_refused_with_the_reason),
-        TEST(the_topics_value_wins_over_the_clusters_and_that_over_the_default),
-        TEST(taking_back_what_was_not_set_is_fine),
-        TEST(minikafka_has_defaults_of_its_own),
-        TEST(every_field_of_the_layers_below_comes_from_its_setting),
-        TEST(every_field_of_the_log_comes_from_its_setting),
-        TEST(the_compression_type_names_the_codec_of_the_log),
-        TEST(the_defaults_of_a_log_are_kafkas),
-        TEST(the_cleanup_policy_says_what_records_need),
-        TEST(values_are_read_with_their_types),
-        TEST(a_lack_of_memory_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_config_setup, test_config_teardown);
 }

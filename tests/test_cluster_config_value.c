@@ -4,15 +4,9 @@
  * one form? Source of the ranges: LogConfig, ServerConfigs, ReplicationConfigs; of the forms:
  * ConfigDef.parseType.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/record/codec.h"
 #include "tests/support_config.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,10 +28,8 @@ static void expect_refused(struct test_config *t, const char *name, const char *
 }
 #define REFUSED(t, name, value, message) expect_refused(t, name, value, message, __LINE__)
 
-static void an_integer_is_taken_at_its_bounds_and_not_beyond(void **state)
+TEST(an_integer_is_taken_at_its_bounds_and_not_beyond, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     for (size_t i = 0; i < hw_config_count(); i++) {
         const struct hw_config_entry *entry = hw_config_entry_at(i);
         char text[32];
@@ -64,7 +56,7 @@ static void an_integer_is_taken_at_its_bounds_and_not_beyond(void **state)
             "retention.ms cannot be \"-2\", it has to be an integer, -1 or more");
 }
 
-static void what_is_not_an_integer_is_refused(void **state)
+TEST(what_is_not_an_integer_is_refused, struct test_config *t)
 {
     static const char *const values[] = {
         "",
@@ -85,7 +77,6 @@ static void what_is_not_an_integer_is_refused(void **state)
         "9223372036854775808",
         "-9223372036854775809",
         "99999999999999999999999999999999999999999999999999999999999999999999999999999999999999"};
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         REFUSED(t, "retention.bytes", values[i], NULL);
@@ -94,7 +85,7 @@ static void what_is_not_an_integer_is_refused(void **state)
             "retention.bytes cannot be \"1?2\", it has to be an integer, -1 or more");
 }
 
-static void a_value_is_kept_in_its_normal_form(void **state)
+TEST(a_value_is_kept_in_its_normal_form, struct test_config *t)
 {
     static const struct {
         const char *name;
@@ -126,7 +117,6 @@ static void a_value_is_kept_in_its_normal_form(void **state)
         {"protocol", "minikafka", "minikafka"},
         {"protocol", " hw-truncation ", "hw-truncation"},
     };
-    struct test_config *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         SET(t, cases[i].name, cases[i].value);
@@ -134,10 +124,8 @@ static void a_value_is_kept_in_its_normal_form(void **state)
     }
 }
 
-static void a_refused_value_tells_what_is_allowed(void **state)
+TEST(a_refused_value_tells_what_is_allowed, struct test_config *t)
 {
-    struct test_config *t = *state;
-
     REFUSED(t, "check.invariants", "yes",
             "check.invariants cannot be \"yes\", it has to be true or false");
     REFUSED(t, "check.invariants", "tru", NULL);
@@ -167,9 +155,8 @@ static void a_refused_value_tells_what_is_allowed(void **state)
 }
 
 /* The codecs that the leader can store are those that there are. */
-static void every_compression_type_but_producer_is_a_codec(void **state)
+TEST(every_compression_type_but_producer_is_a_codec, struct test_config *t)
 {
-    struct test_config *t = *state;
     char choices[100];
 
     (void)snprintf(choices, sizeof choices, "%s",
@@ -183,14 +170,5 @@ static void every_compression_type_but_producer_is_a_codec(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_config_setup, test_config_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(an_integer_is_taken_at_its_bounds_and_not_beyond),
-        TEST(what_is_not_an_integer_is_refused),
-        TEST(a_value_is_kept_in_its_normal_form),
-        TEST(a_refused_value_tells_what_is_allowed),
-        TEST(every_compression_type_but_producer_is_a_codec),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_config_setup, test_config_teardown);
 }

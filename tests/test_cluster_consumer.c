@@ -5,11 +5,9 @@
 #include "tests/support_reader.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Brokers 1 and 4 stand in rack a, 2 and 3 in rack b, 5 nowhere. Broker 1 leads. */
 static const char *const racks[] = {"a", "b", "b", "a", NULL};
@@ -46,10 +44,8 @@ static void nearest_is(struct test_cluster *t, const char *rack, int64_t offset,
     nearest_is((t), (rack), (offset), (expected), __FILE__, __LINE__)
 
 /* Semantics: R10.3 */
-static void the_leader_is_nearest_unless_the_rack_has_only_followers(void **state)
+TEST(the_leader_is_nearest_unless_the_rack_has_only_followers, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     renew_with_racks(t);
     produce(t, "a");
     replicate(t);
@@ -62,10 +58,8 @@ static void the_leader_is_nearest_unless_the_rack_has_only_followers(void **stat
 }
 
 /* Semantics: R10.3 */
-static void the_follower_that_is_furthest_is_nearest(void **state)
+TEST(the_follower_that_is_furthest_is_nearest, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     renew_with_racks(t);
     produce(t, "a");
     replicate(t);
@@ -79,10 +73,8 @@ static void the_follower_that_is_furthest_is_nearest(void **state)
 }
 
 /* Semantics: R10.3. Equally far, and one was at the leader's end later than the other. */
-static void the_follower_that_was_caught_up_last_is_nearest(void **state)
+TEST(the_follower_that_was_caught_up_last_is_nearest, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     renew_with_racks(t);
     produce(t, "a");
     replicate(t);
@@ -95,10 +87,8 @@ static void the_follower_that_was_caught_up_last_is_nearest(void **state)
 }
 
 /* Row: C167. Semantics: R10.3 */
-static void a_follower_outside_the_isr_is_not_chosen(void **state)
+TEST(a_follower_outside_the_isr_is_not_chosen, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     renew_with_racks(t);
     produce(t, "a");
     replicate(t);
@@ -109,9 +99,8 @@ static void a_follower_outside_the_isr_is_not_chosen(void **state)
 }
 
 /* Semantics: R10.3 */
-static void a_follower_must_have_the_offset_that_is_wanted(void **state)
+TEST(a_follower_must_have_the_offset_that_is_wanted, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_offset_t low;
 
     renew_with_racks(t);
@@ -138,10 +127,8 @@ static void a_follower_must_have_the_offset_that_is_wanted(void **state)
 }
 
 /* Semantics: R10.3 */
-static void a_broker_that_died_is_told_until_somebody_notices(void **state)
+TEST(a_broker_that_died_is_told_until_somebody_notices, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     renew_with_racks(t);
     produce(t, "a");
     replicate(t);
@@ -156,9 +143,8 @@ static void a_broker_that_died_is_told_until_somebody_notices(void **state)
     assert_int_equal(t->error.kafka_error, HW_KAFKA_LEADER_NOT_AVAILABLE);
 }
 
-static void what_is_asked_for_is_checked(void **state)
+TEST(what_is_asked_for_is_checked, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_broker_id_t broker;
 
     assert_int_equal(
@@ -179,10 +165,8 @@ static void what_is_asked_for_is_checked(void **state)
     } while (0)
 
 /* Row: C163, for records outside transactions. Semantics: R10.1, R10.8, R10.9 */
-static void the_latest_offset_is_the_high_watermark(void **state)
+TEST(the_latest_offset_is_the_high_watermark, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "replica.fetch.max.bytes", "1"); /* One batch an answer. */
     produce(t, "a");
     produce(t, "b");
@@ -211,10 +195,8 @@ static void produce_at(struct test_cluster *t, hw_time_ms_t timestamp)
 }
 
 /* Row: C164: the offsets; the epoch of a record is a column of it. Semantics: R10.8 to R10.11 */
-static void offsets_are_found_by_time_across_epochs(void **state)
+TEST(offsets_are_found_by_time_across_epochs, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_at(t, 1000);
     replicate(t);
     promote(t, 2);
@@ -235,10 +217,8 @@ static void offsets_are_found_by_time_across_epochs(void **state)
 }
 
 /* Of the whole log, not of what a consumer may fetch. Semantics: R10.11 */
-static void the_largest_timestamp_is_found_where_it_may_be_fetched(void **state)
+TEST(the_largest_timestamp_is_found_where_it_may_be_fetched, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_at(t, 1000);
     replicate(t);
     expect_listed(t, HW_LIST_MAX_TIMESTAMP, 0, 0);
@@ -257,9 +237,8 @@ static void the_largest_timestamp_is_found_where_it_may_be_fetched(void **state)
 
 /* Broker 2 leads with a high watermark behind the start of its epoch; a reader gets what is below it
  * all the same. Semantics: R3.13, R10.5 */
-static void a_new_leader_tells_of_records_that_it_is_sure_of(void **state)
+TEST(a_new_leader_tells_of_records_that_it_is_sure_of, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_reader_options options = options_of(HW_READ_UNCOMMITTED);
     hw_offset_t first;
     hw_offset_t end;
@@ -282,10 +261,8 @@ static void a_new_leader_tells_of_records_that_it_is_sure_of(void **state)
 }
 
 /* Semantics: R10.9, R10.12 */
-static void all_is_local_and_nothing_is_tiered(void **state)
+TEST(all_is_local_and_nothing_is_tiered, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     produce(t, "b");
     replicate(t);
@@ -294,24 +271,7 @@ static void all_is_local_and_nothing_is_tiered(void **state)
     expect_listed(t, HW_LIST_LATEST_TIERED, 0, HW_OFFSET_NONE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_leader_is_nearest_unless_the_rack_has_only_followers),
-        TEST(the_follower_that_is_furthest_is_nearest),
-        TEST(the_follower_that_was_caught_up_last_is_nearest),
-        TEST(a_follower_outside_the_isr_is_not_chosen),
-        TEST(a_follower_must_have_the_offset_that_is_wanted),
-        TEST(a_broker_that_died_is_told_until_somebody_notices),
-        TEST(what_is_asked_for_is_checked),
-        TEST(the_latest_offset_is_the_high_watermark),
-        TEST(offsets_are_found_by_time_across_epochs),
-        TEST(the_largest_timestamp_is_found_where_it_may_be_fetched),
-        TEST(a_new_leader_tells_of_records_that_it_is_sure_of),
-        TEST(all_is_local_and_nothing_is_tiered),
-    };
-
-    return cmocka_run_group_tests_name("cluster_consumer", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -4,12 +4,10 @@
 #include "tests/support_cluster.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static char picture[16384];
 
@@ -57,10 +55,9 @@ static void move_logs(struct test_cluster *t, hw_offset_t to)
 }
 
 /* Logs of 0 to 300 records, beginning anywhere. */
-static void a_log_of_any_length_fits(void **state)
+TEST(a_log_of_any_length_fits, struct test_cluster *t)
 {
     static const hw_offset_t starts[] = {0, 7, 99, 12345, INT64_C(1) << 40, INT64_MAX - 1000};
-    struct test_cluster *t = *state;
 
     t->records_may_be_lost = true;
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
@@ -80,10 +77,8 @@ static void a_log_of_any_length_fits(void **state)
 }
 
 /* One replica is at the beginning, another one at the end of all offsets. */
-static void logs_that_are_far_apart_fit(void **state)
+TEST(logs_that_are_far_apart_fit, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     assert_int_equal(
         hw_log_truncate_fully_and_start_at(log_of(t, 2), INT64_MAX - 1, HW_OFFSET_NONE, &t->error),
         HW_OK);
@@ -100,11 +95,10 @@ static void logs_that_are_far_apart_fit(void **state)
         picture, "\n          0\n1 leader                    [|)  leo 9223372036854775806\n"));
 }
 
-static void long_names_and_many_replicas_fit(void **state)
+TEST(long_names_and_many_replicas_fit, struct test_cluster *t)
 {
     char name[HW_TOPIC_NAME_MAX + 1];
     struct hw_topic_spec spec = {.name = name, .partitions = 1, .replication_factor = 15};
-    struct test_cluster *t = *state;
     struct hw_uuid id;
 
     memset(name, 'x', HW_TOPIC_NAME_MAX);
@@ -123,10 +117,8 @@ static void long_names_and_many_replicas_fit(void **state)
 }
 
 /* A number needs as many columns as it has digits. */
-static void an_epoch_whose_number_does_not_fit_is_marked(void **state)
+TEST(an_epoch_whose_number_does_not_fit_is_marked, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (int i = 0; i < 12; i++) {
         produce_acks(t, "a", 1);
         promote(t, 1);
@@ -137,9 +129,8 @@ static void an_epoch_whose_number_does_not_fit_is_marked(void **state)
     assert_non_null(strstr(picture, "0123456789##12)"));
 }
 
-static void the_same_state_is_the_same_picture(void **state)
+TEST(the_same_state_is_the_same_picture, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     char first[sizeof picture];
 
     produce(t, "a");
@@ -148,9 +139,8 @@ static void the_same_state_is_the_same_picture(void **state)
     assert_string_equal(draw(t, "orders", true), first);
 }
 
-static void without_memory_it_fails_and_changes_nothing(void **state)
+TEST(without_memory_it_fails_and_changes_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     bool has_failed = true;
 
     produce(t, "a");
@@ -166,18 +156,7 @@ static void without_memory_it_fails_and_changes_nothing(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_of_any_length_fits),
-        TEST(logs_that_are_far_apart_fit),
-        TEST(long_names_and_many_replicas_fit),
-        TEST(an_epoch_whose_number_does_not_fit_is_marked),
-        TEST(the_same_state_is_the_same_picture),
-        TEST(without_memory_it_fails_and_changes_nothing),
-    };
-
-    return cmocka_run_group_tests_name("cluster_diagram", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -5,12 +5,10 @@
 #include "tests/support_config.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The call, which reports into t->error, must work. */
 #define ok(t, call) test_expect_status((call), HW_OK, &(t)->error, #call, __FILE__, __LINE__)
@@ -82,9 +80,8 @@ static struct hw_meta_properties properties_of(struct test_topics *t, const char
 }
 
 /* Kafka formats: 5.6 */
-static void a_broker_directory_says_whose_it_is(void **state)
+TEST(a_broker_directory_says_whose_it_is, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_meta_properties one;
     struct hw_meta_properties two;
     struct hw_uuid id;
@@ -107,10 +104,9 @@ static void a_broker_directory_says_whose_it_is(void **state)
 }
 
 /* Later directories get the id of the first one, and none is written again. */
-static void the_cluster_id_stays(void **state)
+TEST(the_cluster_id_stays, struct test_topics *t)
 {
     static const char foreign[] = "#\n#a date\nversion=1\ncluster.id=theirs\nnode.id=2\n";
-    struct test_topics *t = *state;
     struct hw_meta_properties one;
     struct hw_meta_properties later;
 
@@ -152,9 +148,8 @@ static void expect_refused_at_opening(struct test_topics *t, const char *words)
 
 /* The state file may have come from elsewhere, and disks get mounted in each other's place: what is
  * not this broker's is not touched. */
-static void a_directory_elsewhere_has_to_be_the_brokers_own(void **state)
+TEST(a_directory_elsewhere_has_to_be_the_brokers_own, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_meta_properties four;
     char text[512];
 
@@ -178,9 +173,8 @@ static void a_directory_elsewhere_has_to_be_the_brokers_own(void **state)
 
 /* Case: F-27. A disk that is not there, or is empty, is taken on the user's word only: until then
  * the broker does not run. */
-static void a_new_disk_is_taken_on_the_users_word(void **state)
+TEST(a_new_disk_is_taken_on_the_users_word, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     const char *broker_state;
     bool exists;
 
@@ -206,10 +200,8 @@ static void a_new_disk_is_taken_on_the_users_word(void **state)
 }
 
 /* Else a cluster that writes elsewhere only could name any other's id as its own. */
-static void a_cluster_says_its_id_in_its_own_directory(void **state)
+TEST(a_cluster_says_its_id_in_its_own_directory, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     ok(t, hw_cluster_add_broker(t->cluster, 4, NULL, "/disk", &t->error));
     assert_true(properties_of(t, "cluster/broker-1").is_there);
     assert_false(properties_of(t, "cluster/broker-2").is_there);
@@ -218,10 +210,9 @@ static void a_cluster_says_its_id_in_its_own_directory(void **state)
 }
 
 /* A directory whose file could not be written gets it at the next attempt. */
-static void a_failed_write_is_made_up_for(void **state)
+TEST(a_failed_write_is_made_up_for, struct test_topics *t)
 {
     const struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 1};
-    struct test_topics *t = *state;
     enum hw_status status = HW_IO;
 
     for (int64_t fail_at = 0; status != HW_OK; fail_at++) {
@@ -284,12 +275,11 @@ static void expect_epochs(struct test_topics *t, hw_broker_id_t broker, const hw
     }
 }
 
-static void the_leader_epoch_is_raised_above_those_of_the_log(void **state)
+TEST(the_leader_epoch_is_raised_above_those_of_the_log, struct test_topics *t)
 {
     static const hw_epoch_t foreign[] = {0, 2, 4};
     static const hw_epoch_t epochs[] = {0, 2, 4, 5};
     static const hw_offset_t starts[] = {0, 2, 3, 4};
-    struct test_topics *t = *state;
     int64_t records;
 
     (void)test_topics_create(t, "orders", 1, 2, NULL);
@@ -313,10 +303,9 @@ static void the_leader_epoch_is_raised_above_those_of_the_log(void **state)
 }
 
 /* Even where the process is killed before it writes the record. */
-static void a_raised_epoch_needs_no_write_to_be_safe(void **state)
+TEST(a_raised_epoch_needs_no_write_to_be_safe, struct test_topics *t)
 {
     static const hw_epoch_t foreign[] = {7};
-    struct test_topics *t = *state;
 
     (void)test_topics_create(t, "orders", 1, 1, NULL);
     produce(t, "a");
@@ -334,12 +323,11 @@ static void a_raised_epoch_needs_no_write_to_be_safe(void **state)
 }
 
 /* The directory is put there while the broker is down. */
-static void a_leader_that_is_started_again_passes_its_logs_epochs(void **state)
+TEST(a_leader_that_is_started_again_passes_its_logs_epochs, struct test_topics *t)
 {
     static const hw_epoch_t foreign[] = {0, 2, 4};
     static const hw_epoch_t epochs[] = {0, 2, 4, 6};
     static const hw_offset_t starts[] = {0, 2, 3, 4};
-    struct test_topics *t = *state;
     const char *broker_state;
 
     (void)test_topics_create(t, "orders", 1, 1, NULL);
@@ -365,9 +353,8 @@ static const char *value_of(struct test_topics *t, const char *name)
 }
 
 /* What was set stays set, also where there is no topic yet; what was refused leaves no trace. */
-static void a_setting_outlives_a_cluster_without_topics(void **state)
+TEST(a_setting_outlives_a_cluster_without_topics, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_cluster_options options = {.allocator = &t->heap.allocator,
                                          .store = t->store,
                                          .directory = "other",
@@ -391,22 +378,7 @@ static void a_setting_outlives_a_cluster_without_topics(void **state)
     assert_string_equal(value_of(t, "protocol"), "kip-101");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_broker_directory_says_whose_it_is),
-        TEST(the_cluster_id_stays),
-        TEST(a_directory_elsewhere_has_to_be_the_brokers_own),
-        TEST(a_new_disk_is_taken_on_the_users_word),
-        TEST(a_cluster_says_its_id_in_its_own_directory),
-        TEST(a_failed_write_is_made_up_for),
-        TEST(the_leader_epoch_is_raised_above_those_of_the_log),
-        TEST(a_raised_epoch_needs_no_write_to_be_safe),
-        TEST(a_leader_that_is_started_again_passes_its_logs_epochs),
-        TEST(a_setting_outlives_a_cluster_without_topics),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -7,11 +7,9 @@
 #include "tests/support_cluster.h"
 #include "tests/support_partition_record.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct hw_partition *orders(const struct test_cluster *t)
 {
@@ -19,10 +17,8 @@ static struct hw_partition *orders(const struct test_cluster *t)
 }
 
 /* Case: A-01. Semantics: R3.12, R5.10, scenario S1 */
-static void a_restarted_follower_keeps_what_it_does_not_know_to_be_committed(void **state)
+TEST(a_restarted_follower_keeps_what_it_does_not_know_to_be_committed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, NULL, NULL);
     produce(t, "a");
     fetch(t, 2);
@@ -52,10 +48,8 @@ static void a_restarted_follower_keeps_what_it_does_not_know_to_be_committed(voi
 }
 
 /* Case: A-02. Semantics: R5.10, R5.18, scenario S2 */
-static void logs_of_equal_length_are_compared_by_their_epochs(void **state)
+TEST(logs_of_equal_length_are_compared_by_their_epochs, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, NULL, NULL);
     t->records_may_be_lost = true;
     produce(t, "m0");
@@ -109,10 +103,8 @@ static enum hw_kafka_error asked_with_epoch(struct test_cluster *t, hw_epoch_t e
 }
 
 /* Case: A-15. Semantics: R1.2, R1.3, R1.39, scenario S4 */
-static void a_deposed_leader_commits_nothing(void **state)
+TEST(a_deposed_leader_commits_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (int i = 0; i < 5; i++) {
         promote(t, 1);
     }
@@ -153,10 +145,8 @@ static void a_deposed_leader_commits_nothing(void **state)
 }
 
 /* Row: C061, C062, C063. Semantics: R3.12, R3.13, R3.14, scenario S6 (KIP-207) */
-static void the_end_of_the_log_does_not_go_back_after_an_election(void **state)
+TEST(the_end_of_the_log_does_not_go_back_after_an_election, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (int i = 0; i < 5; i++) {
         produce(t, "a");
     }
@@ -217,10 +207,8 @@ static void lose_members_of_the_isr(struct test_cluster *t)
 }
 
 /* Semantics: R3.3, R4.15, R6.24, scenario S5 (KIP-966) */
-static void nothing_is_committed_by_too_few_replicas(void **state)
+TEST(nothing_is_committed_by_too_few_replicas, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     lose_members_of_the_isr(t);
     expect_high_watermark(t, 3, 12);
     produce(t, "d");
@@ -245,10 +233,8 @@ static bool is_fenced(const struct test_cluster *t, hw_broker_id_t broker)
 }
 
 /* Several that are silent go one after the other. Semantics: W0.3, W0.5, W1.21, W1.28, W6.3. Case W-C38 */
-static void sessions_end_at_the_controllers_checks_one_by_one(void **state)
+TEST(sessions_end_at_the_controllers_checks_one_by_one, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     tick(t, 100);
     crash(t, 2);
     crash(t, 3);
@@ -267,9 +253,8 @@ static void sessions_end_at_the_controllers_checks_one_by_one(void **state)
 }
 
 /* Semantics: R6.8, R6.11, R6.12, scenario S5 with ELR (KIP-966) */
-static void a_replica_that_left_below_the_minimum_may_still_lead(void **state)
+TEST(a_replica_that_left_below_the_minimum_may_still_lead, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_controller *controller;
 
     lose_members_of_the_isr(t);
@@ -300,10 +285,8 @@ static void a_replica_that_left_below_the_minimum_may_still_lead(void **state)
 
 /* Row: C098, with an election in place of each restart: here those of followers make no epoch.
  * Semantics: R4.12, R5.2 */
-static void epochs_follow_the_records(void **state)
+TEST(epochs_follow_the_records, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, NULL, NULL);
     produce(t, "a");
     replicate(t);
@@ -330,10 +313,8 @@ static void epochs_follow_the_records(void **state)
 }
 
 /* Semantics: R3.1, R3.2, W1.3 */
-static void a_broker_comes_back_with_its_last_checkpoint(void **state)
+TEST(a_broker_comes_back_with_its_last_checkpoint, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     tick(t, 4999);
@@ -352,10 +333,8 @@ static void a_broker_comes_back_with_its_last_checkpoint(void **state)
 }
 
 /* Semantics: R4.12: a leader is who was told so in this life */
-static void a_leader_that_comes_back_without_the_controller_does_not_lead_yet(void **state)
+TEST(a_leader_that_comes_back_without_the_controller_does_not_lead_yet, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     crash(t, 1);
@@ -373,10 +352,8 @@ static void a_leader_that_comes_back_without_the_controller_does_not_lead_yet(vo
 }
 
 /* Semantics: R1.39: nobody hears from a leader that died */
-static void who_waits_for_a_dead_leader_learns_that_the_connection_broke(void **state)
+TEST(who_waits_for_a_dead_leader_learns_that_the_connection_broke, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     crash(t, 1);
     expect_ack(t, t->produced.ack_id, "NETWORK_EXCEPTION");
@@ -393,10 +370,8 @@ static void who_waits_for_a_dead_leader_learns_that_the_connection_broke(void **
 
 /* Who does not answer is fenced, whether there is a leader to be had or not. Semantics: R6.14,
  * R6.20 */
-static void an_election_that_finds_nobody_is_written_down_all_the_same(void **state)
+TEST(an_election_that_finds_nobody_is_written_down_all_the_same, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     crash(t, 1);
     crash(t, 2);
     crash(t, 3);
@@ -406,24 +381,7 @@ static void an_election_that_finds_nobody_is_written_down_all_the_same(void **st
     assert_false(t->cluster->is_state_dirty);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_election_that_finds_nobody_is_written_down_all_the_same),
-        TEST(a_restarted_follower_keeps_what_it_does_not_know_to_be_committed),
-        TEST(logs_of_equal_length_are_compared_by_their_epochs),
-        TEST(a_deposed_leader_commits_nothing),
-        TEST(the_end_of_the_log_does_not_go_back_after_an_election),
-        TEST(nothing_is_committed_by_too_few_replicas),
-        TEST(sessions_end_at_the_controllers_checks_one_by_one),
-        TEST(a_replica_that_left_below_the_minimum_may_still_lead),
-        TEST(epochs_follow_the_records),
-        TEST(a_broker_comes_back_with_its_last_checkpoint),
-        TEST(a_leader_that_comes_back_without_the_controller_does_not_lead_yet),
-        TEST(who_waits_for_a_dead_leader_learns_that_the_connection_broke),
-    };
-
-    return cmocka_run_group_tests_name("cluster_failover", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

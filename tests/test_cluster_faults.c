@@ -12,13 +12,10 @@
 #include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct life {
     struct test_heap heap;
@@ -180,12 +177,11 @@ static int life_run(struct life *life)
     }
 }
 
-static void every_allocation_can_fail(void **state)
+TEST_ALONE(every_allocation_can_fail)
 {
     int rounds = 0;
     bool has_failed;
 
-    (void)state;
     do {
         struct life life = {0};
         int failures = 0;
@@ -250,16 +246,14 @@ static int64_t fail_every_change(struct hw_faults faults)
     return faults.fail_at;
 }
 
-static void every_call_of_the_store_can_fail(void **state)
+TEST_ALONE(every_call_of_the_store_can_fail)
 {
-    (void)state;
     assert_true(fail_every_change((struct hw_faults){.torn_bytes = 9}) > 100);
 }
 
 /* As kill -9 does: the store does nothing any more from the n-th call on. */
-static void the_process_can_end_at_every_call_of_the_store(void **state)
+TEST_ALONE(the_process_can_end_at_every_call_of_the_store)
 {
-    (void)state;
     assert_true(fail_every_change((struct hw_faults){.fail_on = true, .torn_bytes = 30}) > 100);
 }
 
@@ -279,13 +273,12 @@ static enum hw_status life_adopt(struct life *life, struct hw_store *disk)
 }
 
 /* Whatever cannot be read of the brokers' directories, there is no cluster then. */
-static void every_call_to_the_originals_can_fail(void **state)
+TEST_ALONE(every_call_to_the_originals_can_fail)
 {
     struct hw_faults faults = {.fail_at = -1};
     enum hw_status status;
     int64_t rounds = 0;
 
-    (void)state;
     do {
         struct life life = {0};
         struct hw_store *files;
@@ -312,12 +305,5 @@ static void every_call_to_the_originals_can_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_can_fail),
-        cmocka_unit_test(every_call_of_the_store_can_fail),
-        cmocka_unit_test(every_call_to_the_originals_can_fail),
-        cmocka_unit_test(the_process_can_end_at_every_call_of_the_store),
-    };
-
-    return cmocka_run_group_tests_name("cluster_faults", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

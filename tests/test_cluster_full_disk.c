@@ -7,12 +7,10 @@
 #include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PARTITIONS = 2, BROKERS = 2, RECORDS = 12 };
 
@@ -111,9 +109,8 @@ static void expect_all(struct test_topics *t, hw_offset_t records)
 }
 
 /* Indexes and epochs are not needed for reading, and wait for space. */
-static void a_killed_cluster_opens_on_a_full_disk(void **state)
+TEST(a_killed_cluster_opens_on_a_full_disk, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     int64_t rounds;
 
     fill(t);
@@ -139,9 +136,8 @@ static void a_killed_cluster_opens_on_a_full_disk(void **state)
 }
 
 /* A log without a single file cannot be opened without space: restart() tries it again. */
-static void a_log_that_could_not_be_opened_comes_back_with_restart(void **state)
+TEST(a_log_that_could_not_be_opened_comes_back_with_restart, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     const char *broker_state;
     struct hw_replica *other;
     hw_epoch_t epoch;
@@ -190,9 +186,8 @@ static void expect_told(struct test_topics *t, const char *why, const char *diag
 }
 
 /* Case: F-63. Space has come again: what is told says what failed, and what it says mends it. */
-static void a_follower_that_met_a_full_disk_is_told_of_and_mended(void **state)
+TEST(a_follower_that_met_a_full_disk_is_told_of_and_mended, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     hw_broker_id_t leader = partition_of(t, 0)->record.leader;
     hw_broker_id_t follower = leader == 1 ? 2 : 1;
     const char *broker_state;
@@ -221,9 +216,8 @@ static void a_follower_that_met_a_full_disk_is_told_of_and_mended(void **state)
 }
 
 /* The leader's log is the one: who asks for the leader is told the same, and it leads again. */
-static void a_leader_whose_log_could_not_be_opened_leads_again(void **state)
+TEST(a_leader_whose_log_could_not_be_opened_leads_again, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     const char *broker_state;
     struct hw_replica *leader;
     hw_broker_id_t id = partition_of(t, 0)->record.leader;
@@ -286,9 +280,8 @@ static void take_derived_files(struct test_topics *t)
 
 /* Whichever call of opening is the first one that the disk refuses, whether it takes part of a
  * write, and whether it goes on refusing: in the end everything is there. */
-static void any_change_may_fail_while_opening(void **state)
+TEST(any_change_may_fail_while_opening, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     int64_t fail_at = 0;
     bool has_failed = true;
 
@@ -333,9 +326,8 @@ static void unblock_state(struct test_topics *t)
 
 /* Opened again, the cluster would follow the leader of before, which has not got the records: so
  * none is taken, and none acknowledged or shown, until the new leader is on disk. */
-static void a_leader_that_is_not_on_disk_takes_no_records(void **state)
+TEST(a_leader_that_is_not_on_disk_takes_no_records, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     hw_broker_id_t before = partition_of(t, 0)->record.leader;
     hw_broker_id_t after = 3 - before;
     struct hw_produce row = produce_of(0);
@@ -369,9 +361,8 @@ static void a_leader_that_is_not_on_disk_takes_no_records(void **state)
 }
 
 /* It has handed its partitions over, and runs on: it may lead again. What changed is on disk. */
-static void a_broker_that_could_not_be_shut_down_may_lead(void **state)
+TEST(a_broker_that_could_not_be_shut_down_may_lead, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     hw_broker_id_t before = partition_of(t, 0)->record.leader;
     hw_broker_id_t after = 3 - before;
     const char *broker_state;
@@ -400,13 +391,10 @@ static void a_broker_that_could_not_be_shut_down_may_lead(void **state)
     ok(t, produce(t, 0));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* Case: F-44. A broker that runs, and one of whose directories is gone, gets an empty log there,
  * and fetches what it had. */
-static void a_running_broker_gets_a_lost_directory_back(void **state)
+TEST(a_running_broker_gets_a_lost_directory_back, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     const char *broker_state;
     int64_t rounds;
 
@@ -426,16 +414,5 @@ static void a_running_broker_gets_a_lost_directory_back(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        TEST(a_killed_cluster_opens_on_a_full_disk),
-        TEST(a_follower_that_met_a_full_disk_is_told_of_and_mended),
-        TEST(a_log_that_could_not_be_opened_comes_back_with_restart),
-        TEST(a_leader_whose_log_could_not_be_opened_leads_again),
-        TEST(any_change_may_fail_while_opening),
-        TEST(a_leader_that_is_not_on_disk_takes_no_records),
-        TEST(a_broker_that_could_not_be_shut_down_may_lead),
-        TEST(a_running_broker_gets_a_lost_directory_back),
-    };
-
-    return cmocka_run_group_tests_name("cluster_full_disk", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -5,10 +5,7 @@
  */
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct hw_partition_view partition_view(const struct test_cluster *t)
 {
@@ -20,10 +17,8 @@ static struct hw_partition_view partition_view(const struct test_cluster *t)
 }
 
 /* Semantics: R4.5: checked every 15 s, so gone between 30 and 45 s after the last catch-up */
-static void a_silent_follower_leaves_at_the_first_check_after_its_time(void **state)
+TEST(a_silent_follower_leaves_at_the_first_check_after_its_time, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     tick(t, 1000);
@@ -43,10 +38,8 @@ static void a_silent_follower_leaves_at_the_first_check_after_its_time(void **st
 }
 
 /* Semantics: R4.2 */
-static void who_has_everything_stays_however_long_nothing_happens(void **state)
+TEST(who_has_everything_stays_however_long_nothing_happens, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     tick(t, 1000000000);
@@ -57,10 +50,8 @@ static void who_has_everything_stays_however_long_nothing_happens(void **state)
 }
 
 /* Case: A-09. Semantics: R3.6, R4.5 */
-static void when_the_last_follower_leaves_what_waited_is_committed(void **state)
+TEST(when_the_last_follower_leaves_what_waited_is_committed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, NULL, NULL);
     configure(t, "replica.lag.time.max.ms", "10000");
     configure(t, "request.timeout.ms", "60000");
@@ -80,10 +71,8 @@ static void when_the_last_follower_leaves_what_waited_is_committed(void **state)
 }
 
 /* Semantics: R4.1, R4.7: the leader that cannot reach the controller shrinks nothing */
-static void without_the_controller_nobody_leaves(void **state)
+TEST(without_the_controller_nobody_leaves, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "broker.session.timeout.ms", "1000000");
     produce(t, "a");
     cut(t, 1, 3);
@@ -99,10 +88,8 @@ static void without_the_controller_nobody_leaves(void **state)
 }
 
 /* Case: A-11. Semantics: R2.8 */
-static void a_follower_that_always_trails_by_one_append_stays(void **state)
+TEST(a_follower_that_always_trails_by_one_append_stays, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (int i = 0; i < 20; i++) {
         produce_acks(t, "a", 1);
         fetch(t, 2);
@@ -114,10 +101,8 @@ static void a_follower_that_always_trails_by_one_append_stays(void **state)
 }
 
 /* Case: A-10. Semantics: R4.3 */
-static void who_is_behind_the_start_of_the_epoch_stays_outside(void **state)
+TEST(who_is_behind_the_start_of_the_epoch_stays_outside, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     remove_from_isr(t, 2);
     expect_isr(t, "[1,3]");
     cut(t, 1, 2);
@@ -143,10 +128,8 @@ static void who_is_behind_the_start_of_the_epoch_stays_outside(void **state)
 }
 
 /* Semantics: R4.3, R4.15 */
-static void who_was_taken_out_comes_back_with_its_next_fetch(void **state)
+TEST(who_was_taken_out_comes_back_with_its_next_fetch, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     remove_from_isr(t, 3);
@@ -162,10 +145,8 @@ static void who_was_taken_out_comes_back_with_its_next_fetch(void **state)
 }
 
 /* Semantics: R6.14, R6.19 */
-static void a_broker_that_died_leaves_when_its_session_ends(void **state)
+TEST(a_broker_that_died_leaves_when_its_session_ends, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     crash(t, 3);
@@ -191,10 +172,9 @@ static void a_broker_that_died_leaves_when_its_session_ends(void **state)
 }
 
 /* Row: C080. Semantics: R4.15, R4.16 */
-static void a_partition_tells_that_it_has_too_few_replicas(void **state)
+TEST(a_partition_tells_that_it_has_too_few_replicas, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 3, NULL, configs);
     assert_false(partition_view(t).under_replicated);
@@ -213,9 +193,8 @@ static void a_partition_tells_that_it_has_too_few_replicas(void **state)
 }
 
 /* Semantics: R4.10 */
-static void changes_of_the_isr_do_not_make_a_leader_epoch(void **state)
+TEST(changes_of_the_isr_do_not_make_a_leader_epoch, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int32_t before = partition_view(t).partition_epoch;
 
     remove_from_isr(t, 3);
@@ -227,10 +206,9 @@ static void changes_of_the_isr_do_not_make_a_leader_epoch(void **state)
 
 /* A member of the ELR holds what is committed while the ISR is too small for anything to be. With
  * another minimum that is over. Semantics: R6.8, R6.11, invariant 8. Case: F-23 */
-static void another_minimum_ends_the_elr(void **state)
+TEST(another_minimum_ends_the_elr, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 2, NULL, configs);
     configure(t, "eligible.leader.replicas.version", "1");
@@ -257,10 +235,9 @@ static void another_minimum_ends_the_elr(void **state)
 }
 
 /* Nor does the teaching model know it: its high watermark moves however small the ISR is. */
-static void who_is_in_the_shared_isr_is_not_in_the_elr(void **state)
+TEST(who_is_in_the_shared_isr_is_not_in_the_elr, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 3, "minikafka", configs);
     configure(t, "eligible.leader.replicas.version", "1");
@@ -279,24 +256,7 @@ static void who_is_in_the_shared_isr_is_not_in_the_elr(void **state)
     assert_int_equal(t->cluster->topics[0]->partitions[0].record.elr.count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(another_minimum_ends_the_elr),
-        TEST(who_is_in_the_shared_isr_is_not_in_the_elr),
-        TEST(a_silent_follower_leaves_at_the_first_check_after_its_time),
-        TEST(who_has_everything_stays_however_long_nothing_happens),
-        TEST(when_the_last_follower_leaves_what_waited_is_committed),
-        TEST(without_the_controller_nobody_leaves),
-        TEST(a_follower_that_always_trails_by_one_append_stays),
-        TEST(who_is_behind_the_start_of_the_epoch_stays_outside),
-        TEST(who_was_taken_out_comes_back_with_its_next_fetch),
-        TEST(a_broker_that_died_leaves_when_its_session_ends),
-        TEST(a_partition_tells_that_it_has_too_few_replicas),
-        TEST(changes_of_the_isr_do_not_make_a_leader_epoch),
-    };
-
-    return cmocka_run_group_tests_name("cluster_isr", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -5,18 +5,13 @@
  */
 #include "tests/support_limits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* ------------------------------------------------------------------- one limit for an answer */
 
 /* Row: C039. Semantics: R2.14 */
-static void the_first_batch_may_pass_the_limit_of_its_partition(void **state)
+TEST(the_first_batch_may_pass_the_limit_of_its_partition, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 4, 2);
     configure(t, "replica.fetch.max.bytes", "190");
     configure(t, "replica.fetch.response.max.bytes", "800");
@@ -34,10 +29,8 @@ static void the_first_batch_may_pass_the_limit_of_its_partition(void **state)
 }
 
 /* Row: C040. Semantics: R2.14 */
-static void the_first_batch_may_pass_the_limit_of_the_answer_and_leaves_nothing(void **state)
+TEST(the_first_batch_may_pass_the_limit_of_the_answer_and_leaves_nothing, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 3, 2);
     configure(t, "replica.fetch.max.bytes", "190");
     configure(t, "replica.fetch.response.max.bytes", "800");
@@ -50,10 +43,8 @@ static void the_first_batch_may_pass_the_limit_of_the_answer_and_leaves_nothing(
 }
 
 /* Semantics: R2.14. Only the first partition that has records is sure of a batch. */
-static void a_batch_that_does_not_fit_after_another_partition_waits(void **state)
+TEST(a_batch_that_does_not_fit_after_another_partition_waits, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 3, 2);
     configure(t, "replica.fetch.response.max.bytes", "800");
     produce(t, 1, 150);
@@ -65,10 +56,8 @@ static void a_batch_that_does_not_fit_after_another_partition_waits(void **state
 }
 
 /* Semantics: R2.14, R2.18. As long as all have more to fetch, all get on alike. */
-static void partitions_that_went_empty_come_first_the_next_time(void **state)
+TEST(partitions_that_went_empty_come_first_the_next_time, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 5, 2);
     configure(t, "replica.fetch.max.bytes", "200");
     configure(t, "replica.fetch.response.max.bytes", "400");
@@ -93,9 +82,8 @@ static void partitions_that_went_empty_come_first_the_next_time(void **state)
 }
 
 /* Semantics: R2.14. Each follower has an answer of its own, and from each leader. */
-static void followers_and_leaders_do_not_share_a_limit(void **state)
+TEST(followers_and_leaders_do_not_share_a_limit, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     hw_epoch_t epoch;
 
     create(t, 4, 3);
@@ -113,9 +101,8 @@ static void followers_and_leaders_do_not_share_a_limit(void **state)
 }
 
 /* Semantics: R2.3. A single poll asks for one partition. */
-static void a_fetch_by_hand_has_the_limit_for_itself(void **state)
+TEST(a_fetch_by_hand_has_the_limit_for_itself, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     int64_t records;
 
     create(t, 2, 2);
@@ -127,9 +114,8 @@ static void a_fetch_by_hand_has_the_limit_for_itself(void **state)
     }
 }
 
-static void rounds_until_nothing_moves_bring_all_partitions_over(void **state)
+TEST(rounds_until_nothing_moves_bring_all_partitions_over, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     int64_t rounds;
 
     create(t, 6, 2);
@@ -145,10 +131,8 @@ static void rounds_until_nothing_moves_bring_all_partitions_over(void **state)
 }
 
 /* Semantics: R2.12. The bytes of all partitions of the request count together. */
-static void partitions_reach_min_bytes_together(void **state)
+TEST(partitions_reach_min_bytes_together, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 2, 2);
     configure(t, "replica.fetch.min.bytes", "500");
     produce(t, 0, 300);
@@ -160,10 +144,8 @@ static void partitions_reach_min_bytes_together(void **state)
 }
 
 /* Semantics: R2.17 */
-static void more_than_an_answer_may_have_is_not_waited_for(void **state)
+TEST(more_than_an_answer_may_have_is_not_waited_for, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 1, 2);
     configure(t, "replica.fetch.min.bytes", "10000");
     configure(t, "replica.fetch.response.max.bytes", "400");
@@ -176,10 +158,8 @@ static void more_than_an_answer_may_have_is_not_waited_for(void **state)
 }
 
 /* Semantics: R2.12. The partition that has waited longest has its say for the whole request. */
-static void the_longest_wait_of_a_request_counts(void **state)
+TEST(the_longest_wait_of_a_request_counts, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 2, 2);
     configure(t, "replica.fetch.min.bytes", "500");
     tick(t, 300); /* A new request for partition 0; the one for partition 1 was sent at 0. */
@@ -205,10 +185,8 @@ static hw_offset_t high_watermark(struct test_topics *t, hw_broker_id_t broker)
 }
 
 /* Row: C034. Semantics: R2.13. In two ticks as in one. */
-static void followers_learn_the_high_watermark_when_their_wait_is_over(void **state)
+TEST(followers_learn_the_high_watermark_when_their_wait_is_over, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 1, 2);
     produce(t, 0, 200);
     fetch_round(t);
@@ -225,10 +203,8 @@ static void followers_learn_the_high_watermark_when_their_wait_is_over(void **st
 }
 
 /* Semantics: R2.12 */
-static void a_longer_wait_is_configured(void **state)
+TEST(a_longer_wait_is_configured, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     configure(t, "replica.fetch.wait.max.ms", "1000");
     create(t, 1, 2);
     produce(t, 0, 200);
@@ -239,27 +215,7 @@ static void a_longer_wait_is_configured(void **state)
     assert_int_equal(high_watermark(t, 2), 1);
 }
 
-#define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function, test_limits_set_up, test_limits_tear_down, NULL                       \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_first_batch_may_pass_the_limit_of_its_partition),
-        TEST(the_first_batch_may_pass_the_limit_of_the_answer_and_leaves_nothing),
-        TEST(a_batch_that_does_not_fit_after_another_partition_waits),
-        TEST(partitions_that_went_empty_come_first_the_next_time),
-        TEST(followers_and_leaders_do_not_share_a_limit),
-        TEST(a_fetch_by_hand_has_the_limit_for_itself),
-        TEST(rounds_until_nothing_moves_bring_all_partitions_over),
-        TEST(partitions_reach_min_bytes_together),
-        TEST(more_than_an_answer_may_have_is_not_waited_for),
-        TEST(the_longest_wait_of_a_request_counts),
-        TEST(followers_learn_the_high_watermark_when_their_wait_is_over),
-        TEST(a_longer_wait_is_configured),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_limits_set_up, test_limits_tear_down);
 }

@@ -2,11 +2,9 @@
 /* Do producers on the clock send what they should, to whom they should, and wait for the answer? */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Three partitions, led by brokers 1, 2 and 3. */
 static void create_spread(struct test_cluster *t)
@@ -18,9 +16,8 @@ static void create_spread(struct test_cluster *t)
 }
 
 /* Each record goes to the leader of its own partition, over the link to that. */
-static void a_record_travels_to_the_leader_of_its_partition(void **state)
+TEST(a_record_travels_to_the_leader_of_its_partition, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(0, 100, 900, 100);
     struct hw_load_view view;
 
@@ -39,9 +36,8 @@ static void a_record_travels_to_the_leader_of_its_partition(void **state)
 }
 
 /* A deposed leader that has not heard of it takes what it is sent; one that has, does not. */
-static void a_record_arrives_where_it_was_sent(void **state)
+TEST(a_record_arrives_where_it_was_sent, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(0, 100, 0, 100);
     struct hw_load_view view;
 
@@ -77,9 +73,8 @@ static bool has_produce(const struct test_cluster *t, const char *state, int64_t
     return false;
 }
 
-static void a_record_under_way_can_be_seen(void **state)
+TEST(a_record_under_way_can_be_seen, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(1000, 1000, 1000, 100);
 
     timed_begin(t, 10000, 10000);
@@ -96,9 +91,8 @@ static void a_record_under_way_can_be_seen(void **state)
 }
 
 /* Semantics: W1.4 */
-static void retention_runs_by_itself(void **state)
+TEST(retention_runs_by_itself, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(0, 100, 900000, 1000);
     int64_t size_bytes[2];
 
@@ -119,10 +113,8 @@ static void retention_runs_by_itself(void **state)
 }
 
 /* By hand, unless the clock is one that goes on by itself. */
-static void retention_does_not_run_where_nothing_does(void **state)
+TEST(retention_does_not_run_where_nothing_does, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     configure(t, "segment.bytes", "200");
     configure(t, "retention.bytes", "0");
@@ -147,9 +139,8 @@ static size_t most_until(struct test_cluster *t, hw_time_ms_t time_ms)
 
 /* Logs are full and lists have their length, but for the ring of the journal that retention's own few
  * events fill slowly: a percent. */
-static void memory_does_not_grow_once_retention_takes(void **state)
+TEST(memory_does_not_grow_once_retention_takes, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(0, 5, 400000, 1000);
     size_t before;
     size_t after;
@@ -170,16 +161,5 @@ static void memory_does_not_grow_once_retention_takes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(a_record_travels_to_the_leader_of_its_partition),
-        STORY(a_record_arrives_where_it_was_sent),
-        STORY(a_record_under_way_can_be_seen),
-        STORY(retention_runs_by_itself),
-        STORY(retention_does_not_run_where_nothing_does),
-        STORY(memory_does_not_grow_once_retention_takes),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -6,13 +6,10 @@
 #include "core/cluster/batch_cache.h"
 #include "tests/support_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct hw_reader_options options_between(hw_offset_t first, hw_offset_t end)
 {
@@ -38,10 +35,8 @@ static void expect_random_ranges(struct test_reader *f, int ranges)
     }
 }
 
-static void a_lookup_returns_the_rows_of_the_log_however_often(void **state)
+TEST(a_lookup_returns_the_rows_of_the_log_however_often, struct test_reader *f)
 {
-    struct test_reader *f = *state;
-
     append_random(f, 60);
     append_plain(f, 10, 40);
     set_high_watermark(f, hw_log_end(f->log));
@@ -50,10 +45,8 @@ static void a_lookup_returns_the_rows_of_the_log_however_often(void **state)
 }
 
 /* The same offsets are in other batches afterwards. */
-static void what_was_cut_off_is_not_found_again(void **state)
+TEST(what_was_cut_off_is_not_found_again, struct test_reader *f)
 {
-    struct test_reader *f = *state;
-
     append_plain(f, 5, 40);
     set_high_watermark(f, hw_log_end(f->log));
     expect_random_ranges(f, 50);
@@ -73,9 +66,8 @@ static void what_was_cut_off_is_not_found_again(void **state)
     }
 }
 
-static void the_cache_has_a_limit(void **state)
+TEST(the_cache_has_a_limit, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_batch_cache *cache = &f->topics.cluster->batches;
     struct test_shape shape = test_shape_plain(30);
     size_t largest = 0;
@@ -99,9 +91,8 @@ static void the_cache_has_a_limit(void **state)
 
 /* The memory that a batch was read into becomes the cache's, unless much of it would be wasted:
  * then it is given back, so that the next batch is read into memory of its size. */
-static void the_cache_keeps_no_more_than_a_batch_needs(void **state)
+TEST(the_cache_keeps_no_more_than_a_batch_needs, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_batch_cache *cache = &f->topics.cluster->batches;
     const uint8_t *address;
     struct hw_cached_batch *entry;
@@ -124,9 +115,8 @@ static void the_cache_keeps_no_more_than_a_batch_needs(void **state)
     }
 }
 
-static void without_memory_a_lookup_fails_and_the_next_does_not(void **state)
+TEST(without_memory_a_lookup_fails_and_the_next_does_not, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_between(30, 33);
     bool has_failed = true;
 
@@ -174,9 +164,8 @@ static int64_t sum_of_offsets(struct hw_reader *reader, int64_t *buffered)
     return sum;
 }
 
-static void a_reader_that_is_used_again_does_as_a_new_one(void **state)
+TEST(a_reader_that_is_used_again_does_as_a_new_one, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_between(0, INT64_MAX);
     struct hw_reader *reader;
     int64_t buffered;
@@ -239,10 +228,8 @@ static void expect_random_runs(struct test_reader *f, int ranges)
     }
 }
 
-static void runs_of_offsets_are_those_that_have_rows(void **state)
+TEST(runs_of_offsets_are_those_that_have_rows, struct test_reader *f)
 {
-    struct test_reader *f = *state;
-
     append_random(f, 60);
     append_plain(f, 6, 40);
     set_high_watermark(f, hw_log_end(f->log));
@@ -250,9 +237,8 @@ static void runs_of_offsets_are_those_that_have_rows(void **state)
 }
 
 /* What was counted is known, until it is cut off. */
-static void what_was_counted_is_not_read_again(void **state)
+TEST(what_was_counted_is_not_read_again, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_between(0, INT64_MAX);
     int64_t calls;
 
@@ -287,20 +273,7 @@ static void what_was_counted_is_not_read_again(void **state)
     }
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, test_reader_setup, test_reader_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        T(a_lookup_returns_the_rows_of_the_log_however_often),
-        T(what_was_cut_off_is_not_found_again),
-        T(the_cache_has_a_limit),
-        T(the_cache_keeps_no_more_than_a_batch_needs),
-        T(without_memory_a_lookup_fails_and_the_next_does_not),
-        T(a_reader_that_is_used_again_does_as_a_new_one),
-        T(runs_of_offsets_are_those_that_have_rows),
-        T(what_was_counted_is_not_read_again),
-    };
-
-    return cmocka_run_group_tests_name("cluster_lookups", tests, NULL, NULL);
+    return test_run(test_reader_setup, test_reader_teardown);
 }

@@ -13,13 +13,11 @@
 #include "tests/support_store.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define LOSS_PATH "cluster/losses"
 
@@ -167,10 +165,8 @@ static void lose_by_power(struct fixture *t)
     assert_int_equal(promote(t, 2), HW_OK);
 }
 
-static void what_was_lost_is_known_after_the_process_has_ended(void **state)
+TEST(what_was_lost_is_known_after_the_process_has_ended, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     lose_by_power(t);
     expect_ledger(t, lost_two);
     kill_and_open(t);
@@ -181,9 +177,8 @@ static void what_was_lost_is_known_after_the_process_has_ended(void **state)
     expect_ledger(t, lost_two);
 }
 
-static void the_file_is_as_described(void **state)
+TEST(the_file_is_as_described, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer content;
     char id[HW_UUID_TEXT_SIZE];
     char expected[300];
@@ -201,9 +196,8 @@ static void the_file_is_as_described(void **state)
 }
 
 /* Every cause, a topic that is gone, a producer whose answer nobody knows any more. */
-static void every_field_comes_back(void **state)
+TEST(every_field_comes_back, struct fixture *t)
 {
-    struct fixture *t = *state;
     char before[TEXT_SIZE];
     char after[TEXT_SIZE];
     hw_time_ms_t now;
@@ -240,7 +234,7 @@ static void every_field_comes_back(void **state)
 
 /* Whichever call fails: either the records are lost and the ledger says so, or neither, where the
  * process ends at once; and where it goes on, the next step that works writes what is missing. */
-static void a_failing_write_leaves_ledger_and_state_in_step(void **state)
+TEST_AGAIN(a_failing_write_leaves_ledger_and_state_in_step, void **state)
 {
     struct fixture *t = *state;
     bool has_failed = true;
@@ -295,9 +289,8 @@ static void put(struct fixture *t, const uint8_t *bytes, size_t size)
     hw_file_close(file);
 }
 
-static void a_last_line_that_was_torn_is_cut_off(void **state)
+TEST(a_last_line_that_was_torn_is_cut_off, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer content;
     char text[TEXT_SIZE];
     size_t second;
@@ -330,9 +323,8 @@ static void a_last_line_that_was_torn_is_cut_off(void **state)
     hw_buffer_release(&content);
 }
 
-static void damage_is_reported(void **state)
+TEST(damage_is_reported, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer content;
 
     lose_by_power(t);
@@ -369,7 +361,7 @@ static void put_line(struct fixture *t, const char *first, const char *second)
     put(t, (const uint8_t *)text, (size_t)size);
 }
 
-static void a_line_that_makes_no_sense_is_damage(void **state)
+TEST(a_line_that_makes_no_sense_is_damage, struct fixture *t)
 {
     static const char head[] = "highwater-losses 1";
     static const char *const lines[] = {
@@ -394,7 +386,6 @@ static void a_line_that_makes_no_sense_is_damage(void **state)
         "found orders",
         "",
     };
-    struct fixture *t = *state;
 
     hw_cluster_abandon(t->cluster);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -415,10 +406,9 @@ static void a_line_that_makes_no_sense_is_damage(void **state)
 }
 
 /* A leader that was deposed is told at a new time for each, so that no two are one range. */
-static void the_file_stays_as_short_as_the_ledger(void **state)
+TEST(the_file_stays_as_short_as_the_ledger, struct fixture *t)
 {
     enum { LOST = 2 * HW_LOSSES_MAX + 500 };
-    struct fixture *t = *state;
     struct hw_buffer content;
     const struct hw_loss *oldest;
     int64_t links;
@@ -441,20 +431,7 @@ static void the_file_stays_as_short_as_the_ledger(void **state)
     hw_buffer_release(&content);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_lost_is_known_after_the_process_has_ended),
-        TEST(the_file_is_as_described),
-        TEST(every_field_comes_back),
-        TEST(a_failing_write_leaves_ledger_and_state_in_step),
-        TEST(a_last_line_that_was_torn_is_cut_off),
-        TEST(damage_is_reported),
-        TEST(a_line_that_makes_no_sense_is_damage),
-        TEST(the_file_stays_as_short_as_the_ledger),
-    };
-
-    return cmocka_run_group_tests_name("cluster_loss_file", tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

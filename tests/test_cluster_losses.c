@@ -6,13 +6,11 @@
 #include "tests/support_cluster.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void describe(const struct hw_loss_view *view, char *text, size_t size)
 {
@@ -87,29 +85,24 @@ static void elect_the_shortest_of_three(struct test_cluster *t, int64_t acks)
 }
 
 /* KAFKA-10751 */
-static void an_unclean_election_loses_eight_of_ten_with_acks_1(void **state)
+TEST(an_unclean_election_loses_eight_of_ten_with_acks_1, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     elect_the_shortest_of_three(t, 1);
     expect_lost(t, "2-9@0 acks 1, unclean election, broker 3");
 }
 
 /* KAFKA-10751 */
-static void an_unclean_election_loses_three_of_five_acknowledged_with_acks_all(void **state)
+TEST(an_unclean_election_loses_three_of_five_acknowledged_with_acks_all, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 3, NULL, configs);
     elect_the_shortest_of_three(t, HW_ACKS_ALL);
     expect_lost(t, "2-4@0 acks -1, unclean election, broker 3");
 }
 
-static void a_clean_election_loses_what_only_the_leader_acknowledged(void **state)
+TEST(a_clean_election_loses_what_only_the_leader_acknowledged, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_many(t, 2, HW_ACKS_ALL);
     replicate(t);
     produce(t, "pending");
@@ -130,10 +123,8 @@ static void a_clean_election_loses_what_only_the_leader_acknowledged(void **stat
     expect_lost(t, "3-3@0 acks 1, election, broker 2; 2-5@1 acks 1, unclean election, broker 1");
 }
 
-static void what_every_member_of_the_isr_has_is_not_lost(void **state)
+TEST(what_every_member_of_the_isr_has_is_not_lost, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_many(t, 3, 1);
     replicate(t);
     crash(t, 1);
@@ -148,10 +139,8 @@ static void what_every_member_of_the_isr_has_is_not_lost(void **state)
     expect_lost(t, "");
 }
 
-static void a_visible_record_is_lost_also_if_nobody_asked_for_an_answer(void **state)
+TEST(a_visible_record_is_lost_also_if_nobody_asked_for_an_answer, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     cut(t, 1, 3);
     produce_acks(t, "seen", 0);
@@ -168,10 +157,8 @@ static void a_visible_record_is_lost_also_if_nobody_asked_for_an_answer(void **s
 }
 
 /* A new leader shows less than the old one did, until its followers have fetched. */
-static void what_the_leader_before_showed_counts_as_visible(void **state)
+TEST(what_the_leader_before_showed_counts_as_visible, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 4, NULL, NULL);
     t->records_may_be_lost = true;
     replicate(t);
@@ -196,10 +183,8 @@ static void what_the_leader_before_showed_counts_as_visible(void **state)
     expect_lost(t, "0-0@0 acks 0 not acknowledged, unclean election, broker 3");
 }
 
-static void a_leader_that_lost_power_leads_without_its_tail(void **state)
+TEST(a_leader_that_lost_power_leads_without_its_tail, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 1, NULL, NULL);
     t->records_may_be_lost = true;
     produce_many(t, 2, HW_ACKS_ALL);
@@ -219,7 +204,7 @@ static void a_leader_that_lost_power_leads_without_its_tail(void **state)
                    " 5-5@1 acks 1, power loss, broker 1");
 }
 
-static void a_deposed_leader_acknowledges_what_is_lost_already(void **state)
+TEST(a_deposed_leader_acknowledges_what_is_lost_already, struct test_cluster *t)
 {
     struct hw_produce request = {.topic = "orders",
                                  .record = {.timestamp = HW_TIMESTAMP_CLOCK, .key_size = -1},
@@ -227,7 +212,6 @@ static void a_deposed_leader_acknowledges_what_is_lost_already(void **state)
                                  .leader_epoch = -1,
                                  .has_broker = true,
                                  .broker = 1};
-    struct test_cluster *t = *state;
 
     produce_many(t, 2, 1);
     replicate(t);
@@ -247,10 +231,8 @@ static void a_deposed_leader_acknowledges_what_is_lost_already(void **state)
 }
 
 /* While the new leader has not been told, the old one's log is the one that counts. */
-static void nothing_is_lost_before_the_new_leader_leads(void **state)
+TEST(nothing_is_lost_before_the_new_leader_leads, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_many(t, 2, 1);
     cut(t, 2, HW_CLUSTER_CONTROLLER);
     promote(t, 2);
@@ -262,10 +244,8 @@ static void nothing_is_lost_before_the_new_leader_leads(void **state)
 }
 
 /* Semantics: R5.19. What broker 1 cuts as a follower it does not have as a leader. */
-static void cutting_to_the_high_watermark_loses_what_was_committed(void **state)
+TEST(cutting_to_the_high_watermark_loses_what_was_committed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, "hw-truncation", NULL);
     t->records_may_be_lost = true;
     promote(t, 2);
@@ -286,10 +266,9 @@ static void cutting_to_the_high_watermark_loses_what_was_committed(void **state)
     expect_lost(t, "1-1@1 acks -1, election, broker 1");
 }
 
-static void the_model_loses_what_is_above_its_high_watermark(void **state)
+TEST(the_model_loses_what_is_above_its_high_watermark, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 2, "minikafka", configs);
     produce(t, "safe");
@@ -299,10 +278,9 @@ static void the_model_loses_what_is_above_its_high_watermark(void **state)
     expect_lost(t, "1-1@0 acks 1, election, broker 2");
 }
 
-static void deleted_records_are_not_lost(void **state)
+TEST(deleted_records_are_not_lost, struct test_cluster *t)
 {
     hw_offset_t low;
-    struct test_cluster *t = *state;
 
     produce_many(t, 4, 1);
     replicate(t);
@@ -323,10 +301,8 @@ static void deleted_records_are_not_lost(void **state)
 }
 
 /* hw_acks keeps the last 10 000 answers: of older ones nobody knows any more. */
-static void an_answer_that_is_forgotten_is_unknown_and_not_guessed(void **state)
+TEST(an_answer_that_is_forgotten_is_unknown_and_not_guessed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true; /* Not looked at: that would take long. */
     cut(t, 1, 2);
     cut(t, 1, 3);
@@ -336,10 +312,9 @@ static void an_answer_that_is_forgotten_is_unknown_and_not_guessed(void **state)
                    " 3-10002@0 acks 1, election, broker 2");
 }
 
-static void a_topic_of_the_same_name_has_answers_of_its_own(void **state)
+TEST(a_topic_of_the_same_name_has_answers_of_its_own, struct test_cluster *t)
 {
     struct hw_topic_spec spec = {.name = "orders", .partitions = 1, .replication_factor = 3};
-    struct test_cluster *t = *state;
     struct hw_uuid id;
 
     produce_many(t, 2, 1);
@@ -350,14 +325,13 @@ static void a_topic_of_the_same_name_has_answers_of_its_own(void **state)
     expect_lost(t, "");
 }
 
-static void answers_of_another_topic_are_not_looked_at(void **state)
+TEST(answers_of_another_topic_are_not_looked_at, struct test_cluster *t)
 {
     struct hw_topic_spec spec = {.name = "other", .partitions = 1, .replication_factor = 3};
     struct hw_produce request = {.topic = "other",
                                  .record = {.timestamp = HW_TIMESTAMP_CLOCK, .key_size = -1},
                                  .acks = 1,
                                  .leader_epoch = -1};
-    struct test_cluster *t = *state;
     struct hw_uuid id;
 
     assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
@@ -382,9 +356,8 @@ static int64_t lost_records(const struct test_cluster *t, size_t *ranges)
 }
 
 /* The first two records, of two ranges, make room for the last two. */
-static void the_ledger_keeps_the_last_ten_thousand_ranges(void **state)
+TEST(the_ledger_keeps_the_last_ten_thousand_ranges, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     size_t ranges;
 
     t->records_may_be_lost = true; /* Not looked at: that would take long. */
@@ -400,9 +373,8 @@ static void the_ledger_keeps_the_last_ten_thousand_ranges(void **state)
 }
 
 /* Five thousand lost records are one range. */
-static void a_long_loss_costs_no_memory(void **state)
+TEST(a_long_loss_costs_no_memory, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     size_t ranges;
 
     t->records_may_be_lost = true; /* Not looked at: that would take long. */
@@ -432,9 +404,8 @@ static void lose_two(struct test_cluster *t)
 
 /* Whatever allocation fails, the ledger has every loss or counts it as forgotten, once the election
  * itself has succeeded. */
-static void without_memory_a_loss_is_counted(void **state)
+TEST(without_memory_a_loss_is_counted, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     bool has_failed = true;
 
     for (int n = 0; has_failed; n++) {
@@ -456,40 +427,15 @@ static void without_memory_a_loss_is_counted(void **state)
     }
 }
 
-static void causes_have_names(void **state)
+TEST_ALONE(causes_have_names)
 {
-    (void)state;
     assert_string_equal(hw_loss_cause_name(HW_LOSS_ELECTION), "election");
     assert_string_equal(hw_loss_cause_name(HW_LOSS_UNCLEAN_ELECTION), "unclean election");
     assert_string_equal(hw_loss_cause_name(HW_LOSS_POWER_LOSS), "power loss");
     assert_string_equal(hw_loss_cause_name(HW_LOSS_DEPOSED_LEADER), "deposed leader");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_unclean_election_loses_eight_of_ten_with_acks_1),
-        TEST(an_unclean_election_loses_three_of_five_acknowledged_with_acks_all),
-        TEST(a_clean_election_loses_what_only_the_leader_acknowledged),
-        TEST(what_every_member_of_the_isr_has_is_not_lost),
-        TEST(a_visible_record_is_lost_also_if_nobody_asked_for_an_answer),
-        TEST(what_the_leader_before_showed_counts_as_visible),
-        TEST(a_leader_that_lost_power_leads_without_its_tail),
-        TEST(a_deposed_leader_acknowledges_what_is_lost_already),
-        TEST(nothing_is_lost_before_the_new_leader_leads),
-        TEST(cutting_to_the_high_watermark_loses_what_was_committed),
-        TEST(the_model_loses_what_is_above_its_high_watermark),
-        TEST(deleted_records_are_not_lost),
-        TEST(an_answer_that_is_forgotten_is_unknown_and_not_guessed),
-        TEST(a_topic_of_the_same_name_has_answers_of_its_own),
-        TEST(answers_of_another_topic_are_not_looked_at),
-        TEST(the_ledger_keeps_the_last_ten_thousand_ranges),
-        TEST(a_long_loss_costs_no_memory),
-        TEST(without_memory_a_loss_is_counted),
-        cmocka_unit_test(causes_have_names),
-    };
-
-    return cmocka_run_group_tests_name("cluster_losses", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

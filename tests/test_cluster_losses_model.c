@@ -14,13 +14,11 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { STEPS = 500, WALKS = 60, QUICK_WALKS = 6, BROKERS = 4 };
 
@@ -341,44 +339,35 @@ static void keep_account(struct test_cluster *t, const char *protocol)
 }
 
 /* Semantics: 0.6 invariants 3 and 4, with unclean elections and power loss */
-static void the_ledger_is_right_with_todays_rules(void **state)
+TEST(the_ledger_is_right_with_todays_rules, void *fixture)
 {
-    keep_account(*state, "kafka");
+    keep_account(fixture, "kafka");
 }
 
-static void the_ledger_is_right_with_those_of_2_0(void **state)
+TEST(the_ledger_is_right_with_those_of_2_0, void *fixture)
 {
-    keep_account(*state, "kip-279");
+    keep_account(fixture, "kip-279");
 }
 
-static void the_ledger_is_right_in_the_teaching_model(void **state)
+TEST(the_ledger_is_right_in_the_teaching_model, void *fixture)
 {
     struct totals totals;
 
-    (void)walks(*state, "minikafka", &totals);
+    (void)walks(fixture, "minikafka", &totals);
 }
 
 /* Semantics: R5.19: the walk finds what KIP-279 is about, logs that stay different */
-static void the_walk_catches_the_rule_of_0_11_leaving_logs_different(void **state)
+TEST(the_walk_catches_the_rule_of_0_11_leaving_logs_different, void *fixture)
 {
     struct totals totals = {0};
 
     for (uint64_t seed = 1; totals.at_rest == 0; seed++) {
         assert_true(seed < 200);
-        walk(*state, "kip-101", seed, false, &totals);
+        walk(fixture, "kip-101", seed, false, &totals);
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_ledger_is_right_with_todays_rules),
-        TEST(the_ledger_is_right_with_those_of_2_0),
-        TEST(the_ledger_is_right_in_the_teaching_model),
-        TEST(the_walk_catches_the_rule_of_0_11_leaving_logs_different),
-    };
-
-    return cmocka_run_group_tests_name("cluster_losses_model", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -10,13 +10,11 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const char *const min_isr_2[] = {"min.insync.replicas", "2", NULL};
 
@@ -42,10 +40,8 @@ static void produce_in_epoch(struct test_cluster *t, const char *value, int64_t 
 }
 
 /* The first published experiment. */
-static void what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk(void **state)
+TEST(what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, "minikafka", min_isr_2);
     t->records_may_be_lost = true;
     produce(t, "safe");
@@ -69,9 +65,8 @@ static void what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk(void **
 
 /* A follower's log that lacks what its leader shows, as if a copy had begun inside a batch: whoever
  * checks the promises hears of it with the next call. Case: F-13 */
-static void a_hole_below_the_high_watermark_is_seen(void **state)
+TEST(a_hole_below_the_high_watermark_is_seen, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_log_append_info info;
     struct hw_buffer bytes;
 
@@ -98,9 +93,8 @@ static void a_hole_below_the_high_watermark_is_seen(void **state)
 }
 
 /* What hw_replicas shows of a follower. */
-static void a_follower_was_caught_up_when_it_last_had_all_of_the_log(void **state)
+TEST(a_follower_was_caught_up_when_it_last_had_all_of_the_log, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     const struct hw_remote_replica *remote;
     hw_time_ms_t caught_up_ms;
 
@@ -117,10 +111,8 @@ static void a_follower_was_caught_up_when_it_last_had_all_of_the_log(void **stat
 }
 
 /* The second one. */
-static void a_follower_that_lags_leaves_and_an_old_epoch_is_fenced(void **state)
+TEST(a_follower_that_lags_leaves_and_an_old_epoch_is_fenced, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, "minikafka", min_isr_2);
     t->records_may_be_lost = true;
     configure(t, "replica.lag.max.messages", "0");
@@ -567,14 +559,14 @@ static void set_up_walk(struct walk *w, uint64_t seed)
     }
 }
 
-static void the_variant_does_what_the_model_does(void **state)
+TEST(the_variant_does_what_the_model_does, void *fixture)
 {
     struct walk *w = test_calloc(1, sizeof *w);
     uint64_t first = test_topics_number("HW_SEED", 1);
     uint64_t steps = test_topics_number("HW_STEPS", STEPS);
     uint64_t walks = getenv("HW_TEST_QUICK") != NULL ? QUICK_WALKS : WALKS;
 
-    w->t = *state;
+    w->t = fixture;
     for (uint64_t seed = first; seed < first + walks; seed++) {
         print_message("seed %" PRIu64 "\n", seed);
         set_up_walk(w, seed);
@@ -588,17 +580,7 @@ static void the_variant_does_what_the_model_does(void **state)
     test_free(w);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_acknowledged_to_all_is_safe_and_the_rest_is_at_risk),
-        TEST(a_hole_below_the_high_watermark_is_seen),
-        TEST(a_follower_was_caught_up_when_it_last_had_all_of_the_log),
-        TEST(a_follower_that_lags_leaves_and_an_old_epoch_is_fenced),
-        TEST(the_variant_does_what_the_model_does),
-    };
-
-    return cmocka_run_group_tests_name("cluster_minikafka", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

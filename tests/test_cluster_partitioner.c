@@ -3,15 +3,9 @@
  * Does a key go to the partition to which Kafka's own producer sends it? The hashes are those of
  * Kafka's tests. Source: UtilsTest.testMurmur2, BuiltInPartitioner.partitionForKey.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/cluster/partitioner.h"
+#include "tests/support_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +22,8 @@ static const struct {
     {"abc", 479470107},
 };
 
-static void hashes_are_those_of_kafka(void **state)
+TEST_ALONE(hashes_are_those_of_kafka)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         uint32_t hash = hw_murmur2((const uint8_t *)vectors[i].text, strlen(vectors[i].text));
 
@@ -39,11 +32,10 @@ static void hashes_are_those_of_kafka(void **state)
 }
 
 /* Kafka clears the sign bit; it does not take the absolute value. */
-static void the_partition_is_the_hash_without_its_sign_bit_modulo_the_partitions(void **state)
+TEST_ALONE(the_partition_is_the_hash_without_its_sign_bit_modulo_the_partitions)
 {
     static const int32_t counts[] = {1, 2, 3, 7, 12, 100000, INT32_MAX};
 
-    (void)state;
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
             int32_t size = (int32_t)strlen(vectors[i].text);
@@ -61,9 +53,8 @@ static void the_partition_is_the_hash_without_its_sign_bit_modulo_the_partitions
 }
 
 /* 275646681 is what the algorithm leaves of the seed alone. */
-static void an_empty_key_is_a_key(void **state)
+TEST_ALONE(an_empty_key_is_a_key)
 {
-    (void)state;
     assert_int_equal(hw_murmur2(NULL, 0), 275646681);
     assert_int_equal(hw_partition_for_key((const uint8_t *)"", 0, 1000), 681);
 }
@@ -103,11 +94,10 @@ static int32_t kafkas_murmur2(const int8_t *data, int length)
 }
 
 /* Each key in a block of its own, so that a sanitizer sees a read behind it. */
-static void keys_of_all_bytes_and_lengths_agree_with_kafkas_code(void **state)
+TEST_ALONE(keys_of_all_bytes_and_lengths_agree_with_kafkas_code)
 {
     struct hw_random random;
 
-    (void)state;
     hw_random_init(&random, 5);
     for (int size = 1; size <= 64; size++) {
         for (int round = 0; round < 20; round++) {
@@ -126,12 +116,5 @@ static void keys_of_all_bytes_and_lengths_agree_with_kafkas_code(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hashes_are_those_of_kafka),
-        cmocka_unit_test(the_partition_is_the_hash_without_its_sign_bit_modulo_the_partitions),
-        cmocka_unit_test(an_empty_key_is_a_key),
-        cmocka_unit_test(keys_of_all_bytes_and_lengths_agree_with_kafkas_code),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,11 +6,9 @@
 #include "tests/support_cluster.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void reassign(struct test_cluster *t, const struct hw_broker_list *target)
 {
@@ -32,9 +30,8 @@ static bool has_files(struct test_cluster *t, hw_broker_id_t broker)
 }
 
 /* Semantics: R7.1, R7.3, R7.4, R7.6, R7.8 */
-static void a_moved_partition_leaves_nothing_behind(void **state)
+TEST(a_moved_partition_leaves_nothing_behind, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_broker_list target = {.count = 2, .ids = {1, 4}};
 
     produce(t, "a");
@@ -60,9 +57,8 @@ static void a_moved_partition_leaves_nothing_behind(void **state)
 
 /* A replica that stays and is sick holds up no move that adds as many as it removes.
  * Semantics: R7.4 as of 4.3. Case: F-22 */
-static void a_move_completes_past_a_sick_replica_that_stays(void **state)
+TEST(a_move_completes_past_a_sick_replica_that_stays, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_broker_list target = {.count = 3, .ids = {2, 3, 4}};
 
     produce(t, "a");
@@ -100,10 +96,8 @@ static const struct hw_broker_list with_3 = {.count = 3, .ids = {1, 2, 3}};
 
 /* Who is down hears of nothing. What it finds of a partition that it does not hold any more it puts
  * aside. Source: LogManager.loadLog. Case: F-10 */
-static void a_broker_that_is_down_keeps_what_it_held(void **state)
+TEST(a_broker_that_is_down_keeps_what_it_held, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     crash(t, 3);
@@ -122,10 +116,8 @@ static void a_broker_that_is_down_keeps_what_it_held(void **state)
 }
 
 /* Added again before it comes back, it goes on with what it has. Case: F-10 */
-static void a_broker_that_is_down_may_get_its_replica_back(void **state)
+TEST(a_broker_that_is_down_may_get_its_replica_back, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     crash(t, 3);
@@ -142,10 +134,8 @@ static void a_broker_that_is_down_may_get_its_replica_back(void **state)
 
 /* Nor does one that is cut off: it follows, or leads, as it was told, and nobody answers it. It
  * deletes its files when it hears. Semantics: R7.8. Case: F-10 */
-static void a_broker_that_is_cut_off_holds_its_replica_until_it_hears(void **state)
+TEST(a_broker_that_is_cut_off_holds_its_replica_until_it_hears, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     cut(t, 3, HW_CLUSTER_CONTROLLER);
@@ -165,11 +155,10 @@ static void a_broker_that_is_cut_off_holds_its_replica_until_it_hears(void **sta
 }
 
 /* Another topic of that name is none of its business. Case: F-10 */
-static void a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one(void **state)
+TEST(a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one, struct test_cluster *t)
 {
     static const struct hw_topic_spec spec = {
         .name = "orders", .partitions = 1, .replication_factor = 2};
-    struct test_cluster *t = *state;
     struct hw_uuid id;
 
     produce(t, "a");
@@ -187,12 +176,11 @@ static void a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one(void
 }
 
 /* Wherever the removal of a replica's files fails: added again, it begins with nothing. */
-static void a_replica_whose_files_could_not_be_removed_begins_anew(void **state)
+TEST_ALONE(a_replica_whose_files_could_not_be_removed_begins_anew)
 {
     int64_t fail_at = 0;
     bool was_hit = true;
 
-    (void)state;
     for (; was_hit; fail_at++) {
         struct test_topics t = {.cluster = NULL};
         struct hw_produce produce = {.topic = "orders",
@@ -234,10 +222,8 @@ static hw_offset_t delete_records(struct test_cluster *t, int64_t before_offset)
 }
 
 /* Semantics: R7.11, R7.12, R7.14, R7.15 */
-static void the_low_watermark_follows_the_slowest_replica(void **state)
+TEST(the_low_watermark_follows_the_slowest_replica, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     produce(t, "b");
     assert_int_equal(delete_records(t, 0), -1); /* No follower has been heard of yet. */
@@ -262,10 +248,8 @@ static void the_low_watermark_follows_the_slowest_replica(void **state)
 }
 
 /* Semantics: R7.14 */
-static void a_fenced_broker_does_not_hold_the_low_watermark_back(void **state)
+TEST(a_fenced_broker_does_not_hold_the_low_watermark_back, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     replicate(t);
     cut(t, 1, 3); /* It runs, and does not hear of it. */
@@ -281,10 +265,9 @@ static void a_fenced_broker_does_not_hold_the_low_watermark_back(void **state)
 }
 
 /* Semantics: R7.11 */
-static void a_compacted_topic_deletes_by_key_only(void **state)
+TEST(a_compacted_topic_deletes_by_key_only, struct test_cluster *t)
 {
     static const char *const configs[] = {"cleanup.policy", "compact", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 3, NULL, configs);
     (void)delete_records(t, -1);
@@ -292,10 +275,8 @@ static void a_compacted_topic_deletes_by_key_only(void **state)
 }
 
 /* Age and size take nothing of it, until its policy has "delete" too. Semantics: R7.18 */
-static void a_compacted_topic_is_not_shortened_by_retention(void **state)
+TEST(a_compacted_topic_is_not_shortened_by_retention, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure_topic(t, "retention.ms", "1");
     configure_topic(t, "retention.bytes", "0");
     produce(t, "a");
@@ -313,10 +294,9 @@ static void a_compacted_topic_is_not_shortened_by_retention(void **state)
 }
 
 /* Row: C017. Semantics: R5.3 */
-static void each_epoch_ends_where_the_next_known_one_starts(void **state)
+TEST(each_epoch_ends_where_the_next_known_one_starts, struct test_cluster *t)
 {
     static const hw_offset_t ends[] = {1, 1, 2, 2, 3, HW_OFFSET_NONE};
-    struct test_cluster *t = *state;
     hw_epoch_t epoch;
     hw_offset_t end;
 
@@ -339,24 +319,7 @@ static void each_epoch_ends_where_the_next_known_one_starts(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_moved_partition_leaves_nothing_behind),
-        TEST(a_broker_that_is_down_keeps_what_it_held),
-        TEST(a_broker_that_is_down_may_get_its_replica_back),
-        TEST(a_broker_that_is_cut_off_holds_its_replica_until_it_hears),
-        TEST(a_broker_that_was_down_does_not_take_an_old_topic_for_a_new_one),
-        cmocka_unit_test(a_replica_whose_files_could_not_be_removed_begins_anew),
-        TEST(a_move_completes_past_a_sick_replica_that_stays),
-        TEST(the_low_watermark_follows_the_slowest_replica),
-        TEST(a_fenced_broker_does_not_hold_the_low_watermark_back),
-        TEST(a_compacted_topic_deletes_by_key_only),
-        TEST(a_compacted_topic_is_not_shortened_by_retention),
-        TEST(each_epoch_ends_where_the_next_known_one_starts),
-    };
-
-    return cmocka_run_group_tests_name("cluster_placement", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -3,12 +3,9 @@
 #include "core/cluster/cluster.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const char *const names[] = {"alpha", "beta", "gamma", "absent", "zeta", ""};
 
@@ -60,11 +57,10 @@ static int count_rows(struct test_topics *t, struct hw_position start, const cha
     return count;
 }
 
-static void a_narrow_walk_sees_what_a_whole_one_sees(void **state)
+TEST_ALONE(a_narrow_walk_sees_what_a_whole_one_sees)
 {
     struct test_topics t;
 
-    (void)state;
     setup_topics(&t);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         for (int64_t partition = -1; partition < 14; partition++) {
@@ -81,9 +77,5 @@ static void a_narrow_walk_sees_what_a_whole_one_sees(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_narrow_walk_sees_what_a_whole_one_sees),
-    };
-
-    return cmocka_run_group_tests_name("cluster_positions", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -8,20 +8,16 @@
 #include "tests/support_walk.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { STEPS = 400, WALKS = 60, QUICK_WALKS = 4 };
 
 /* Case: F-05 */
-static void what_the_model_copied_is_there_for_the_next_protocol(void **state)
+TEST(what_the_model_copied_is_there_for_the_next_protocol, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, "minikafka", NULL);
     produce(t, "a");
     produce(t, "b");
@@ -41,10 +37,8 @@ static void what_the_model_copied_is_there_for_the_next_protocol(void **state)
 }
 
 /* A follower that waits for an answer to a question of the old rules asks again. Case: F-05 */
-static void a_request_that_waits_is_none_of_the_next_protocol(void **state)
+TEST(a_request_that_waits_is_none_of_the_next_protocol, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 2, "hw-truncation", NULL);
     fetch_round(t);
     assert_true(
@@ -60,10 +54,8 @@ static void a_request_that_waits_is_none_of_the_next_protocol(void **state)
 
 /* A tail that today's follower would have cut with its first fetch is nothing that the model keeps.
  * Case: F-05 */
-static void the_model_begins_with_logs_that_agree(void **state)
+TEST(the_model_begins_with_logs_that_agree, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     produce_acks(t, "a", 1);
     replicate(t);
@@ -80,10 +72,8 @@ static void the_model_begins_with_logs_that_agree(void **state)
 
 /* The model has not asked the controller: what a follower of it does is not known to today's
  * leader, and who lacks what is visible does not lead. Case: F-05 */
-static void who_lacks_what_the_model_showed_leaves_the_isr(void **state)
+TEST(who_lacks_what_the_model_showed_leaves_the_isr, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     test_cluster_renew(t, 3, "minikafka", NULL);
     t->records_may_be_lost = true;
     produce_acks(t, "a", 1);
@@ -105,10 +95,8 @@ static void who_lacks_what_the_model_showed_leaves_the_isr(void **state)
 
 /* How long logs are says nothing where nobody leads: members of the ISR may differ, or be down. Case:
  * F-05 */
-static void the_model_does_not_begin_without_a_leader(void **state)
+TEST(the_model_does_not_begin_without_a_leader, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce_acks(t, "a", 1);
     crash(t, 1);
     configure(t, "protocol", "minikafka");
@@ -127,10 +115,9 @@ static void the_model_does_not_begin_without_a_leader(void **state)
 }
 
 /* Case: F-06 */
-static void an_elr_that_no_rule_has_kept_elects_nobody(void **state)
+TEST(an_elr_that_no_rule_has_kept_elects_nobody, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
     const struct hw_partition_record *record;
 
     test_cluster_renew(t, 3, "kafka", configs);
@@ -164,10 +151,9 @@ static void an_elr_that_no_rule_has_kept_elects_nobody(void **state)
 }
 
 /* Without the ELR an ISR is never empty: who may lead by it may lead without it. Case: F-06 */
-static void who_was_eligible_is_in_the_isr_of_older_rules(void **state)
+TEST(who_was_eligible_is_in_the_isr_of_older_rules, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 2, "kafka", configs);
     configure(t, "eligible.leader.replicas.version", "1");
@@ -186,9 +172,8 @@ static void who_was_eligible_is_in_the_isr_of_older_rules(void **state)
 }
 
 /* A log that the older rules have written, whose epochs go back, comes to rest. Case: F-26 */
-static void epochs_that_went_back_grow_again_in_the_next_protocol(void **state)
+TEST(epochs_that_went_back_grow_again_in_the_next_protocol, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_partition *orders;
 
     test_cluster_renew(t, 3, "minikafka", NULL);
@@ -250,13 +235,13 @@ static void walk_protocols(void **state, unsigned with, uint64_t first_seed)
 }
 
 /* Case: F-05 */
-static void changes_of_the_protocol_lose_nothing(void **state)
+TEST_AGAIN(changes_of_the_protocol_lose_nothing, void **state)
 {
     walk_protocols(state, WALK_STRICT, 1);
 }
 
 /* Case: F-05 */
-static void whatever_happens_under_whatever_protocol_comes_to_rest(void **state)
+TEST_AGAIN(whatever_happens_under_whatever_protocol_comes_to_rest, void **state)
 {
     walk_protocols(state, 0, 1001);
 }
@@ -273,9 +258,8 @@ static enum hw_status move_on(struct hw_partition *const *partitions, size_t cou
 }
 
 /* Case: F-42 */
-static void who_does_not_come_to_rest_is_named(void **state)
+TEST(who_does_not_come_to_rest_is_named, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_variant restless = *t->cluster->variant;
     const struct hw_variant *before = t->cluster->variant;
 
@@ -289,23 +273,7 @@ static void who_does_not_come_to_rest_is_named(void **state)
                         "on: hw_journal shows what it does, crash(2) stops it");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(what_the_model_copied_is_there_for_the_next_protocol),
-        TEST(a_request_that_waits_is_none_of_the_next_protocol),
-        TEST(the_model_begins_with_logs_that_agree),
-        TEST(who_lacks_what_the_model_showed_leaves_the_isr),
-        TEST(the_model_does_not_begin_without_a_leader),
-        TEST(an_elr_that_no_rule_has_kept_elects_nobody),
-        TEST(who_was_eligible_is_in_the_isr_of_older_rules),
-        TEST(epochs_that_went_back_grow_again_in_the_next_protocol),
-        TEST(changes_of_the_protocol_lose_nothing),
-        TEST(whatever_happens_under_whatever_protocol_comes_to_rest),
-        TEST(who_does_not_come_to_rest_is_named),
-    };
-
-    return cmocka_run_group_tests_name("cluster_protocols", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

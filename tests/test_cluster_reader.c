@@ -6,15 +6,12 @@
 #include "tests/support_reader.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Case: E-01  Case: E-02 */
-static void rows_are_the_records_whatever_the_batches_look_like(void **state)
+TEST(rows_are_the_records_whatever_the_batches_look_like, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     uint64_t seed = test_topics_number("HW_SEED", 1);
     hw_offset_t end;
 
@@ -47,10 +44,9 @@ static void rows_are_the_records_whatever_the_batches_look_like(void **state)
     }
 }
 
-static void bounds_may_be_any_numbers(void **state)
+TEST(bounds_may_be_any_numbers, struct test_reader *f)
 {
     static const hw_offset_t numbers[] = {INT64_MIN, -1, 0, 5, 29, 30, 31, INT64_MAX};
-    struct test_reader *f = *state;
 
     append_plain(f, 6, 5);
     set_high_watermark(f, 30);
@@ -78,9 +74,8 @@ static void bounds_may_be_any_numbers(void **state)
 }
 
 /* Row: C033: the consumer. Semantics: R10.1 */
-static void only_what_is_below_the_high_watermark_is_a_row(void **state)
+TEST(only_what_is_below_the_high_watermark_is_a_row, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_of(HW_READ_UNCOMMITTED);
     hw_offset_t first;
     hw_offset_t end;
@@ -100,9 +95,8 @@ static void only_what_is_below_the_high_watermark_is_a_row(void **state)
 }
 
 /* Semantics: design 5: written before a high watermark is shown to a reader */
-static void the_high_watermark_is_noted_before_a_row_is_shown(void **state)
+TEST(the_high_watermark_is_noted_before_a_row_is_shown, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     size_t slot = hw_cluster_topic(f->topics.cluster, "orders")->partitions[0].slots[0];
     struct hw_reader_options options = options_of(HW_READ_LOG);
     struct hw_reader *reader;
@@ -123,9 +117,8 @@ static void the_high_watermark_is_noted_before_a_row_is_shown(void **state)
     assert_int_equal(hw_shown_file_get(&f->topics.cluster->shown, slot), 10);
 }
 
-static void a_small_hint_reads_little(void **state)
+TEST(a_small_hint_reads_little, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_of(HW_READ_LOG);
     struct hw_reader *reader;
     struct hw_row row;
@@ -149,9 +142,8 @@ static void a_small_hint_reads_little(void **state)
 }
 
 /* What was deleted, but lies in the batch that holds the log start, is still in the log. */
-static void a_look_at_the_log_shows_all_of_the_batch_that_holds_its_start(void **state)
+TEST(a_look_at_the_log_shows_all_of_the_batch_that_holds_its_start, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_error error;
     bool changed;
 
@@ -174,9 +166,8 @@ static void a_look_at_the_log_shows_all_of_the_batch_that_holds_its_start(void *
 }
 
 /* Semantics: performance, lesson 1: few large reads */
-static void a_long_scan_makes_few_calls_of_the_store(void **state)
+TEST(a_long_scan_makes_few_calls_of_the_store, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct test_shape shape = test_shape_plain(40);
     struct hw_error error;
 
@@ -224,9 +215,8 @@ static void expect_time(struct test_reader *f, const struct hw_reader_options *o
 }
 
 /* Semantics: R10.10 */
-static void the_first_offset_of_a_time_is_found_within_bounds(void **state)
+TEST(the_first_offset_of_a_time_is_found_within_bounds, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     uint64_t seed = test_topics_number("HW_SEED", 7);
     int end;
 
@@ -265,10 +255,8 @@ static enum hw_status read_all(struct test_reader *f, bool descending, int *coun
     return status;
 }
 
-static void every_allocation_and_every_call_of_the_store_can_fail(void **state)
+TEST(every_allocation_and_every_call_of_the_store_can_fail, struct test_reader *f)
 {
-    struct test_reader *f = *state;
-
     append_random(f, 30);
     set_high_watermark(f, hw_log_end(f->log));
     for (int kind = 0; kind < 4; kind++) {
@@ -298,19 +286,5 @@ static void every_allocation_and_every_call_of_the_store_can_fail(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, test_reader_setup, test_reader_teardown)
-    const struct CMUnitTest tests[] = {
-        T(rows_are_the_records_whatever_the_batches_look_like),
-        T(bounds_may_be_any_numbers),
-        T(only_what_is_below_the_high_watermark_is_a_row),
-        T(the_high_watermark_is_noted_before_a_row_is_shown),
-        T(a_small_hint_reads_little),
-        T(a_look_at_the_log_shows_all_of_the_batch_that_holds_its_start),
-        T(a_long_scan_makes_few_calls_of_the_store),
-        T(the_first_offset_of_a_time_is_found_within_bounds),
-        T(every_allocation_and_every_call_of_the_store_can_fail),
-    };
-#undef T
-
-    return cmocka_run_group_tests_name("cluster_reader", tests, NULL, NULL);
+    return test_run(test_reader_setup, test_reader_teardown);
 }

@@ -4,11 +4,9 @@
  */
 #include "tests/support_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* ------------------------------------------------------------ what moves while a reader is open */
 
@@ -29,9 +27,8 @@ static struct hw_reader *begin(struct test_reader *f, bool descending)
     return reader;
 }
 
-static void a_reader_does_not_see_what_is_added_later(void **state)
+TEST(a_reader_does_not_see_what_is_added_later, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader *reader;
     struct hw_error error;
     hw_offset_t last;
@@ -48,9 +45,8 @@ static void a_reader_does_not_see_what_is_added_later(void **state)
     hw_reader_close(reader);
 }
 
-static void a_reader_ends_early_where_the_log_was_cut(void **state)
+TEST(a_reader_ends_early_where_the_log_was_cut, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader *reader;
     struct hw_error error;
     hw_offset_t last;
@@ -77,9 +73,8 @@ static void a_reader_ends_early_where_the_log_was_cut(void **state)
     hw_reader_close(reader);
 }
 
-static void a_reader_goes_on_behind_deleted_records(void **state)
+TEST(a_reader_goes_on_behind_deleted_records, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader *reader;
     struct hw_error error;
     hw_offset_t last;
@@ -96,9 +91,8 @@ static void a_reader_goes_on_behind_deleted_records(void **state)
     hw_reader_close(reader);
 }
 
-static void a_reader_of_a_topic_that_went_says_so(void **state)
+TEST(a_reader_of_a_topic_that_went_says_so, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader *readers[2];
     struct hw_row row;
     struct hw_error error;
@@ -123,9 +117,8 @@ static void a_reader_of_a_topic_that_went_says_so(void **state)
     hw_reader_close(readers[1]);
 }
 
-static void a_reader_needs_a_live_leader_or_replica(void **state)
+TEST(a_reader_needs_a_live_leader_or_replica, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_of(HW_READ_UNCOMMITTED);
     struct hw_reader *reader;
     const char *broker_state;
@@ -157,9 +150,8 @@ static void a_reader_needs_a_live_leader_or_replica(void **state)
 }
 
 /* KIP-392: below the replica's own high watermark. Semantics: R10.4 */
-static void a_named_replica_shows_what_it_knows_to_be_committed(void **state)
+TEST(a_named_replica_shows_what_it_knows_to_be_committed, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_produce produce = {.topic = "twice",
                                  .record = {.key_size = -1, .value_size = -1},
                                  .acks = 1,
@@ -206,9 +198,8 @@ static void damage(struct test_reader *f, int64_t from_end)
     hw_file_close(file);
 }
 
-static void a_damaged_batch_is_an_error_when_it_is_reached(void **state)
+TEST(a_damaged_batch_is_an_error_when_it_is_reached, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_of(HW_READ_UNCOMMITTED);
     struct hw_reader *reader;
     struct hw_error error;
@@ -263,9 +254,8 @@ static void append_odd(struct test_reader *f, uint8_t second)
     assert_ok(hw_log_append_as_follower(f->log, f->bytes.bytes, f->bytes.size, 0, &info, &error));
 }
 
-static void records_whose_offsets_do_not_grow_are_an_error(void **state)
+TEST(records_whose_offsets_do_not_grow_are_an_error, struct test_reader *f)
 {
-    struct test_reader *f = *state;
     struct hw_reader_options options = options_of(HW_READ_LOG);
     static const uint8_t seconds[] = {0, 4, 5};
 
@@ -294,18 +284,5 @@ static void records_whose_offsets_do_not_grow_are_an_error(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, test_reader_setup, test_reader_teardown)
-    const struct CMUnitTest tests[] = {
-        T(a_reader_does_not_see_what_is_added_later),
-        T(a_reader_ends_early_where_the_log_was_cut),
-        T(a_reader_goes_on_behind_deleted_records),
-        T(a_reader_of_a_topic_that_went_says_so),
-        T(a_reader_needs_a_live_leader_or_replica),
-        T(a_named_replica_shows_what_it_knows_to_be_committed),
-        T(a_damaged_batch_is_an_error_when_it_is_reached),
-        T(records_whose_offsets_do_not_grow_are_an_error),
-    };
-#undef T
-
-    return cmocka_run_group_tests_name("cluster_reader_moves", tests, NULL, NULL);
+    return test_run(test_reader_setup, test_reader_teardown);
 }

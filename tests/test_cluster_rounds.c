@@ -3,12 +3,10 @@
 #include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void append_to(struct test_topics *t, int64_t partition)
 {
@@ -38,12 +36,11 @@ static void a_round(struct test_topics *t, int64_t expected)
     assert_int_equal(records, expected);
 }
 
-static void a_round_reads_what_is_not_in_memory(void **state)
+TEST_ALONE(a_round_reads_what_is_not_in_memory)
 {
     struct test_topics t;
     int64_t calls;
 
-    (void)state;
     test_topics_open(&t, 4);
     (void)test_topics_create(&t, "orders", 1, 4, NULL);
     append(&t);
@@ -84,11 +81,10 @@ static uint8_t log_byte(struct test_topics *t, int broker, bool flip)
 }
 
 /* What a follower gets from the file is what is there, also where that was right a round ago. */
-static void a_round_reads_what_is_in_the_file(void **state)
+TEST_ALONE(a_round_reads_what_is_in_the_file)
 {
     struct test_topics t;
 
-    (void)state;
     test_topics_open(&t, 3);
     (void)test_topics_create(&t, "orders", 1, 3, NULL);
     append(&t);
@@ -101,12 +97,11 @@ static void a_round_reads_what_is_in_the_file(void **state)
 }
 
 /* What the leader has just appended it has in memory: that is what followers get. */
-static void damage_behind_the_leaders_back_is_not_replicated(void **state)
+TEST_ALONE(damage_behind_the_leaders_back_is_not_replicated)
 {
     struct test_topics t;
     uint8_t byte;
 
-    (void)state;
     test_topics_open(&t, 3);
     (void)test_topics_create(&t, "orders", 1, 3, NULL);
     append(&t);
@@ -132,13 +127,12 @@ static bool is_waiting(const struct hw_partition *partition, int follower)
 
 /* A follower has been answered for the first partition, which is idle; the last one's leader cannot
  * read. */
-static void after_a_failed_round_who_was_answered_does_not_wait(void **state)
+TEST_ALONE(after_a_failed_round_who_was_answered_does_not_wait)
 {
     struct test_topics t;
     struct hw_partition *partitions;
     int64_t records;
 
-    (void)state;
     test_topics_open(&t, 3);
     (void)test_topics_create(&t, "orders", 4, 3, NULL);
     partitions = t.cluster->topics[0]->partitions;
@@ -159,7 +153,7 @@ static void after_a_failed_round_who_was_answered_does_not_wait(void **state)
 }
 
 /* Its rows were in the leader's log when the transaction was undone, and stay there. */
-static void rows_that_could_not_be_taken_back_are_replicated(void **state)
+TEST_ALONE(rows_that_could_not_be_taken_back_are_replicated)
 {
     struct test_topics t;
     struct hw_stage *stage;
@@ -172,7 +166,6 @@ static void rows_that_could_not_be_taken_back_are_replicated(void **state)
                                             .value_size = 5}};
     struct hw_produced produced;
 
-    (void)state;
     test_topics_open(&t, 3);
     (void)test_topics_create(&t, "orders", 1, 3, NULL);
     append(&t);
@@ -195,13 +188,5 @@ static void rows_that_could_not_be_taken_back_are_replicated(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_round_reads_what_is_not_in_memory),
-        cmocka_unit_test(a_round_reads_what_is_in_the_file),
-        cmocka_unit_test(damage_behind_the_leaders_back_is_not_replicated),
-        cmocka_unit_test(after_a_failed_round_who_was_answered_does_not_wait),
-        cmocka_unit_test(rows_that_could_not_be_taken_back_are_replicated),
-    };
-
-    return cmocka_run_group_tests_name("cluster_rounds", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -3,13 +3,6 @@
  * Is a high watermark that was shown still known after the process ended, and is a slot that was
  * not written whole ever taken for a number?
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/buffer.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
@@ -18,6 +11,7 @@
 #include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
@@ -96,10 +90,8 @@ static void expect_slots(struct fixture *t, const int64_t *values, size_t count,
     expect_slots(t, (const int64_t[]){__VA_ARGS__},                                                \
                  sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t), __LINE__)
 
-static void what_was_set_is_there_after_the_process_was_killed(void **state)
+TEST(what_was_set_is_there_after_the_process_was_killed, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     open_file(t);
     set(t, 0, 1000);
     set(t, 1, 0);
@@ -114,9 +106,8 @@ static void what_was_set_is_there_after_the_process_was_killed(void **state)
 
 /* 16 bytes a slot: the number, its checksum, zeros. The checksum of eight zero bytes is 8c28b28a.
  */
-static void the_bytes_are_as_documented(void **state)
+TEST(the_bytes_are_as_documented, struct fixture *t)
 {
-    struct fixture *t = *state;
     static const uint8_t expected[] = {
         0, 0, 0, 0, 0, 0, 0, 0, 0x8c, 0x28, 0xb2, 0x8a, 0, 0, 0, 0, /* slot 0: 0 */
     };
@@ -131,10 +122,8 @@ static void the_bytes_are_as_documented(void **state)
     hw_buffer_release(&content);
 }
 
-static void slots_that_were_never_written_are_unknown(void **state)
+TEST(slots_that_were_never_written_are_unknown, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_int_equal(hw_shown_file_get(&t->shown, 0), HW_OFFSET_NONE);
     open_file(t);
     set(t, 3, 5);
@@ -143,9 +132,8 @@ static void slots_that_were_never_written_are_unknown(void **state)
     EXPECT(t, -1, -1, -1, 5);
 }
 
-static void more_slots_than_fit_one_read_are_read(void **state)
+TEST(more_slots_than_fit_one_read_are_read, struct fixture *t)
 {
-    struct fixture *t = *state;
     static const size_t counts[] = {255, 256, 257, 512, 5000};
 
     open_file(t);
@@ -163,9 +151,8 @@ static void more_slots_than_fit_one_read_are_read(void **state)
 
 /* Change one bit at a time: in the number, its checksum or the zeros behind. */
 /* Case: F-65. A file that has grown, or was made to, takes no more memory than its slots. */
-static void no_more_slots_are_read_than_there_are(void **state)
+TEST(no_more_slots_are_read_than_there_are, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_error error;
 
     open_file(t);
@@ -182,9 +169,8 @@ static void no_more_slots_are_read_than_there_are(void **state)
     assert_int_equal(hw_shown_file_get(&t->shown, 700), 7000);
 }
 
-static void a_damaged_slot_is_unknown_and_its_neighbours_are_not(void **state)
+TEST(a_damaged_slot_is_unknown_and_its_neighbours_are_not, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_error error;
 
     open_file(t);
@@ -204,9 +190,8 @@ static void a_damaged_slot_is_unknown_and_its_neighbours_are_not(void **state)
     }
 }
 
-static void a_negative_number_with_a_good_checksum_is_unknown(void **state)
+TEST(a_negative_number_with_a_good_checksum_is_unknown, struct fixture *t)
 {
-    struct fixture *t = *state;
     uint8_t slot[16] = {0};
     struct hw_error error;
     struct hw_file *file;
@@ -221,9 +206,8 @@ static void a_negative_number_with_a_good_checksum_is_unknown(void **state)
 }
 
 /* A slot cut at any byte, as a write that was not finished leaves it at the end of the file. */
-static void a_part_of_a_slot_at_the_end_is_unknown(void **state)
+TEST(a_part_of_a_slot_at_the_end_is_unknown, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_error error;
 
     for (int64_t size = 16; size < 32; size++) {
@@ -237,9 +221,8 @@ static void a_part_of_a_slot_at_the_end_is_unknown(void **state)
     }
 }
 
-static void a_value_that_is_there_already_is_not_written_again(void **state)
+TEST(a_value_that_is_there_already_is_not_written_again, struct fixture *t)
 {
-    struct fixture *t = *state;
     int64_t calls;
 
     open_file(t);
@@ -256,10 +239,8 @@ static void a_value_that_is_there_already_is_not_written_again(void **state)
 }
 
 /* A cluster works in memory until its first change puts it on disk. */
-static void values_that_were_set_before_the_file_was_open_are_written_then(void **state)
+TEST(values_that_were_set_before_the_file_was_open_are_written_then, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     set(t, 0, 50);
     set(t, 2, 52);
     assert_int_equal(t->faults.calls, 0);
@@ -279,10 +260,8 @@ static void values_that_were_set_before_the_file_was_open_are_written_then(void 
 }
 
 /* The next call for it has to write, whatever part of the failed write is on disk. */
-static void a_slot_whose_write_failed_counts_as_not_written(void **state)
+TEST(a_slot_whose_write_failed_counts_as_not_written, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     open_file(t);
     for (size_t torn = 0; torn < 16; torn++) {
         set(t, 0, 99);
@@ -300,9 +279,8 @@ static void a_slot_whose_write_failed_counts_as_not_written(void **state)
 }
 
 /* Numbers that differ in all bytes: whatever part of one was written over the other. */
-static void a_torn_slot_is_the_old_value_or_the_new_one_or_unknown(void **state)
+TEST(a_torn_slot_is_the_old_value_or_the_new_one_or_unknown, struct fixture *t)
 {
-    struct fixture *t = *state;
     const int64_t old = 0x0102030405060708;
     const int64_t new = 0x7172737475767778;
     int unknown = 0;
@@ -351,9 +329,8 @@ static void start_over(struct fixture *t)
     hw_shown_file_release(&t->shown);
 }
 
-static void a_lack_of_memory_is_reported_and_leaks_nothing(void **state)
+TEST(a_lack_of_memory_is_reported_and_leaks_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
     enum hw_status status;
     int fail_at = 0;
 
@@ -369,9 +346,8 @@ static void a_lack_of_memory_is_reported_and_leaks_nothing(void **state)
     assert_int_equal(hw_shown_file_get(&t->shown, 2), 1);
 }
 
-static void a_failing_store_is_reported_and_can_be_tried_again(void **state)
+TEST(a_failing_store_is_reported_and_can_be_tried_again, struct fixture *t)
 {
-    struct fixture *t = *state;
     enum hw_status status;
     int64_t fail_at = 0;
 
@@ -392,23 +368,5 @@ static void a_failing_store_is_reported_and_can_be_tried_again(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_set_is_there_after_the_process_was_killed),
-        TEST(the_bytes_are_as_documented),
-        TEST(slots_that_were_never_written_are_unknown),
-        TEST(more_slots_than_fit_one_read_are_read),
-        TEST(no_more_slots_are_read_than_there_are),
-        TEST(a_damaged_slot_is_unknown_and_its_neighbours_are_not),
-        TEST(a_negative_number_with_a_good_checksum_is_unknown),
-        TEST(a_part_of_a_slot_at_the_end_is_unknown),
-        TEST(a_value_that_is_there_already_is_not_written_again),
-        TEST(values_that_were_set_before_the_file_was_open_are_written_then),
-        TEST(a_slot_whose_write_failed_counts_as_not_written),
-        TEST(a_torn_slot_is_the_old_value_or_the_new_one_or_unknown),
-        TEST(a_lack_of_memory_is_reported_and_leaks_nothing),
-        TEST(a_failing_store_is_reported_and_can_be_tried_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -6,19 +6,15 @@
  */
 #include "tests/support_stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* ------------------------------------------------------------ what a transaction does to rows */
 
 /* Semantics: design 3.1 */
-static void rows_know_their_offsets_before_they_are_in_a_log(void **state)
+TEST(rows_know_their_offsets_before_they_are_in_a_log, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     ok(f, stage_add(f, "a"));
     stage_commit(f);
     for (hw_offset_t expected = 1; expected < 4; expected++) {
@@ -34,9 +30,8 @@ static void rows_know_their_offsets_before_they_are_in_a_log(void **state)
 }
 
 /* Case: D-09 c) */
-static void going_back_to_a_mark_drops_what_was_added_since(void **state)
+TEST(going_back_to_a_mark_drops_what_was_added_since, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -53,9 +48,8 @@ static void going_back_to_a_mark_drops_what_was_added_since(void **state)
 }
 
 /* Semantics: sqlite3_module.xSavepoint, xRelease, xRollbackTo */
-static void a_mark_stays_after_going_back_to_it_and_goes_when_released(void **state)
+TEST(a_mark_stays_after_going_back_to_it_and_goes_when_released, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     assert_ok(hw_stage_savepoint(f->stage, 0, &error));
@@ -74,9 +68,8 @@ static void a_mark_stays_after_going_back_to_it_and_goes_when_released(void **st
 }
 
 /* Semantics: sqlite3VtabBegin marks the level at which a table joined, not those below. */
-static void going_back_to_a_level_below_all_marks_goes_to_the_lowest(void **state)
+TEST(going_back_to_a_level_below_all_marks_goes_to_the_lowest, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     assert_ok(hw_stage_savepoint(f->stage, 3, &error));
@@ -91,10 +84,8 @@ static void going_back_to_a_level_below_all_marks_goes_to_the_lowest(void **stat
 }
 
 /* Case: D-09 d) */
-static void a_rollback_leaves_nothing_and_the_next_offset_is_the_old_one(void **state)
+TEST(a_rollback_leaves_nothing_and_the_next_offset_is_the_old_one, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     ok(f, stage_add(f, "a"));
     hw_stage_rollback(f->stage);
     ok(f, stage_add(f, "b"));
@@ -104,9 +95,8 @@ static void a_rollback_leaves_nothing_and_the_next_offset_is_the_old_one(void **
 }
 
 /* Case: D-09 a), b). Semantics: R1.12 */
-static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
+TEST(a_row_that_is_too_large_is_refused_when_it_is_added, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -127,9 +117,8 @@ static void a_row_that_is_too_large_is_refused_when_it_is_added(void **state)
     expect_orders(f, "a@0 e@1");
 }
 
-static void a_row_whose_batch_is_as_large_as_allowed_is_accepted(void **state)
+TEST(a_row_whose_batch_is_as_large_as_allowed_is_accepted, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     const size_t overhead = HW_BATCH_HEADER_SIZE + 3 + 1 + 2 + 1 + 2; /* See the record's layout. */
     size_t largest;
 
@@ -146,9 +135,8 @@ static void a_row_whose_batch_is_as_large_as_allowed_is_accepted(void **state)
 }
 
 /* Semantics: R1.16, R1.17 */
-static void bad_times_and_missing_keys_are_refused_when_a_row_is_added(void **state)
+TEST(bad_times_and_missing_keys_are_refused_when_a_row_is_added, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_produce produce = test_produce_of("orders", 0, NULL, "v");
     struct hw_error error;
     hw_time_ms_t now_ms;
@@ -186,10 +174,8 @@ static void bad_times_and_missing_keys_are_refused_when_a_row_is_added(void **st
 
 /* ------------------------------------------------------------------------------- who may write */
 
-static void a_partition_belongs_to_the_stage_that_wrote_to_it(void **state)
+TEST(a_partition_belongs_to_the_stage_that_wrote_to_it, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     ok(f, stage_add_to(f, "wide", 1, NULL));
     assert_int_equal(other_add_to(f, "wide", 1), HW_BUSY);
     assert_non_null(strstr(f->error.message, "wide-1"));
@@ -203,9 +189,8 @@ static void a_partition_belongs_to_the_stage_that_wrote_to_it(void **state)
     ok(f, produce_now(f, "wide", 2));
 }
 
-static void going_back_frees_partitions_that_were_not_written_before(void **state)
+TEST(going_back_frees_partitions_that_were_not_written_before, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add_to(f, "wide", 0, NULL));
@@ -224,9 +209,8 @@ static void going_back_frees_partitions_that_were_not_written_before(void **stat
 }
 
 /* Semantics: KIP-480 BuiltInPartitioner */
-static void rows_without_a_key_stay_together_until_the_commit(void **state)
+TEST(rows_without_a_key_stay_together_until_the_commit, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
     int32_t first;
 
@@ -275,9 +259,8 @@ static void append_behind_the_lock(struct test_stage *f, const char *topic)
     hw_buffer_release(&bytes);
 }
 
-static void a_stage_whose_leader_has_other_records_meanwhile_is_refused(void **state)
+TEST(a_stage_whose_leader_has_other_records_meanwhile_is_refused, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -311,9 +294,8 @@ static bool has_topic(struct test_stage *f, const char *name)
     return hw_cluster_find_topic(f->topics.cluster, name, &partitions);
 }
 
-static void a_created_topic_goes_with_the_rollback(void **state)
+TEST(a_created_topic_goes_with_the_rollback, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     bool exists;
     struct hw_error error;
 
@@ -333,9 +315,8 @@ static void a_created_topic_goes_with_the_rollback(void **state)
     ok(f, other_add_to(f, "new", 1));
 }
 
-static void going_back_takes_topics_and_their_rows_along(void **state)
+TEST(going_back_takes_topics_and_their_rows_along, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_create_topic(f, "first"));
@@ -354,9 +335,8 @@ static void going_back_takes_topics_and_their_rows_along(void **state)
     ok(f, other_add_to(f, "first", 0));
 }
 
-static void a_deleted_topic_is_hidden_until_the_commit(void **state)
+TEST(a_deleted_topic_is_hidden_until_the_commit, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     bool exists;
     struct hw_error error;
 
@@ -381,9 +361,8 @@ static void a_deleted_topic_is_hidden_until_the_commit(void **state)
     assert_false(exists);
 }
 
-static void a_topic_that_others_write_to_cannot_be_deleted(void **state)
+TEST(a_topic_that_others_write_to_cannot_be_deleted, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, other_add_to(f, "wide", 3));
@@ -391,9 +370,8 @@ static void a_topic_that_others_write_to_cannot_be_deleted(void **state)
     assert_true(has_topic(f, "wide"));
 }
 
-static void a_topic_that_comes_and_goes_in_one_transaction_leaves_nothing(void **state)
+TEST(a_topic_that_comes_and_goes_in_one_transaction_leaves_nothing, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_create_topic(f, "brief"));
@@ -412,27 +390,5 @@ static void a_topic_that_comes_and_goes_in_one_transaction_leaves_nothing(void *
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, test_stage_setup, test_stage_teardown)
-    const struct CMUnitTest tests[] = {
-        T(rows_know_their_offsets_before_they_are_in_a_log),
-        T(going_back_to_a_mark_drops_what_was_added_since),
-        T(a_mark_stays_after_going_back_to_it_and_goes_when_released),
-        T(going_back_to_a_level_below_all_marks_goes_to_the_lowest),
-        T(a_rollback_leaves_nothing_and_the_next_offset_is_the_old_one),
-        T(a_row_that_is_too_large_is_refused_when_it_is_added),
-        T(a_row_whose_batch_is_as_large_as_allowed_is_accepted),
-        T(bad_times_and_missing_keys_are_refused_when_a_row_is_added),
-        T(a_partition_belongs_to_the_stage_that_wrote_to_it),
-        T(going_back_frees_partitions_that_were_not_written_before),
-        T(rows_without_a_key_stay_together_until_the_commit),
-        T(a_stage_whose_leader_has_other_records_meanwhile_is_refused),
-        T(a_created_topic_goes_with_the_rollback),
-        T(going_back_takes_topics_and_their_rows_along),
-        T(a_deleted_topic_is_hidden_until_the_commit),
-        T(a_topic_that_others_write_to_cannot_be_deleted),
-        T(a_topic_that_comes_and_goes_in_one_transaction_leaves_nothing),
-    };
-#undef T
-
-    return cmocka_run_group_tests_name("cluster_stage", tests, NULL, NULL);
+    return test_run(test_stage_setup, test_stage_teardown);
 }

@@ -6,18 +6,15 @@
 #include "core/base/random.h"
 #include "tests/support_stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* ---------------------------------------------------------------------------- batches, answers */
 
 /* Semantics: R1.33, DelayedProduce: one answer for a request and partition */
-static void each_partition_has_one_answer_for_what_was_written_with_the_same_acks(void **state)
+TEST(each_partition_has_one_answer_for_what_was_written_with_the_same_acks, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     int64_t rounds;
     struct hw_error error;
 
@@ -38,9 +35,8 @@ static void each_partition_has_one_answer_for_what_was_written_with_the_same_ack
                    "-1:4-4:acknowledged -1:0-0:acknowledged");
 }
 
-static void a_single_replica_commits_at_once(void **state)
+TEST(a_single_replica_commits_at_once, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     (void)test_topics_create(&f->topics, "single", 1, 1, NULL);
@@ -52,10 +48,8 @@ static void a_single_replica_commits_at_once(void **state)
     expect_acks(f, "-1:0-0:acknowledged");
 }
 
-static void a_commit_is_replicated_at_once_where_that_is_configured(void **state)
+TEST(a_commit_is_replicated_at_once_where_that_is_configured, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     configure(f, "replication", "auto", NULL);
     ok(f, stage_add(f, "a"));
     ok(f, stage_add_to(f, "wide", 1, NULL));
@@ -64,9 +58,8 @@ static void a_commit_is_replicated_at_once_where_that_is_configured(void **state
     assert_int_equal(hw_log_high_watermark(test_topics_log(&f->topics, "wide", 1)), 1);
 }
 
-static void batches_are_as_few_as_batch_size_allows(void **state)
+TEST(batches_are_as_few_as_batch_size_allows, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     size_t largest;
 
     configure(f, "batch.size", "1000", NULL);
@@ -103,9 +96,8 @@ static void batches_are_as_few_as_batch_size_allows(void **state)
 }
 
 /* The rows are in batches already when the limits change. */
-static void batches_that_have_become_too_large_are_split(void **state)
+TEST(batches_that_have_become_too_large_are_split, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     size_t largest;
 
     configure(f, "batch.size", "100000", NULL);
@@ -122,10 +114,8 @@ static void batches_that_have_become_too_large_are_split(void **state)
     assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", 1)), 100);
 }
 
-static void rows_that_settings_refuse_by_now_fail_the_commit(void **state)
+TEST(rows_that_settings_refuse_by_now_fail_the_commit, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     ok(f, stage_add_to(f, "wide", 0, NULL));
     configure(f, "cleanup.policy", "compact", "wide");
     assert_int_equal(hw_stage_prepare(f->stage, &f->error), HW_REFUSED);
@@ -136,9 +126,8 @@ static void rows_that_settings_refuse_by_now_fail_the_commit(void **state)
 }
 
 /* What was refused is told by the rows that are left, not by those that went. */
-static void rows_that_were_undone_are_not_checked_at_the_commit(void **state)
+TEST(rows_that_were_undone_are_not_checked_at_the_commit, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_produce produce = test_produce_of("wide", 0, "k", "v");
     hw_time_ms_t now_ms;
 
@@ -156,9 +145,8 @@ static void rows_that_were_undone_are_not_checked_at_the_commit(void **state)
     assert_int_equal(hw_log_end(test_topics_log(&f->topics, "wide", 0)), 1);
 }
 
-static void times_of_rows_are_those_of_the_statement(void **state)
+TEST(times_of_rows_are_those_of_the_statement, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_reader_options options = {.topic = "orders", .mode = HW_READ_LOG, .end = INT64_MAX};
     struct hw_reader *reader;
     struct hw_row row;
@@ -180,9 +168,8 @@ static void times_of_rows_are_those_of_the_statement(void **state)
     hw_reader_close(reader);
 }
 
-static void headers_and_nulls_come_through(void **state)
+TEST(headers_and_nulls_come_through, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_produce produce = test_produce_of("orders", 0, "", "");
     struct hw_header header = {(const uint8_t *)"h", 1, NULL, -1};
     struct hw_reader_options options = {.topic = "orders", .mode = HW_READ_LOG, .end = INT64_MAX};
@@ -222,9 +209,8 @@ static void headers_and_nulls_come_through(void **state)
 
 /* ---------------------------------------------------------------------- after the preparation */
 
-static void a_rollback_after_the_preparation_cuts_the_logs_back(void **state)
+TEST(a_rollback_after_the_preparation_cuts_the_logs_back, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -242,9 +228,8 @@ static void a_rollback_after_the_preparation_cuts_the_logs_back(void **state)
     assert_int_equal(f->produced.offset, 1);
 }
 
-static void a_reopened_stage_has_its_rows_and_marks_and_takes_more(void **state)
+TEST(a_reopened_stage_has_its_rows_and_marks_and_takes_more, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -277,10 +262,8 @@ static void reopen_two_batches(struct test_stage *f)
 }
 
 /* They lose their places wherever they wait. */
-static void a_reopened_stage_may_go_into_its_file(void **state)
+TEST(a_reopened_stage_may_go_into_its_file, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     reopen_two_batches(f);
     configure(f, "buffer.memory", "0", NULL);
     ok(f, stage_add(f, "c"));
@@ -288,10 +271,8 @@ static void a_reopened_stage_may_go_into_its_file(void **state)
     expect_orders(f, "p@0 a@1 b@2 c@3");
 }
 
-static void a_reopened_stage_may_get_the_time_of_the_log(void **state)
+TEST(a_reopened_stage_may_get_the_time_of_the_log, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     reopen_two_batches(f);
     configure(f, "message.timestamp.type", "LogAppendTime", "orders");
     stage_commit(f);
@@ -300,9 +281,8 @@ static void a_reopened_stage_may_get_the_time_of_the_log(void **state)
 
 /* What may still be taken back is copied by nobody, in no round and by no fetch, and no change of
  * the ISR lets the high watermark pass it. */
-static void nobody_copies_what_is_only_prepared(void **state)
+TEST(nobody_copies_what_is_only_prepared, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_cluster *cluster = f->topics.cluster;
     int64_t moved = -1;
 
@@ -323,9 +303,8 @@ static void nobody_copies_what_is_only_prepared(void **state)
 }
 
 /* Semantics: R5.7 takes the entry of an epoch without records, but the leader is still in it */
-static void a_leader_keeps_its_epoch_when_its_log_is_cut_back(void **state)
+TEST(a_leader_keeps_its_epoch_when_its_log_is_cut_back, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     const struct hw_epoch_cache *epochs = hw_log_epochs(test_topics_log(&f->topics, "orders", 0));
     struct hw_error error;
 
@@ -349,9 +328,8 @@ static void replace_leader(struct test_stage *f)
 }
 
 /* Semantics: R1.39 */
-static void a_leader_that_went_after_the_preparation_cannot_acknowledge(void **state)
+TEST(a_leader_that_went_after_the_preparation_cannot_acknowledge, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add_acks(f, "a", HW_ACKS_ALL));
@@ -364,9 +342,8 @@ static void a_leader_that_went_after_the_preparation_cannot_acknowledge(void **s
     ok(f, produce_now(f, "orders", 0));
 }
 
-static void a_rollback_does_not_cut_what_another_leader_took_over(void **state)
+TEST(a_rollback_does_not_cut_what_another_leader_took_over, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -377,9 +354,8 @@ static void a_rollback_does_not_cut_what_another_leader_took_over(void **state)
     expect_acks(f, "");
 }
 
-static void a_rollback_does_not_cut_what_is_committed(void **state)
+TEST(a_rollback_does_not_cut_what_is_committed, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     ok(f, stage_add(f, "a"));
@@ -400,9 +376,8 @@ static bool has_spill_file(struct test_stage *f)
     return exists;
 }
 
-static void a_large_stage_needs_little_memory(void **state)
+TEST(a_large_stage_needs_little_memory, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     size_t before;
     struct hw_error error;
 
@@ -434,10 +409,8 @@ static int64_t spill_file_size(struct test_stage *f)
 }
 
 /* What stays in memory need not be read again. */
-static void not_much_more_is_spilled_than_must_be(void **state)
+TEST(not_much_more_is_spilled_than_must_be, struct test_stage *f)
 {
-    struct test_stage *f = *state;
-
     configure(f, "buffer.memory", "4194304", NULL);
     for (int i = 0; i < 52; i++) { /* 5.2 MB */
         ok(f, stage_add_big(f, "orders", 0, 100000));
@@ -447,9 +420,8 @@ static void not_much_more_is_spilled_than_must_be(void **state)
     assert_int_equal(hw_log_end(test_topics_log(&f->topics, "orders", 0)), 52);
 }
 
-static void a_spilled_stage_can_go_back_into_its_file(void **state)
+TEST(a_spilled_stage_can_go_back_into_its_file, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_error error;
 
     configure(f, "buffer.memory", "4194304", NULL);
@@ -472,9 +444,8 @@ static void a_spilled_stage_can_go_back_into_its_file(void **state)
     assert_false(has_spill_file(f));
 }
 
-static void two_large_stages_have_files_of_their_own(void **state)
+TEST(two_large_stages_have_files_of_their_own, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_stage *stages[2] = {f->stage, f->other};
     size_t largest;
 
@@ -508,9 +479,8 @@ static void *resize_and_note(void *context, void *block, size_t size_old, size_t
 }
 
 /* Batches for all partitions at once would need more memory than is allowed: they end early. */
-static void large_batches_for_many_partitions_end_where_memory_does(void **state)
+TEST(large_batches_for_many_partitions_end_where_memory_does, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     size_t largest;
 
     configure(f, "buffer.memory", "4194304", NULL);
@@ -531,9 +501,8 @@ static void large_batches_for_many_partitions_end_where_memory_does(void **state
 }
 
 /* Semantics: R1.14 */
-static void what_holds_no_record_commits_without_effect(void **state)
+TEST(what_holds_no_record_commits_without_effect, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     struct hw_position position = {0};
 
     stage_commit(f);
@@ -541,9 +510,8 @@ static void what_holds_no_record_commits_without_effect(void **state)
     assert_null(hw_cluster_next_ack(f->topics.cluster, &position));
 }
 
-static void many_partitions_are_found_again(void **state)
+TEST(many_partitions_are_found_again, struct test_stage *f)
 {
-    struct test_stage *f = *state;
     hw_offset_t ends[1000] = {0};
     struct hw_random random;
 
@@ -564,35 +532,5 @@ static void many_partitions_are_found_again(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, test_stage_setup, test_stage_teardown)
-    const struct CMUnitTest tests[] = {
-        T(each_partition_has_one_answer_for_what_was_written_with_the_same_acks),
-        T(a_single_replica_commits_at_once),
-        T(a_commit_is_replicated_at_once_where_that_is_configured),
-        T(batches_are_as_few_as_batch_size_allows),
-        T(batches_that_have_become_too_large_are_split),
-        T(rows_that_settings_refuse_by_now_fail_the_commit),
-        T(rows_that_were_undone_are_not_checked_at_the_commit),
-        T(times_of_rows_are_those_of_the_statement),
-        T(headers_and_nulls_come_through),
-        T(a_rollback_after_the_preparation_cuts_the_logs_back),
-        T(a_reopened_stage_has_its_rows_and_marks_and_takes_more),
-        T(a_reopened_stage_may_go_into_its_file),
-        T(a_reopened_stage_may_get_the_time_of_the_log),
-        T(nobody_copies_what_is_only_prepared),
-        T(a_leader_keeps_its_epoch_when_its_log_is_cut_back),
-        T(a_leader_that_went_after_the_preparation_cannot_acknowledge),
-        T(a_rollback_does_not_cut_what_another_leader_took_over),
-        T(a_rollback_does_not_cut_what_is_committed),
-        T(a_large_stage_needs_little_memory),
-        T(not_much_more_is_spilled_than_must_be),
-        T(a_spilled_stage_can_go_back_into_its_file),
-        T(two_large_stages_have_files_of_their_own),
-        T(large_batches_for_many_partitions_end_where_memory_does),
-        T(what_holds_no_record_commits_without_effect),
-        T(many_partitions_are_found_again),
-    };
-#undef T
-
-    return cmocka_run_group_tests_name("cluster_stage_commit", tests, NULL, NULL);
+    return test_run(test_stage_setup, test_stage_teardown);
 }

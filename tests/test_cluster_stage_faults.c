@@ -3,12 +3,10 @@
 #include "core/stage/stage.h"
 #include "tests/support_topics.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Six rows on two partitions and one on a third, some of them large. */
 static enum hw_status add_rows(struct hw_stage *stage, const uint8_t *value, struct hw_error *error)
@@ -123,19 +121,17 @@ static void sweep_failing_writes(bool log_append_time)
     assert_true(failures >= 4); /* At least one write for each partition and acks. */
 }
 
-static void a_preparation_that_cannot_write_changes_nothing(void **state)
+TEST_ALONE(a_preparation_that_cannot_write_changes_nothing)
 {
-    (void)state;
     sweep_failing_writes(false);
     sweep_failing_writes(true);
 }
 
-static void a_preparation_without_memory_changes_nothing(void **state)
+TEST_ALONE(a_preparation_without_memory_changes_nothing)
 {
     bool is_reached = true;
     int failures = 0;
 
-    (void)state;
     for (int fail_at = 0; is_reached; fail_at++) {
         struct sweep s;
         struct hw_error error;
@@ -158,9 +154,8 @@ static void a_preparation_without_memory_changes_nothing(void **state)
 }
 
 /* Nothing that a commit or rollback does after its preparation needs memory or the store. */
-static void a_commit_and_a_rollback_cannot_fail(void **state)
+TEST_ALONE(a_commit_and_a_rollback_cannot_fail)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct sweep s;
         struct hw_error error;
@@ -227,11 +222,10 @@ static enum hw_status run_story(struct test_topics *t, const uint8_t *value)
     return status;
 }
 
-static void every_allocation_and_every_call_of_the_store_can_fail(void **state)
+TEST_ALONE(every_allocation_and_every_call_of_the_store_can_fail)
 {
     uint8_t *value = calloc(1, 100000);
 
-    (void)state;
     assert_non_null(value);
     for (int kind = 0; kind < 2; kind++) {
         enum hw_status status = HW_MISUSE;
@@ -303,12 +297,11 @@ static bool sweep_end_of_process(int fail_at, size_t torn_bytes, bool *is_there)
 }
 
 /* Case: F-61 */
-static void a_process_that_ends_within_commit_leaves_all_or_nothing(void **state)
+TEST_ALONE(a_process_that_ends_within_commit_leaves_all_or_nothing)
 {
     static const size_t torn_bytes[] = {0, 30, 700};
     bool is_there;
 
-    (void)state;
     for (size_t i = 0; i < sizeof torn_bytes / sizeof torn_bytes[0]; i++) {
         int fail_at = 0;
 
@@ -322,7 +315,7 @@ static void a_process_that_ends_within_commit_leaves_all_or_nothing(void **state
 }
 
 /* Case: F-61. A note that cannot be taken back takes nothing with it that comes after it. */
-static void a_note_that_stays_is_taken_back_before_the_next_append(void **state)
+TEST_ALONE(a_note_that_stays_is_taken_back_before_the_next_append)
 {
     struct hw_cluster_options options = {.directory = "cluster"};
     struct hw_produce produce = {.topic = "alpha",
@@ -335,7 +328,6 @@ static void a_note_that_stays_is_taken_back_before_the_next_append(void **state)
     int failures = 0;
     enum hw_status status = HW_IO;
 
-    (void)state;
     for (int fail_at = 0; status != HW_OK; fail_at++) {
         struct sweep s;
 
@@ -361,14 +353,5 @@ static void a_note_that_stays_is_taken_back_before_the_next_append(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_preparation_that_cannot_write_changes_nothing),
-        cmocka_unit_test(a_preparation_without_memory_changes_nothing),
-        cmocka_unit_test(a_commit_and_a_rollback_cannot_fail),
-        cmocka_unit_test(every_allocation_and_every_call_of_the_store_can_fail),
-        cmocka_unit_test(a_process_that_ends_within_commit_leaves_all_or_nothing),
-        cmocka_unit_test(a_note_that_stays_is_taken_back_before_the_next_append),
-    };
-
-    return cmocka_run_group_tests_name("cluster_stage_faults", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

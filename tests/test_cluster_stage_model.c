@@ -8,13 +8,11 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { TOPICS = 4, PARTITIONS = 3, ROWS_MAX = 600, LEVELS_MAX = 6, VALUE_SIZE_MAX = 200000 };
 
@@ -370,23 +368,21 @@ static void run_walk(uint64_t seed, uint64_t steps, bool is_large)
     free(w);
 }
 
-static void a_stage_does_what_copies_of_arrays_do(void **state)
+TEST_ALONE(a_stage_does_what_copies_of_arrays_do)
 {
     uint64_t seed = test_topics_number("HW_SEED", 1);
     uint64_t steps = test_topics_number("HW_STEPS", 4000);
 
-    (void)state;
     for (uint64_t i = 0; i < 4; i++) {
         run_walk(seed + i, steps, false);
     }
 }
 
-static void a_stage_that_spills_does_the_same(void **state)
+TEST_ALONE(a_stage_that_spills_does_the_same)
 {
     uint64_t seed = test_topics_number("HW_SEED", 11);
     uint64_t steps = test_topics_number("HW_STEPS", 1500);
 
-    (void)state;
     for (uint64_t i = 0; i < 3; i++) {
         run_walk(seed + i, steps, true);
     }
@@ -394,10 +390,5 @@ static void a_stage_that_spills_does_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stage_does_what_copies_of_arrays_do),
-        cmocka_unit_test(a_stage_that_spills_does_the_same),
-    };
-
-    return cmocka_run_group_tests_name("cluster_stage_model", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -3,23 +3,16 @@
  * Is every cluster.state that is not whole refused, in words that name the line, and does one that
  * claims anything at all do no harm?
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_state_file.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void a_file_that_was_cut_anywhere_is_corrupt(void **state)
+TEST(a_file_that_was_cut_anywhere_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
 
     test_state_put(t, test_state_text, strlen(test_state_text));
@@ -31,9 +24,8 @@ static void a_file_that_was_cut_anywhere_is_corrupt(void **state)
     }
 }
 
-static void a_file_with_any_bit_changed_is_corrupt(void **state)
+TEST(a_file_with_any_bit_changed_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
     struct hw_file *file;
     size_t size;
@@ -52,9 +44,8 @@ static void a_file_with_any_bit_changed_is_corrupt(void **state)
     assert_ok(test_state_read(t, &error));
 }
 
-static void what_follows_the_checksum_is_corrupt(void **state)
+TEST(what_follows_the_checksum_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
     size_t size;
 
@@ -68,9 +59,8 @@ static void what_follows_the_checksum_is_corrupt(void **state)
                         " cut");
 }
 
-static void a_last_line_without_its_end_is_corrupt(void **state)
+TEST(a_last_line_without_its_end_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
 
     for (size_t size = strlen(test_state_text) - 1; size > 0; size -= size > 40 ? 40 : 1) {
@@ -81,9 +71,8 @@ static void a_last_line_without_its_end_is_corrupt(void **state)
     assert_status(test_state_read(t, &error), HW_CORRUPT);
 }
 
-static void a_file_of_a_newer_version_says_so(void **state)
+TEST(a_file_of_a_newer_version_says_so, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
 
     test_state_put(t, "highwater 2\nwhatever\n", strlen("highwater 2\nwhatever\n"));
@@ -115,7 +104,7 @@ static void put_with_line(struct test_state *t, int number, const char *line)
 
 #define L16 "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"
 
-static void a_line_out_of_bounds_is_named(void **state)
+TEST(a_line_out_of_bounds_is_named, struct test_state *t)
 {
     static const struct {
         int line;
@@ -287,7 +276,6 @@ static void a_line_out_of_bounds_is_named(void **state)
         {19, "partition 2 - 1 0 recovered [2,1] [] [] [] [] [] [0,4]"},
         {19, ""},
     };
-    struct test_state *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_error error;
@@ -304,7 +292,7 @@ static void a_line_out_of_bounds_is_named(void **state)
     }
 }
 
-static void the_number_of_the_bad_line_and_the_reason_are_told(void **state)
+TEST(the_number_of_the_bad_line_and_the_reason_are_told, struct test_state *t)
 {
     static const struct {
         int line;
@@ -328,7 +316,6 @@ static void the_number_of_the_bad_line_and_the_reason_are_told(void **state)
          TEST_STATE_PATH ": line 18: the lists of brokers contradict each other"},
         {19, NULL, TEST_STATE_PATH ": line 19: expected \"partition\" and 12 words"},
     };
-    struct test_state *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_error error;
@@ -339,9 +326,8 @@ static void the_number_of_the_bad_line_and_the_reason_are_told(void **state)
     }
 }
 
-static void a_file_with_a_zero_byte_is_corrupt(void **state)
+TEST(a_file_with_a_zero_byte_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
 
     memcpy(t->text, test_state_text, strlen(test_state_text) + 1);
@@ -353,9 +339,8 @@ static void a_file_with_a_zero_byte_is_corrupt(void **state)
     }
 }
 
-static void more_brokers_than_there_may_be_are_corrupt(void **state)
+TEST(more_brokers_than_there_may_be_are_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
     int size = snprintf(t->text, TEST_STATE_TEXT_SIZE,
                         "highwater 1\nclock 0\nrandom 0000000000000000\ncontroller 100\nslots 1\n");
@@ -370,9 +355,8 @@ static void more_brokers_than_there_may_be_are_corrupt(void **state)
     assert_status(test_state_read(t, &error), HW_CORRUPT);
 }
 
-static void a_directory_that_no_path_can_hold_is_corrupt(void **state)
+TEST(a_directory_that_no_path_can_hold_is_corrupt, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
     char line[2000];
     int size = snprintf(line, sizeof line, "broker 1 running 1 active - - =");
@@ -387,10 +371,9 @@ static void a_directory_that_no_path_can_hold_is_corrupt(void **state)
 }
 
 /* Damage it, and let the checksum be right: whatever is read then is a valid cluster. */
-static void a_damaged_file_with_a_good_checksum_does_no_harm(void **state)
+TEST(a_damaged_file_with_a_good_checksum_does_no_harm, struct test_state *t)
 {
     static const char alphabet[] = "0123456789-=%[], \nabtcp";
-    struct test_state *t = *state;
     struct hw_random random;
     int rounds = getenv("HW_TEST_QUICK") != NULL ? 2000 : 40000;
     int read = 0;
@@ -430,20 +413,5 @@ static void a_damaged_file_with_a_good_checksum_does_no_harm(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_state_setup, test_state_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_that_was_cut_anywhere_is_corrupt),
-        TEST(a_file_with_any_bit_changed_is_corrupt),
-        TEST(what_follows_the_checksum_is_corrupt),
-        TEST(a_last_line_without_its_end_is_corrupt),
-        TEST(a_file_of_a_newer_version_says_so),
-        TEST(a_line_out_of_bounds_is_named),
-        TEST(the_number_of_the_bad_line_and_the_reason_are_told),
-        TEST(a_file_with_a_zero_byte_is_corrupt),
-        TEST(more_brokers_than_there_may_be_are_corrupt),
-        TEST(a_directory_that_no_path_can_hold_is_corrupt),
-        TEST(a_damaged_file_with_a_good_checksum_does_no_harm),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_state_setup, test_state_teardown);
 }

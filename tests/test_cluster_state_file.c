@@ -3,25 +3,18 @@
  * Is what the controller knows the same after it was written and read, and is a failed write no
  * loss?
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/broker_list.h"
 #include "core/cluster/link_times.h"
 #include "tests/support_state_file.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void the_file_is_text_as_documented(void **state)
+TEST(the_file_is_text_as_documented, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_example(t);
     struct hw_error error;
     size_t size;
@@ -37,18 +30,16 @@ static void the_file_is_text_as_documented(void **state)
     hw_cluster_abandon(cluster);
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_example(t);
 
     test_state_round_trip(t, cluster);
     hw_cluster_abandon(cluster);
 }
 
-static void a_cluster_without_topics_is_read_too(void **state)
+TEST(a_cluster_without_topics_is_read_too, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_cluster(t);
 
     test_state_round_trip(t, cluster);
@@ -61,9 +52,8 @@ static void a_cluster_without_topics_is_read_too(void **state)
 }
 
 /* A stage that has not committed has hidden it: the topic is there until then. */
-static void a_hidden_topic_is_written_like_any_other(void **state)
+TEST(a_hidden_topic_is_written_like_any_other, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_example(t);
 
     cluster->topics[1]->is_hidden = true;
@@ -71,7 +61,7 @@ static void a_hidden_topic_is_written_like_any_other(void **state)
     hw_cluster_abandon(cluster);
 }
 
-static void racks_and_directories_may_hold_any_character(void **state)
+TEST(racks_and_directories_may_hold_any_character, struct test_state *t)
 {
     static const char *const texts[] = {"",
                                         "-",
@@ -85,7 +75,6 @@ static void racks_and_directories_may_hold_any_character(void **state)
                                         "\x7f\x80\xff\x01",
                                         "d\xc3\xa9j\xc3\xa0",
                                         "[1,2]"};
-    struct test_state *t = *state;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct hw_cluster *cluster = test_state_cluster(t);
@@ -157,9 +146,8 @@ static void fill_topic(struct hw_random *random, struct hw_cluster *cluster, int
     }
 }
 
-static void random_clusters_are_read_as_they_were_written(void **state)
+TEST(random_clusters_are_read_as_they_were_written, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_random random;
 
     hw_random_init(&random, 3);
@@ -194,9 +182,8 @@ static void random_clusters_are_read_as_they_were_written(void **state)
 }
 
 /* It registers anew when it is started, so nothing is lost. */
-static void that_a_broker_had_not_registered_is_forgotten_when_it_stops(void **state)
+TEST(that_a_broker_had_not_registered_is_forgotten_when_it_stops, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_cluster(t);
     struct hw_error error;
     struct hw_broker *broker = test_state_add_broker(cluster, 1, NULL, NULL);
@@ -213,9 +200,8 @@ static void that_a_broker_had_not_registered_is_forgotten_when_it_stops(void **s
     hw_cluster_abandon(cluster);
 }
 
-static void as_many_links_as_there_may_be_are_read_and_no_more(void **state)
+TEST(as_many_links_as_there_may_be_are_read_and_no_more, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_cluster(t);
     struct hw_error error;
     size_t size;
@@ -249,9 +235,8 @@ static struct hw_cluster *open_cluster(struct test_state *t)
 
 /* Brokers in every state, links that are cut or take time, a topic with settings: nothing changes by
  * closing and opening. */
-static void a_cluster_that_is_opened_and_closed_writes_the_same_file(void **state)
+TEST(a_cluster_that_is_opened_and_closed_writes_the_same_file, struct test_state *t)
 {
-    struct test_state *t = *state;
     const struct hw_config_pair config = {.name = "min.insync.replicas", .value = "2"};
     const struct hw_topic_spec spec = {.name = "orders",
                                        .partitions = 3,
@@ -297,17 +282,15 @@ static void a_cluster_that_is_opened_and_closed_writes_the_same_file(void **stat
     hw_text_free(&hw_allocator_libc, first);
 }
 
-static void a_missing_file_is_not_found(void **state)
+TEST(a_missing_file_is_not_found, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
 
     assert_status(test_state_read(t, &error), HW_NOT_FOUND);
 }
 
-static void a_failed_write_leaves_the_old_file(void **state)
+TEST(a_failed_write_leaves_the_old_file, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_example(t);
     struct hw_error error;
     int64_t fail_at = 0;
@@ -338,9 +321,8 @@ static void a_failed_write_leaves_the_old_file(void **state)
     hw_cluster_abandon(cluster);
 }
 
-static void a_failing_store_is_reported_when_reading(void **state)
+TEST(a_failing_store_is_reported_when_reading, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_error error;
     int64_t fail_at = 0;
     enum hw_status status;
@@ -355,9 +337,8 @@ static void a_failing_store_is_reported_when_reading(void **state)
     assert_true(fail_at > 2);
 }
 
-static void a_lack_of_memory_is_reported_and_leaks_nothing(void **state)
+TEST(a_lack_of_memory_is_reported_and_leaks_nothing, struct test_state *t)
 {
-    struct test_state *t = *state;
     struct hw_cluster *cluster = test_state_example(t);
     struct hw_error error;
     enum hw_status status;
@@ -391,22 +372,5 @@ static void a_lack_of_memory_is_reported_and_leaks_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_state_setup, test_state_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(the_file_is_text_as_documented),
-        TEST(what_was_written_is_read),
-        TEST(a_cluster_without_topics_is_read_too),
-        TEST(a_hidden_topic_is_written_like_any_other),
-        TEST(racks_and_directories_may_hold_any_character),
-        TEST(random_clusters_are_read_as_they_were_written),
-        TEST(that_a_broker_had_not_registered_is_forgotten_when_it_stops),
-        TEST(as_many_links_as_there_may_be_are_read_and_no_more),
-        TEST(a_cluster_that_is_opened_and_closed_writes_the_same_file),
-        TEST(a_missing_file_is_not_found),
-        TEST(a_failed_write_leaves_the_old_file),
-        TEST(a_failing_store_is_reported_when_reading),
-        TEST(a_lack_of_memory_is_reported_and_leaks_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_state_setup, test_state_teardown);
 }

@@ -5,10 +5,7 @@
  */
 #include "tests/support_limits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Two partitions with three records of 400 bytes each, that broker 2 has not. */
 static void fall_behind(struct test_topics *t, bool in_sync)
@@ -40,10 +37,8 @@ static void use_up(struct test_topics *t, hw_broker_id_t broker)
 }
 
 /* Row: C142. Semantics: R8.4, R8.5, R8.6 */
-static void partitions_after_the_quota_has_tripped_go_empty(void **state)
+TEST(partitions_after_the_quota_has_tripped_go_empty, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     fall_behind(t, false);
     fetch_round(t);
     expect_ends(t, 2, "3 0");
@@ -58,19 +53,16 @@ static void partitions_after_the_quota_has_tripped_go_empty(void **state)
 }
 
 /* Row: C143. Semantics: R8.4, R8.10 */
-static void followers_in_sync_are_not_throttled(void **state)
+TEST(followers_in_sync_are_not_throttled, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     fall_behind(t, true);
     fetch_round(t);
     expect_ends(t, 2, "3 3");
 }
 
 /* Semantics: R8.6 */
-static void followers_in_sync_use_up_the_quota(void **state)
+TEST(followers_in_sync_use_up_the_quota, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_broker *leader;
 
     fall_behind(t, true);
@@ -82,9 +74,8 @@ static void followers_in_sync_use_up_the_quota(void **state)
 
 /* Who leads does not fetch: the first sample begins when the broker follows. Semantics: R8.2, R8.7
  */
-static void a_leader_is_not_asked_how_fast_it_takes(void **state)
+TEST(a_leader_is_not_asked_how_fast_it_takes, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_broker *leader;
 
     create(t, 1, 2);
@@ -97,9 +88,8 @@ static void a_leader_is_not_asked_how_fast_it_takes(void **state)
 }
 
 /* Row: C196. Semantics: R8.4 */
-static void with_the_quota_exceeded_from_the_start_nobody_gets_records(void **state)
+TEST(with_the_quota_exceeded_from_the_start_nobody_gets_records, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_topic *topic;
 
     fall_behind(t, false);
@@ -118,10 +108,8 @@ static void with_the_quota_exceeded_from_the_start_nobody_gets_records(void **st
 }
 
 /* Semantics: R8.1 */
-static void only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one(void **state)
+TEST(only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     fall_behind(t, false);
     configure_topic(t, "leader.replication.throttled.replicas", "1:1,0:2");
     use_up(t, 1);
@@ -133,10 +121,8 @@ static void only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_o
 }
 
 /* Semantics: R8.3, R8.4 */
-static void a_higher_rate_lets_followers_go_on_at_once(void **state)
+TEST(a_higher_rate_lets_followers_go_on_at_once, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     fall_behind(t, false);
     use_up(t, 1);
     fetch_round(t);
@@ -147,9 +133,8 @@ static void a_higher_rate_lets_followers_go_on_at_once(void **state)
 }
 
 /* Semantics: R8.7 */
-static void a_follower_that_takes_too_fast_does_not_ask(void **state)
+TEST(a_follower_that_takes_too_fast_does_not_ask, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_replica *follower;
 
     create(t, 2, 2);
@@ -175,10 +160,8 @@ static void a_follower_that_takes_too_fast_does_not_ask(void **state)
 }
 
 /* Semantics: R8.7, R8.10. It goes by the lag that it has seen itself. */
-static void a_follower_at_the_high_watermark_asks_however_fast_it_is(void **state)
+TEST(a_follower_at_the_high_watermark_asks_however_fast_it_is, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 1, 2);
     produce(t, 0, 400);
     must(t, hw_cluster_replicate(t->cluster, "t", -1, &(int64_t){0}, &t->error));
@@ -191,9 +174,8 @@ static void a_follower_at_the_high_watermark_asks_however_fast_it_is(void **stat
 }
 
 /* Semantics: R8.8 */
-static void followers_count_what_they_take_for_throttled_replicas(void **state)
+TEST(followers_count_what_they_take_for_throttled_replicas, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_broker *follower;
 
     create(t, 2, 2);
@@ -207,10 +189,8 @@ static void followers_count_what_they_take_for_throttled_replicas(void **state)
 }
 
 /* Semantics: R8.9. At least one batch is sent, whatever the rate. */
-static void one_batch_may_pass_any_quota(void **state)
+TEST(one_batch_may_pass_any_quota, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 1, 2);
     configure(t, "leader.replication.throttled.rate", "0");
     configure_topic(t, "leader.replication.throttled.replicas", "*");
@@ -226,10 +206,8 @@ static void one_batch_may_pass_any_quota(void **state)
 }
 
 /* Semantics: R8.4, R2.14. A partition that is throttled takes no other one's turn. */
-static void turns_go_round_past_a_throttled_partition(void **state)
+TEST(turns_go_round_past_a_throttled_partition, struct test_topics *t)
 {
-    struct test_topics *t = *state;
-
     create(t, 4, 2);
     configure(t, "replica.fetch.max.bytes", "200");
     configure(t, "replica.fetch.response.max.bytes", "400");
@@ -251,9 +229,8 @@ static void turns_go_round_past_a_throttled_partition(void **state)
 }
 
 /* The process that counted is gone. */
-static void a_broker_that_restarts_has_counted_nothing(void **state)
+TEST(a_broker_that_restarts_has_counted_nothing, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     const char *broker_state;
 
     create(t, 1, 2);
@@ -279,9 +256,8 @@ static void a_broker_that_restarts_has_counted_nothing(void **state)
 /* Semantics: R8.1. Replicas that come later are marked too, and so is one that a broker opens
  * again.
  */
-static void replicas_that_are_added_are_throttled_as_the_list_says(void **state)
+TEST(replicas_that_are_added_are_throttled_as_the_list_says, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_broker_list target = {.count = 3, .ids = {1, 2, 3}};
     struct hw_broker_list now;
 
@@ -302,9 +278,8 @@ static void replicas_that_are_added_are_throttled_as_the_list_says(void **state)
 }
 
 /* The settings are there again when the cluster is opened again. */
-static void settings_of_throttling_survive(void **state)
+TEST(settings_of_throttling_survive, struct test_topics *t)
 {
-    struct test_topics *t = *state;
     struct hw_cluster_options options = {
         .allocator = &t->heap.allocator, .directory = "cluster", .store = t->store};
     struct hw_broker *broker;
@@ -328,30 +303,7 @@ static void settings_of_throttling_survive(void **state)
     }
 }
 
-#define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function, test_limits_set_up, test_limits_tear_down, NULL                       \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(partitions_after_the_quota_has_tripped_go_empty),
-        TEST(followers_in_sync_are_not_throttled),
-        TEST(followers_in_sync_use_up_the_quota),
-        TEST(a_leader_is_not_asked_how_fast_it_takes),
-        TEST(with_the_quota_exceeded_from_the_start_nobody_gets_records),
-        TEST(only_listed_replicas_are_throttled_and_a_new_list_replaces_the_old_one),
-        TEST(a_higher_rate_lets_followers_go_on_at_once),
-        TEST(a_follower_that_takes_too_fast_does_not_ask),
-        TEST(a_follower_at_the_high_watermark_asks_however_fast_it_is),
-        TEST(followers_count_what_they_take_for_throttled_replicas),
-        TEST(one_batch_may_pass_any_quota),
-        TEST(turns_go_round_past_a_throttled_partition),
-        TEST(a_broker_that_restarts_has_counted_nothing),
-        TEST(replicas_that_are_added_are_throttled_as_the_list_says),
-        TEST(settings_of_throttling_survive),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_limits_set_up, test_limits_tear_down);
 }

@@ -3,12 +3,10 @@
  * model of the rules that shares nothing with this code. */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static int64_t requests_of(struct test_cluster *t, hw_broker_id_t broker)
 {
@@ -30,11 +28,9 @@ static void append_at(struct test_cluster *t, hw_time_ms_t time_ms)
 }
 
 /* Semantics: W-S01, F1, F8, W-C20 */
-static void
-a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later(void **state)
+TEST(a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later,
+     struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 10000, 10000);
     append_at(t, 2003);
     tick_to(t, 6000);
@@ -46,10 +42,8 @@ a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later(void
 }
 
 /* Semantics: W-S02 */
-static void the_slowest_follower_decides(void **state)
+TEST(the_slowest_follower_decides, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 10000, 40000);
     append_at(t, 2003);
     tick_to(t, 6000);
@@ -59,10 +53,8 @@ static void the_slowest_follower_decides(void **state)
 }
 
 /* Semantics: W-S03 */
-static void a_record_that_finds_no_request_waiting_waits_for_the_next(void **state)
+TEST(a_record_that_finds_no_request_waiting_waits_for_the_next, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 100000, 100000);
     append_at(t, 2050);
     tick_to(t, 6000);
@@ -71,10 +63,8 @@ static void a_record_that_finds_no_request_waiting_waits_for_the_next(void **sta
 }
 
 /* Semantics: W-S04 */
-static void a_longer_wait_delays_what_followers_show_only(void **state)
+TEST(a_longer_wait_delays_what_followers_show_only, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "replica.fetch.wait.max.ms", "2000");
     timed_begin(t, 3000, 3000);
     append_at(t, 2002); /* At 2003 the request of time 0 has waited long enough. */
@@ -84,13 +74,12 @@ static void a_longer_wait_delays_what_followers_show_only(void **state)
 }
 
 /* Semantics: W-S10, F6, W4.1 */
-static void an_idle_follower_asks_once_a_wait_and_a_cycle(void **state)
+TEST(an_idle_follower_asks_once_a_wait_and_a_cycle, struct test_cluster *t)
 {
     static const struct {
         int64_t latency_us;
         int64_t requests;
     } idle[] = {{1000, 200}, {5000, 197}, {50000, 167}};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
         test_cluster_renew(t, 3, "kafka", NULL);
@@ -101,10 +90,8 @@ static void an_idle_follower_asks_once_a_wait_and_a_cycle(void **state)
 }
 
 /* An acknowledgement that a silent follower holds back. Semantics: W-S21, W-S23, F11 */
-static void a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later(void **state)
+TEST(a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 2000, 2000);
     link_both(t, HW_CONTROLLER, 1, 5000, 0);
     for (hw_time_ms_t now = 1000; now < 10000; now += 10) {
@@ -120,10 +107,9 @@ static void a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later(void
 
 /* Two brokers that are 5 ms from their controller, and a follower that catches up. Semantics: F13
  */
-static void a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer(void **state)
+TEST(a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer,
+     struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     remove_from_isr(t, 3);
     crash(t, 3);
     produce_acks(t, "x", 1);
@@ -155,9 +141,8 @@ static int64_t times_of(struct test_cluster *t, const char *what, hw_time_ms_t *
 }
 
 /* Semantics: W1.16, W1.17, W6.1, W6.5, W7.11, W-C39 */
-static void a_broker_that_comes_back_soon_waits_for_its_own_session_to_end(void **state)
+TEST(a_broker_that_comes_back_soon_waits_for_its_own_session_to_end, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
     timed_begin(t, 2000, 2000);
@@ -178,10 +163,9 @@ static void a_broker_that_comes_back_soon_waits_for_its_own_session_to_end(void 
 }
 
 /* Semantics: F12, W6.2, W6.3, W6.4, W7.7 */
-static void
-a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself(void **state)
+TEST(a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself,
+     struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
     timed_begin(t, 2000, 2000);
@@ -204,9 +188,8 @@ a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself(vo
 
 /* Far away is not dead: every heartbeat is given up by its sender, and counts when it comes. One
  * that is started there is registered, and never hears of it. Semantics: W0.2, W0.4, W-C47 */
-static void a_broker_far_from_the_controller_is_not_fenced(void **state)
+TEST(a_broker_far_from_the_controller_is_not_fenced, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
     timed_begin(t, 2000, 2000);
@@ -223,9 +206,8 @@ static void a_broker_far_from_the_controller_is_not_fenced(void **state)
 }
 
 /* Two heartbeats in a row that come too late are one too many. Semantics: F23, W0.1, W-C35, W-C36 */
-static void a_session_outlives_one_lost_heartbeat(void **state)
+TEST(a_session_outlives_one_lost_heartbeat, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t at_ms;
 
     timed_begin(t, 2000, 2000);
@@ -246,10 +228,8 @@ static void a_session_outlives_one_lost_heartbeat(void **state)
 }
 
 /* What a cut link holds up arrives when it heals. Semantics: W7.3 */
-static void a_link_that_heals_in_time_has_lost_nothing(void **state)
+TEST(a_link_that_heals_in_time_has_lost_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 2000, 2000);
     tick_to(t, 1000);
     cut(t, 1, 2);
@@ -263,10 +243,8 @@ static void a_link_that_heals_in_time_has_lost_nothing(void **state)
 }
 
 /* Semantics: W6.7, W7.1 */
-static void a_leader_that_dies_is_followed_by_one_that_is_told_of_it(void **state)
+TEST(a_leader_that_dies_is_followed_by_one_that_is_told_of_it, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "controller.auto.elect", "true");
     timed_begin(t, 1000, 1000);
     append_at(t, 1000);
@@ -286,10 +264,8 @@ static void a_leader_that_dies_is_followed_by_one_that_is_told_of_it(void **stat
 }
 
 /* Semantics: W3.9, W1.27 */
-static void a_topic_that_goes_takes_its_messages_with_it(void **state)
+TEST(a_topic_that_goes_takes_its_messages_with_it, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 1000, 1000);
     append_at(t, 1000);
     assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
@@ -301,10 +277,8 @@ static void a_topic_that_goes_takes_its_messages_with_it(void **state)
     assert_int_equal(hw_cluster_tick(t->cluster, 5000, &t->result, &t->error), HW_OK);
 }
 
-static void rounds_by_hand_are_refused_and_come_back(void **state)
+TEST(rounds_by_hand_are_refused_and_come_back, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 1000, 1000);
     append_at(t, 100);
     tick_to(t, 101);
@@ -320,9 +294,8 @@ static void rounds_by_hand_are_refused_and_come_back(void **state)
 
 /* Semantics: W10.1 to W10.5. Two ticks are as good as one, and the same run gives the same events.
  */
-static void ticks_can_be_cut_anywhere(void **state)
+TEST(ticks_can_be_cut_anywhere, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_offset_t ends[2];
     int64_t events[2];
 
@@ -353,7 +326,7 @@ static void slow_disks(struct test_cluster *t, double append_ms)
 }
 
 /* Semantics: W-S05, W-S06, W-S07, F2, W4.4 */
-static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
+TEST(under_a_steady_load_a_commit_takes_one_to_two_cycles, struct test_cluster *t)
 {
     static const struct {
         int64_t second_us;
@@ -365,7 +338,6 @@ static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
                 {5000, 20000, 0, 59.50, 79},
                 {1000, 1000, 5, 10.00, 13},
                 {1000, 1000, 50, 77.59, 103}};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         struct hw_load_view view;
@@ -380,9 +352,8 @@ static void under_a_steady_load_a_commit_takes_one_to_two_cycles(void **state)
 }
 
 /* Semantics: W-S08, W-S09, F5 */
-static void min_bytes_that_do_not_come_cost_the_whole_wait(void **state)
+TEST(min_bytes_that_do_not_come_cost_the_whole_wait, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_view view;
 
     configure(t, "replica.fetch.min.bytes", "100000");
@@ -397,9 +368,8 @@ static void min_bytes_that_do_not_come_cost_the_whole_wait(void **state)
 }
 
 /* Semantics: W9.5 */
-static void a_producer_waits_for_its_own_link_too(void **state)
+TEST(a_producer_waits_for_its_own_link_too, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_link_times times = {.latency_ms = 7, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
     struct hw_load_view view;
 
@@ -410,9 +380,8 @@ static void a_producer_waits_for_its_own_link_too(void **state)
 }
 
 /* Semantics: F9. A follower that was away takes 200 MB over a link of 125 MB/s, 50 ms long. */
-static void catching_up_goes_by_answers_and_their_length(void **state)
+TEST(catching_up_goes_by_answers_and_their_length, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     static const char *const configs[] = {"max.message.bytes", "2000000", NULL};
     hw_time_ms_t from_ms;
 
@@ -442,9 +411,8 @@ static void catching_up_goes_by_answers_and_their_length(void **state)
 }
 
 /* Semantics: W2.4, W10.4 */
-static void a_run_with_chance_in_it_is_the_same_each_time(void **state)
+TEST(a_run_with_chance_in_it_is_the_same_each_time, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     double means[2];
 
     for (int run = 0; run < 2; run++) {
@@ -464,31 +432,5 @@ static void a_run_with_chance_in_it_is_the_same_each_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(a_record_is_committed_after_one_cycle_and_followers_hear_of_it_a_wait_later),
-        STORY(the_slowest_follower_decides),
-        STORY(a_record_that_finds_no_request_waiting_waits_for_the_next),
-        STORY(a_longer_wait_delays_what_followers_show_only),
-        STORY(an_idle_follower_asks_once_a_wait_and_a_cycle),
-        STORY(a_silent_follower_leaves_the_isr_at_a_check_and_an_answer_later),
-        STORY(a_follower_that_has_caught_up_is_in_the_isr_after_the_controllers_answer),
-        STORY(a_broker_that_comes_back_soon_waits_for_its_own_session_to_end),
-        STORY(a_broker_that_the_controller_does_not_hear_is_fenced_and_comes_back_by_itself),
-        STORY(a_broker_far_from_the_controller_is_not_fenced),
-        STORY(a_session_outlives_one_lost_heartbeat),
-        STORY(a_link_that_heals_in_time_has_lost_nothing),
-        STORY(a_leader_that_dies_is_followed_by_one_that_is_told_of_it),
-        STORY(a_topic_that_goes_takes_its_messages_with_it),
-        STORY(rounds_by_hand_are_refused_and_come_back),
-        STORY(ticks_can_be_cut_anywhere),
-        STORY(under_a_steady_load_a_commit_takes_one_to_two_cycles),
-        STORY(min_bytes_that_do_not_come_cost_the_whole_wait),
-        STORY(a_producer_waits_for_its_own_link_too),
-        STORY(catching_up_goes_by_answers_and_their_length),
-        STORY(a_run_with_chance_in_it_is_the_same_each_time),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -14,12 +14,10 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { WALKS = 50, QUICK_WALKS = 2, EVENTS = 4000, RECORDS_MAX = 900 };
 
@@ -181,12 +179,12 @@ static void come_to_rest(struct timed_walk *w)
     }
 }
 
-static void invariants_and_promises_hold_after_every_event(void **state)
+TEST(invariants_and_promises_hold_after_every_event, void *fixture)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
     uint64_t seed = test_topics_number("HW_SEED", 1);
     uint64_t end = seed + (getenv("HW_TEST_QUICK") != NULL ? QUICK_WALKS : WALKS);
-    struct timed_walk w = {.t = *state};
+    struct timed_walk w = {.t = fixture};
     uint64_t events = 0;
 
     for (; seed < end; seed++) {
@@ -255,9 +253,8 @@ static size_t expect_same_logs(struct test_cluster *t, hw_epoch_t epochs[64], bo
     return count;
 }
 
-static void without_latency_it_comes_to_the_same_logs_as_rounds_by_hand(void **state)
+TEST(without_latency_it_comes_to_the_same_logs_as_rounds_by_hand, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_epoch_t epochs[64];
     size_t count;
 
@@ -275,12 +272,5 @@ static void without_latency_it_comes_to_the_same_logs_as_rounds_by_hand(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(invariants_and_promises_hold_after_every_event),
-        STORY(without_latency_it_comes_to_the_same_logs_as_rounds_by_hand),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -12,13 +12,11 @@
 #include "tests/support_topics.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum {
     BROKERS = 3,
@@ -596,13 +594,12 @@ static void walk(struct walk *w, uint64_t seed, uint64_t steps)
 }
 
 /* Row: T103. Semantics: X3.3, X3.4, X9.2, X9.3, X9.8 */
-static void transactions_are_whole_or_invisible_and_records_are_there_once(void **state)
+TEST_ALONE(transactions_are_whole_or_invisible_and_records_are_there_once)
 {
     struct walk *w = test_calloc(1, sizeof *w);
     uint64_t seed = test_topics_number("HW_SEED", 1);
     uint64_t walks = getenv("HW_TEST_QUICK") != NULL ? QUICK_WALKS : WALKS;
 
-    (void)state;
     for (uint64_t end = seed + walks; seed < end; seed++) {
         print_message("seed %" PRIu64 "\n", seed);
         walk(w, seed, test_topics_number("HW_STEPS", STEPS));
@@ -620,9 +617,5 @@ static void transactions_are_whole_or_invisible_and_records_are_there_once(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transactions_are_whole_or_invisible_and_records_are_there_once),
-    };
-
-    return cmocka_run_group_tests_name("cluster_transactions_walk", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

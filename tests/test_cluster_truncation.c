@@ -6,11 +6,9 @@
 #include "core/base/random.h"
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct hw_replica *replica(const struct test_cluster *t, hw_broker_id_t broker)
 {
@@ -51,10 +49,8 @@ static void begin(struct test_cluster *t, const char *unclean)
 }
 
 /* Row: C099. Semantics: R5.10 */
-static void a_replica_that_lost_records_and_leads_makes_the_other_one_equal(void **state)
+TEST(a_replica_that_lost_records_and_leads_makes_the_other_one_equal, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     begin(t, "false");
     produce_many(t, 5, "a");
     replicate(t);
@@ -85,10 +81,8 @@ static void take_turns(struct test_cluster *t, hw_broker_id_t dies, hw_broker_id
 }
 
 /* Row: C203. Semantics: R5.14, scenario S3 (KIP-279) */
-static void fast_unclean_elections_do_not_make_logs_differ(void **state)
+TEST(fast_unclean_elections_do_not_make_logs_differ, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     begin(t, "true");
     produce_many(t, 1, "a");
     replicate(t);
@@ -107,10 +101,8 @@ static void fast_unclean_elections_do_not_make_logs_differ(void **state)
 }
 
 /* Case: A-05. Semantics: R5.7 */
-static void leaders_that_never_write_leave_no_epoch_behind(void **state)
+TEST(leaders_that_never_write_leave_no_epoch_behind, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     begin(t, "false");
     produce_many(t, 2, "a");
     replicate(t);
@@ -130,9 +122,8 @@ static void leaders_that_never_write_leave_no_epoch_behind(void **state)
 }
 
 /* Case: A-13. Semantics: R2.32, R2.34 */
-static void a_replica_that_comes_after_a_deletion_begins_in_the_batch(void **state)
+TEST(a_replica_that_comes_after_a_deletion_begins_in_the_batch, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_offset_t low_watermark;
 
     begin(t, "false");
@@ -152,9 +143,8 @@ static void a_replica_that_comes_after_a_deletion_begins_in_the_batch(void **sta
 
 /* Leaders that come and go uncleanly, with power lost in between: at the end all logs are equal, in
  * a number of rounds that does not depend on how long they are. Semantics: R5.14, R5.15 */
-static void after_any_history_logs_become_equal(void **state)
+TEST(after_any_history_logs_become_equal, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_random random;
 
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -184,17 +174,7 @@ static void after_any_history_logs_become_equal(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_replica_that_lost_records_and_leads_makes_the_other_one_equal),
-        TEST(fast_unclean_elections_do_not_make_logs_differ),
-        TEST(leaders_that_never_write_leave_no_epoch_behind),
-        TEST(a_replica_that_comes_after_a_deletion_begins_in_the_batch),
-        TEST(after_any_history_logs_become_equal),
-    };
-
-    return cmocka_run_group_tests_name("cluster_truncation", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -5,11 +5,9 @@
  */
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const char *const before_kip_101[] = {"hw-truncation", NULL};
 static const char *const from_kip_101_on[] = {"kip-101", "kip-279", "kafka", NULL};
@@ -68,10 +66,8 @@ static void lose_the_leader_after_the_follower_restarted(struct test_cluster *t,
 }
 
 /* Scenario: S1. Semantics: R5.19 */
-static void cutting_to_the_high_watermark_loses_an_acknowledged_record(void **state)
+TEST(cutting_to_the_high_watermark_loses_an_acknowledged_record, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; before_kip_101[i] != NULL; i++) {
         lose_the_leader_after_the_follower_restarted(t, before_kip_101[i]);
         expect_values(t, 1, "m1@1");
@@ -80,10 +76,8 @@ static void cutting_to_the_high_watermark_loses_an_acknowledged_record(void **st
 }
 
 /* Scenario: S1. Semantics: R5.10, R5.11 */
-static void asking_for_epochs_keeps_an_acknowledged_record(void **state)
+TEST(asking_for_epochs_keeps_an_acknowledged_record, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; from_kip_101_on[i] != NULL; i++) {
         lose_the_leader_after_the_follower_restarted(t, from_kip_101_on[i]);
         expect_values(t, 1, "m1@1 m2@1");
@@ -118,10 +112,8 @@ static void lose_power_before_the_follower_has_flushed(struct test_cluster *t, c
 }
 
 /* Scenario: S2. Semantics: R5.19 */
-static void logs_of_equal_length_that_differ_go_unnoticed(void **state)
+TEST(logs_of_equal_length_that_differ_go_unnoticed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; before_kip_101[i] != NULL; i++) {
         lose_power_before_the_follower_has_flushed(t, before_kip_101[i]);
         expect_values(t, 1, "m1@0 m2@0");
@@ -129,10 +121,8 @@ static void logs_of_equal_length_that_differ_go_unnoticed(void **state)
 }
 
 /* Scenario: S2. Semantics: R5.14 */
-static void asking_for_epochs_makes_logs_of_equal_length_equal(void **state)
+TEST(asking_for_epochs_makes_logs_of_equal_length_equal, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; from_kip_101_on[i] != NULL; i++) {
         lose_power_before_the_follower_has_flushed(t, from_kip_101_on[i]);
         expect_values(t, 1, "m1@0 m3@1");
@@ -166,10 +156,8 @@ static void lead_in_turns(struct test_cluster *t, const char *variant)
 }
 
 /* Scenario: S3. Semantics: R5.19 */
-static void an_offset_alone_cannot_say_where_logs_part(void **state)
+TEST(an_offset_alone_cannot_say_where_logs_part, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; before_kip_279[i] != NULL; i++) {
         lead_in_turns(t, before_kip_279[i]);
         replicate(t);
@@ -179,10 +167,8 @@ static void an_offset_alone_cannot_say_where_logs_part(void **state)
 }
 
 /* Scenario: S3. Semantics: R5.14, R5.15 */
-static void two_questions_find_where_logs_part(void **state)
+TEST(two_questions_find_where_logs_part, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; from_kip_279_on[i] != NULL; i++) {
         lead_in_turns(t, from_kip_279_on[i]);
         fetch(t, 2);
@@ -199,10 +185,8 @@ static void two_questions_find_where_logs_part(void **state)
 }
 
 /* Semantics: R5.15. Every round of questions counts as movement, and rejoin() asks them all. */
-static void a_rejoin_asks_until_the_logs_are_equal(void **state)
+TEST(a_rejoin_asks_until_the_logs_are_equal, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; from_kip_279_on[i] != NULL; i++) {
         lead_in_turns(t, from_kip_279_on[i]);
         rejoin(t, 2);
@@ -241,10 +225,9 @@ static void miss_two_elections(struct test_cluster *t, const char *variant)
 }
 
 /* Scenario: S4. Semantics: R5.19 */
-static void without_its_epoch_a_stale_follower_takes_the_new_leader_for_the_old_one(void **state)
+TEST(without_its_epoch_a_stale_follower_takes_the_new_leader_for_the_old_one,
+     struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; before_kip_320[i] != NULL; i++) {
         miss_two_elections(t, before_kip_320[i]);
         expect_values(t, 3, "a@0 x@0 z@2");
@@ -255,10 +238,9 @@ static void without_its_epoch_a_stale_follower_takes_the_new_leader_for_the_old_
 }
 
 /* Scenario: S4. Semantics: R1.2, R2.27 */
-static void with_its_epoch_a_stale_follower_is_fenced_until_it_hears_of_the_election(void **state)
+TEST(with_its_epoch_a_stale_follower_is_fenced_until_it_hears_of_the_election,
+     struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; from_kip_320_on[i] != NULL; i++) {
         miss_two_elections(t, from_kip_320_on[i]);
         expect_values(t, 3, "a@0 x@0");
@@ -298,10 +280,9 @@ static void lead_uncleanly_with_less(struct test_cluster *t, const char *variant
 }
 
 /* Scenario: S7. Semantics: R2.30, R5.18 */
-static void a_shorter_leader_makes_the_old_one_cut_with_every_rule(void **state)
+TEST(a_shorter_leader_makes_the_old_one_cut_with_every_rule, struct test_cluster *t)
 {
     static const char *const all[] = {"hw-truncation", "kip-101", "kip-279", "kafka"};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < 4; i++) {
         lead_uncleanly_with_less(t, all[i], 0);
@@ -311,10 +292,8 @@ static void a_shorter_leader_makes_the_old_one_cut_with_every_rule(void **state)
 }
 
 /* Scenario: S7. Semantics: R5.19 */
-static void a_leader_that_grew_meanwhile_is_taken_for_equal_without_epochs(void **state)
+TEST(a_leader_that_grew_meanwhile_is_taken_for_equal_without_epochs, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (size_t i = 0; before_kip_101[i] != NULL; i++) {
         lead_uncleanly_with_less(t, before_kip_101[i], 6);
         expect_values(t, 2, "a@0 n1@1 n2@1 n3@1 n4@1 n5@1 n6@1");
@@ -345,10 +324,9 @@ static void lead_alone_below_the_minimum(struct test_cluster *t, const char *var
 }
 
 /* Scenario: S5. Semantics: R3.3 */
-static void before_kip_966_readers_saw_what_too_few_replicas_held(void **state)
+TEST(before_kip_966_readers_saw_what_too_few_replicas_held, struct test_cluster *t)
 {
     static const char *const variants[] = {"hw-truncation", "kip-101", "kip-279"};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < 3; i++) {
         lead_alone_below_the_minimum(t, variants[i]);
@@ -359,10 +337,9 @@ static void before_kip_966_readers_saw_what_too_few_replicas_held(void **state)
 }
 
 /* Semantics: R1.37. It was the usual end of a wait, before the high watermark stood still. */
-static void before_kip_966_those_who_waited_were_told_that_replicas_had_gone(void **state)
+TEST(before_kip_966_those_who_waited_were_told_that_replicas_had_gone, struct test_cluster *t)
 {
     static const char *const configs[] = {"min.insync.replicas", "2", NULL};
-    struct test_cluster *t = *state;
 
     test_cluster_renew(t, 3, "kip-279", configs);
     t->records_may_be_lost = true;
@@ -385,28 +362,7 @@ static void before_kip_966_those_who_waited_were_told_that_replicas_had_gone(voi
     expect_ack(t, t->produced.ack_id, "REQUEST_TIMED_OUT");
 }
 
-#define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function, test_cluster_setup, test_cluster_teardown, NULL                       \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(cutting_to_the_high_watermark_loses_an_acknowledged_record),
-        TEST(asking_for_epochs_keeps_an_acknowledged_record),
-        TEST(logs_of_equal_length_that_differ_go_unnoticed),
-        TEST(asking_for_epochs_makes_logs_of_equal_length_equal),
-        TEST(an_offset_alone_cannot_say_where_logs_part),
-        TEST(two_questions_find_where_logs_part),
-        TEST(a_rejoin_asks_until_the_logs_are_equal),
-        TEST(without_its_epoch_a_stale_follower_takes_the_new_leader_for_the_old_one),
-        TEST(with_its_epoch_a_stale_follower_is_fenced_until_it_hears_of_the_election),
-        TEST(a_shorter_leader_makes_the_old_one_cut_with_every_rule),
-        TEST(a_leader_that_grew_meanwhile_is_taken_for_equal_without_epochs),
-        TEST(before_kip_966_readers_saw_what_too_few_replicas_held),
-        TEST(before_kip_966_those_who_waited_were_told_that_replicas_had_gone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -10,12 +10,10 @@
 #include "tests/support_walk.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Of the walks over all that may happen, with today's rules and no power loss: 100 000 steps. */
 enum { STEPS = 300, WALKS = 40, QUICK_WALKS = 2, ALL_STEPS = 500, ALL_WALKS = 200 };
@@ -57,23 +55,23 @@ static void walk_keeps_promises(void **state, unsigned with, uint64_t first_seed
 }
 
 /* Semantics: 0.6 invariants 3, 4, 5, 7 */
-static void crashes_and_elections_break_no_promise(void **state)
+TEST_AGAIN(crashes_and_elections_break_no_promise, void **state)
 {
     walk_keeps_promises(state, 0, 1);
 }
 
-static void cut_links_and_deposed_leaders_break_no_promise(void **state)
+TEST_AGAIN(cut_links_and_deposed_leaders_break_no_promise, void **state)
 {
     walk_keeps_promises(state, WALK_CUT_LINKS, 1001);
 }
 
-static void a_power_loss_takes_only_what_was_not_flushed_everywhere(void **state)
+TEST_AGAIN(a_power_loss_takes_only_what_was_not_flushed_everywhere, void **state)
 {
     walk_keeps_promises(state, WALK_CUT_LINKS | WALK_POWER_LOSS, 2001);
 }
 
 /* Semantics: 0.6 invariants 3, 4, 5, 7, over all that can be ordered */
-static void nothing_that_can_be_ordered_breaks_a_promise(void **state)
+TEST_AGAIN(nothing_that_can_be_ordered_breaks_a_promise, void **state)
 {
     struct walk *w = begin(state, WALK_CUT_LINKS | WALK_ADMIN, false);
     int walks = (int)walk_count(ALL_WALKS);
@@ -87,7 +85,7 @@ static void nothing_that_can_be_ordered_breaks_a_promise(void **state)
 }
 
 /* Semantics: R5.19: the walk finds what KIP-101 is about */
-static void the_walk_catches_the_old_rule_losing_a_record(void **state)
+TEST_AGAIN(the_walk_catches_the_old_rule_losing_a_record, void **state)
 {
     struct walk *w = begin(state, 0, true);
     uint64_t seed = 1;
@@ -100,7 +98,7 @@ static void the_walk_catches_the_old_rule_losing_a_record(void **state)
 }
 
 /* What they promise differs, what they assert of themselves does not. */
-static void every_variant_survives_every_walk(void **state)
+TEST_AGAIN(every_variant_survives_every_walk, void **state)
 {
     struct walk *w = begin(state, WALK_CUT_LINKS | WALK_POWER_LOSS | WALK_ADMIN, true);
     const struct hw_variant *variant;
@@ -114,18 +112,7 @@ static void every_variant_survives_every_walk(void **state)
     test_free(w);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(crashes_and_elections_break_no_promise),
-        TEST(cut_links_and_deposed_leaders_break_no_promise),
-        TEST(a_power_loss_takes_only_what_was_not_flushed_everywhere),
-        TEST(nothing_that_can_be_ordered_breaks_a_promise),
-        TEST(the_walk_catches_the_old_rule_losing_a_record),
-        TEST(every_variant_survives_every_walk),
-    };
-
-    return cmocka_run_group_tests_name("cluster_walk", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -3,11 +3,7 @@
  */
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A day in 2026. */
 #define TODAY_MS 1800000000000
@@ -42,9 +38,8 @@ static bool is_fenced(const struct test_cluster *t, hw_broker_id_t broker)
     return hw_metadata_find(&t->cluster->controller.metadata, broker)->fenced;
 }
 
-static void to_waits_lags_and_sessions_the_switch_is_no_time(void **state)
+TEST(to_waits_lags_and_sessions_the_switch_is_no_time, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int64_t pending;
 
     produce(t, "a");
@@ -69,10 +64,8 @@ static void to_waits_lags_and_sessions_the_switch_is_no_time(void **state)
 }
 
 /* Semantics: W-C44 */
-static void the_clock_never_falls(void **state)
+TEST(the_clock_never_falls, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     tick(t, 5000);
     switch_to_wall(t, 3000);
     assert_int_equal(t->cluster->now_ms, 5000);
@@ -84,10 +77,8 @@ static void the_clock_never_falls(void **state)
     assert_int_equal(t->cluster->now_ms, HW_CLOCK_MS_MAX);
 }
 
-static void a_tick_waits_for_nothing(void **state)
+TEST(a_tick_waits_for_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     switch_to_wall(t, TODAY_MS);
     machine_ms += 5;
     tick(t, 1000000);
@@ -98,9 +89,8 @@ static void a_tick_waits_for_nothing(void **state)
     expect_result(t, TODAY_MS + 1005);
 }
 
-static void to_sessions_an_opening_is_no_time(void **state)
+TEST(to_sessions_an_opening_is_no_time, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_cluster_options options = {.allocator = &t->heap.allocator,
                                          .store = t->store,
                                          .directory = "cluster",
@@ -126,9 +116,8 @@ static void to_sessions_an_opening_is_no_time(void **state)
 }
 
 /* Case: F-23 */
-static void records_may_be_an_hour_ahead(void **state)
+TEST(records_may_be_an_hour_ahead, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_produce request = {.topic = "orders",
                                  .acks = 1,
                                  .leader_epoch = -1,
@@ -146,7 +135,7 @@ static void records_may_be_an_hour_ahead(void **state)
     expect_refused(t, INVALID_TIMESTAMP);
 }
 
-static void followers_that_follow_by_themselves_do_not_lag(void **state)
+TEST_AGAIN(followers_that_follow_by_themselves_do_not_lag, void **state)
 {
     struct test_cluster *t = *state;
 
@@ -168,9 +157,8 @@ static void followers_that_follow_by_themselves_do_not_lag(void **state)
 
 /* Ids, their transactions and their producers are forgotten, and time out, by the machine's time.
  * Semantics: X6.1, X8.8, R9.11 */
-static void a_jump_over_all_that_expires_is_one_step(void **state)
+TEST(a_jump_over_all_that_expires_is_one_step, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_init_producer init = {
         .transactional_id = "a", .producer_id = -1, .producer_epoch = -1, .version = -1};
     struct hw_transaction_call call = {0, -1, -1};
@@ -207,16 +195,5 @@ static void a_jump_over_all_that_expires_is_one_step(void **state)
 
 int main(void)
 {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-    const struct CMUnitTest tests[] = {
-        STORY(to_waits_lags_and_sessions_the_switch_is_no_time),
-        STORY(the_clock_never_falls),
-        STORY(a_tick_waits_for_nothing),
-        STORY(to_sessions_an_opening_is_no_time),
-        STORY(records_may_be_an_hour_ahead),
-        STORY(a_jump_over_all_that_expires_is_one_step),
-        STORY(followers_that_follow_by_themselves_do_not_lag),
-    };
-
-    return cmocka_run_group_tests_name("cluster_wall_clock", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -4,12 +4,10 @@
 #include "tests/support_cluster.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* What it says; valid until the next call. */
 static const char *why(struct test_cluster *t, hw_offset_t offset)
@@ -37,10 +35,8 @@ static void forget(struct test_cluster *t)
     }
 }
 
-static void what_the_journal_has_forgotten_is_not_guessed(void **state)
+TEST(what_the_journal_has_forgotten_is_not_guessed, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     tick(t, 5);
     fetch(t, 2);
@@ -57,10 +53,8 @@ static void what_the_journal_has_forgotten_is_not_guessed(void **state)
 }
 
 /* The new leader showed it at t=7, but when it was shown first nobody knows any more. */
-static void a_high_watermark_that_rose_again_is_not_the_first(void **state)
+TEST(a_high_watermark_that_rose_again_is_not_the_first, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     produce(t, "a");
     fetch(t, 2);
     fetch(t, 3);
@@ -78,10 +72,8 @@ static void a_high_watermark_that_rose_again_is_not_the_first(void **state)
 }
 
 /* Offset 0 was shown in epoch 0, lost, and written again. */
-static void a_record_is_not_visible_since_the_one_before_it_was(void **state)
+TEST(a_record_is_not_visible_since_the_one_before_it_was, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     t->records_may_be_lost = true;
     produce(t, "a");
     cut(t, 1, 3);
@@ -106,9 +98,8 @@ static void a_record_is_not_visible_since_the_one_before_it_was(void **state)
 }
 
 /* Case: F-34 */
-static void a_batch_that_is_damaged_is_named(void **state)
+TEST(a_batch_that_is_damaged_is_named, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_file *file;
     const char *directory;
     char path[HW_PATH_MAX];
@@ -124,14 +115,13 @@ static void a_batch_that_is_damaged_is_named(void **state)
                         "offset 0 is wrong; produced at t=0 with acks=all, not answered yet");
 }
 
-static void the_answer_is_that_of_this_topic(void **state)
+TEST(the_answer_is_that_of_this_topic, struct test_cluster *t)
 {
     struct hw_topic_spec spec = {.name = "other", .partitions = 1, .replication_factor = 3};
     struct hw_produce request = {.topic = "other",
                                  .record = {.timestamp = HW_TIMESTAMP_CLOCK, .key_size = -1},
                                  .acks = 0,
                                  .leader_epoch = -1};
-    struct test_cluster *t = *state;
     struct hw_uuid id;
 
     assert_int_equal(hw_cluster_create_topic(t->cluster, &spec, &id, &t->error), HW_OK);
@@ -140,9 +130,8 @@ static void the_answer_is_that_of_this_topic(void **state)
     assert_non_null(strstr(why(t, 0), "produced at t=0 with acks=1, acknowledged"));
 }
 
-static void without_memory_it_fails_and_changes_nothing(void **state)
+TEST(without_memory_it_fails_and_changes_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     bool has_failed = true;
 
     produce(t, "a");
@@ -160,18 +149,7 @@ static void without_memory_it_fails_and_changes_nothing(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(what_the_journal_has_forgotten_is_not_guessed),
-        TEST(a_high_watermark_that_rose_again_is_not_the_first),
-        TEST(a_record_is_not_visible_since_the_one_before_it_was),
-        TEST(a_batch_that_is_damaged_is_named),
-        TEST(the_answer_is_that_of_this_topic),
-        TEST(without_memory_it_fails_and_changes_nothing),
-    };
-
-    return cmocka_run_group_tests_name("cluster_why", tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Are records of Kafka's internal topics read as Kafka reads them, and bytes that are none told? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/decode/message_json.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 #include "tests/support_vectors.h"
 
 #include <stdlib.h>
@@ -73,24 +67,23 @@ static int expect_file(struct fixture *t, const char *name)
 }
 
 /* Row: I001 */
-static void records_of_real_brokers_are_read_as_kafka_reads_them(void **state)
+TEST(records_of_real_brokers_are_read_as_kafka_reads_them, void *fixture)
 {
-    assert_int_equal(expect_file(*state, "coordinators-4.4"), 325);
-    assert_int_equal(expect_file(*state, "metadata-4.4"), 314);
-    assert_int_equal(expect_file(*state, "snapshot-759-4.4"), 77);
-    assert_int_equal(expect_file(*state, "records-3.9"), 40);
+    assert_int_equal(expect_file(fixture, "coordinators-4.4"), 325);
+    assert_int_equal(expect_file(fixture, "metadata-4.4"), 314);
+    assert_int_equal(expect_file(fixture, "snapshot-759-4.4"), 77);
+    assert_int_equal(expect_file(fixture, "records-3.9"), 40);
 }
 
 /* Row: I001 */
-static void every_version_of_every_type_is_read(void **state)
+TEST(every_version_of_every_type_is_read, void *fixture)
 {
-    assert_int_equal(expect_file(*state, "generated"), 239);
+    assert_int_equal(expect_file(fixture, "generated"), 239);
 }
 
 /* Row: I002 */
-static void a_value_that_is_cut_is_bytes_and_names_the_field(void **state)
+TEST(a_value_that_is_cut_is_bytes_and_names_the_field, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct test_vector vector;
 
     test_vectors_open(&vector, "generated");
@@ -118,9 +111,8 @@ static void a_value_that_is_cut_is_bytes_and_names_the_field(void **state)
 }
 
 /* Row: I003 */
-static void a_byte_that_is_changed_costs_no_more_memory_than_the_bytes_allow(void **state)
+TEST(a_byte_that_is_changed_costs_no_more_memory_than_the_bytes_allow, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct test_vector vector;
 
     test_vectors_open(&vector, "generated");
@@ -145,11 +137,10 @@ static void a_byte_that_is_changed_costs_no_more_memory_than_the_bytes_allow(voi
 
 /* What hostile.tsv is to become: where Kafka takes it, Kafka's JSON with a word on what is odd;
  * where Kafka refuses it, a word. */
-static void bytes_that_mean_harm_are_told(void **state)
+TEST(bytes_that_mean_harm_are_told, struct fixture *t)
 {
     /* Of those that Kafka refuses, this reader can read the value; the case begins so. */
     static const char *const tolerated[] = {"B7", "B8", "B11", "M6", "M15"};
-    struct fixture *t = *state;
     struct test_vector vector;
 
     test_vectors_open(&vector, "hostile");
@@ -211,7 +202,7 @@ static void expect_examples(struct fixture *t, const struct example *examples, s
 #define TOPIC_ID    "00112233445566778899AABBCCDDEEFF"
 
 /* Row: I007, I008, I009, I010, I011 */
-static void what_is_not_known_is_told_with_its_number(void **state)
+TEST(what_is_not_known_is_told_with_its_number, void *fixture)
 {
     static const struct example examples[] = {
         {HW_MESSAGES_OFFSETS, false, COMMIT_KEY,
@@ -274,13 +265,13 @@ static void what_is_not_known_is_told_with_its_number(void **state)
          "\"error\":\"key: group at byte 2: 1 bytes, of which 0 are there\"}"},
     };
 
-    expect_examples(*state, examples, sizeof examples / sizeof examples[0], true);
+    expect_examples(fixture, examples, sizeof examples / sizeof examples[0], true);
     assert_true(hw_internal_record_is_control(HW_MESSAGES_OFFSETS, (const uint8_t *)"\0\0\0\1", 4));
     assert_false(
         hw_internal_record_is_control(HW_MESSAGES_TRANSACTIONS, (const uint8_t *)"\0\0\0\0", 4));
 }
 
-static void what_kafka_would_refuse_is_read_and_told(void **state)
+TEST(what_kafka_would_refuse_is_read_and_told, void *fixture)
 {
     static const struct example examples[] = {
         {HW_MESSAGES_OFFSETS, false, COMMIT_KEY,
@@ -305,7 +296,7 @@ static void what_kafka_would_refuse_is_read_and_told(void **state)
          "eligibleLeaderReplicas, is none of version 0: left out\"}"},
     };
 
-    expect_examples(*state, examples, sizeof examples / sizeof examples[0], true);
+    expect_examples(fixture, examples, sizeof examples / sizeof examples[0], true);
 }
 
 #define SCRAM                                                                                      \
@@ -321,7 +312,7 @@ static void what_kafka_would_refuse_is_read_and_told(void **state)
     "00001000"                                                                                     \
     "00"
 
-static void secrets_are_shown_to_those_only_who_ask_for_them(void **state)
+TEST(secrets_are_shown_to_those_only_who_ask_for_them, void *fixture)
 {
     static const struct example hidden[] = {
         {HW_MESSAGES_METADATA, false, NULL, SCRAM,
@@ -364,19 +355,18 @@ static void secrets_are_shown_to_those_only_who_ask_for_them(void **state)
          "\"iterations\":4096}}"},
     };
 
-    expect_examples(*state, hidden, sizeof hidden / sizeof hidden[0], false);
-    expect_examples(*state, shown, sizeof shown / sizeof shown[0], true);
+    expect_examples(fixture, hidden, sizeof hidden / sizeof hidden[0], false);
+    expect_examples(fixture, shown, sizeof shown / sizeof shown[0], true);
     assert_true(hw_config_is_secret((const uint8_t *)"listener.name.a.SSL.Key.Password", 32));
     assert_true(hw_config_is_secret((const uint8_t *)"sasl.jaas.config", 16));
     assert_false(hw_config_is_secret((const uint8_t *)"min.insync.replicas", 19));
     assert_false(hw_config_is_secret((const uint8_t *)"", 0));
 }
 
-static void memory_that_runs_out_is_told(void **state)
+TEST_ALONE(memory_that_runs_out_is_told)
 {
     struct test_vector vector;
 
-    (void)state;
     test_vectors_open(&vector, "generated");
     while (test_vectors_next(&vector)) {
         for (int fail_at = 0;; fail_at++) {
@@ -405,21 +395,7 @@ static void memory_that_runs_out_is_told(void **state)
     }
 }
 
-#define test(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        test(records_of_real_brokers_are_read_as_kafka_reads_them),
-        test(every_version_of_every_type_is_read),
-        test(a_value_that_is_cut_is_bytes_and_names_the_field),
-        test(a_byte_that_is_changed_costs_no_more_memory_than_the_bytes_allow),
-        test(bytes_that_mean_harm_are_told),
-        test(what_is_not_known_is_told_with_its_number),
-        test(what_kafka_would_refuse_is_read_and_told),
-        test(secrets_are_shown_to_those_only_who_ask_for_them),
-        test(memory_that_runs_out_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

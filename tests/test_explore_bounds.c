@@ -4,12 +4,7 @@
 #include "core/explore/explore.h"
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct counted_clock {
     hw_time_ms_t now_ms;
@@ -72,16 +67,16 @@ static void expect_stopped(struct test_cluster *t, hw_time_ms_t step_ms,
 }
 
 /* Of a state with many calls, not all of them are made first. */
-static void a_search_stops_between_two_calls(void **state)
+TEST(a_search_stops_between_two_calls, void *fixture)
 {
     struct hw_explore_options options = small_options();
 
-    expect_stopped(*state, 200, &options, 5);
+    expect_stopped(fixture, 200, &options, 5);
     options.is_walk = true;
-    expect_stopped(*state, 200, &options, 5);
+    expect_stopped(fixture, 200, &options, 5);
 }
 
-static void going_on_from_states_again_counts_too(void **state)
+TEST(going_on_from_states_again_counts_too, void *fixture)
 {
     struct hw_explore_options options = small_options();
     struct counted_clock clock = {.step_ms = 1};
@@ -89,18 +84,18 @@ static void going_on_from_states_again_counts_too(void **state)
     hw_time_ms_t search_ms;
 
     options.seconds = 1000;
-    assert_int_equal(explore(*state, &clock, &options, &found), HW_OK);
+    assert_int_equal(explore(fixture, &clock, &options, &found), HW_OK);
     assert_int_equal(found.verdict, HW_EXPLORE_EXHAUSTED);
     search_ms = found.milliseconds;
     hw_exploration_release(&found);
     assert_true(search_ms > 100);
     options.verifies = true;
     options.seconds = search_ms / 1000 + 1;
-    expect_stopped(*state, 1, &options, search_ms);
+    expect_stopped(fixture, 1, &options, search_ms);
 }
 
 /* As short as it is by then. */
-static void a_run_that_was_found_in_time_is_told(void **state)
+TEST(a_run_that_was_found_in_time_is_told, void *fixture)
 {
     struct hw_explore_options options = small_options();
     struct counted_clock clock = {.step_ms = 1};
@@ -112,14 +107,14 @@ static void a_run_that_was_found_in_time_is_told(void **state)
     options.acks = 1;
     options.is_walk = true;
     options.seconds = 1000;
-    assert_int_equal(explore(*state, &clock, &options, &found), HW_OK);
+    assert_int_equal(explore(fixture, &clock, &options, &found), HW_OK);
     assert_int_equal(found.verdict, HW_EXPLORE_VIOLATED);
     calls = found.count;
     hw_exploration_release(&found);
     clock.step_ms = 1000 * options.seconds;
     do {
         clock.step_ms -= clock.step_ms / 16;
-        assert_int_equal(explore(*state, &clock, &options, &found), HW_OK);
+        assert_int_equal(explore(fixture, &clock, &options, &found), HW_OK);
         longest = found.verdict == HW_EXPLORE_VIOLATED ? found.count : 0;
         hw_exploration_release(&found);
     } while (longest == 0);
@@ -127,9 +122,8 @@ static void a_run_that_was_found_in_time_is_told(void **state)
 }
 
 /* Whatever it is doing, also where its clock stands still. */
-static void it_can_be_interrupted_at_any_call(void **state)
+TEST(it_can_be_interrupted_at_any_call, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_explore_options options = small_options();
     int ends = 0;
 
@@ -155,16 +149,7 @@ static void it_can_be_interrupted_at_any_call(void **state)
     assert_true(ends > 40);
 }
 
-#define STORY(NAME) cmocka_unit_test_setup_teardown(NAME, test_cluster_setup, test_cluster_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        STORY(a_search_stops_between_two_calls),
-        STORY(going_on_from_states_again_counts_too),
-        STORY(a_run_that_was_found_in_time_is_told),
-        STORY(it_can_be_interrupted_at_any_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -8,12 +8,7 @@
 #include "core/format/transaction_index_file.h"
 #include "tests/support_cluster.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum defect {
     NONE,
@@ -286,48 +281,44 @@ static void expect_found(struct test_cluster *t, enum defect defect, int32_t bro
     hw_exploration_release(&found);
 }
 
-static void a_fetch_in_another_epoch_has_to_be_refused(void **state)
+TEST(a_fetch_in_another_epoch_has_to_be_refused, void *fixture)
 {
-    expect_found(*state, FETCH_NOT_FENCED, 3,
+    expect_found(fixture, FETCH_NOT_FENCED, 3,
                  (struct bounds){.records = 1, .epochs = 3, .elections = 2},
                  HW_PROMISE_ISR_HAS_COMMITTED, 12);
 }
 
-static void a_refused_fetch_must_not_move_the_high_watermark(void **state)
+TEST(a_refused_fetch_must_not_move_the_high_watermark, void *fixture)
 {
-    expect_found(*state, LEARNS_FROM_REFUSED_FETCHES, 3,
+    expect_found(fixture, LEARNS_FROM_REFUSED_FETCHES, 3,
                  (struct bounds){.records = 2, .epochs = 3, .elections = 1},
                  HW_PROMISE_ISR_HAS_COMMITTED, 9);
 }
 
-static void who_joins_has_to_have_reached_the_epochs_start(void **state)
+TEST(who_joins_has_to_have_reached_the_epochs_start, void *fixture)
 {
-    expect_found(*state, EXPANDS_BELOW_EPOCH_START, 3,
+    expect_found(fixture, EXPANDS_BELOW_EPOCH_START, 3,
                  (struct bounds){.records = 2, .epochs = 3, .elections = 1, .shrinks = 1},
                  HW_PROMISE_CANDIDATES_COMPLETE, 14);
 }
 
-static void the_high_watermark_has_to_wait_for_who_joins(void **state)
+TEST(the_high_watermark_has_to_wait_for_who_joins, void *fixture)
 {
-    expect_found(*state, GOES_BY_COMMITTED_ISR, 3,
+    expect_found(fixture, GOES_BY_COMMITTED_ISR, 3,
                  (struct bounds){.records = 2, .epochs = 1, .shrinks = 1},
                  HW_PROMISE_ISR_HAS_COMMITTED, 9);
 }
 
-static void who_came_back_with_less_must_not_join_by_its_old_fetches(void **state)
+TEST(who_came_back_with_less_must_not_join_by_its_old_fetches, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     turn_the_elr_on(t);
     expect_found(t, NO_BROKER_EPOCH_IN_EXPANSION, 3,
                  (struct bounds){.records = 1, .epochs = 3, .lossy_crashes = 1, .elections = 1},
                  HW_PROMISE_ISR_HAS_COMMITTED, 11);
 }
 
-static void the_high_watermark_must_not_move_below_the_minimum(void **state)
+TEST(the_high_watermark_must_not_move_below_the_minimum, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     turn_the_elr_on(t);
     expect_found(t, MOVES_BELOW_MIN_ISR, 2,
                  (struct bounds){
@@ -336,9 +327,9 @@ static void the_high_watermark_must_not_move_below_the_minimum(void **state)
 }
 
 /* Apache Kafka had this one until KAFKA-18991. */
-static void an_answer_of_an_earlier_epoch_must_not_cut(void **state)
+TEST(an_answer_of_an_earlier_epoch_must_not_cut, void *fixture)
 {
-    expect_found(*state, CUTS_BY_LATE_ANSWERS, 2,
+    expect_found(fixture, CUTS_BY_LATE_ANSWERS, 2,
                  (struct bounds){.records = 1, .epochs = 5, .elections = 4, .messages = true},
                  HW_PROMISE_CANDIDATES_COMPLETE, 14);
 }
@@ -346,43 +337,27 @@ static void an_answer_of_an_earlier_epoch_must_not_cut(void **state)
 static const struct bounds a_transaction = {
     .records = 2, .epochs = 2, .elections = 1, .transactions = 1};
 
-static void what_a_producer_sends_twice_has_to_be_known(void **state)
+TEST(what_a_producer_sends_twice_has_to_be_known, void *fixture)
 {
-    expect_found(*state, TAKES_DUPLICATES, 2, a_transaction, HW_PROMISE_STORED_ONCE, 3);
+    expect_found(fixture, TAKES_DUPLICATES, 2, a_transaction, HW_PROMISE_STORED_ONCE, 3);
 }
 
-static void nothing_open_is_stable(void **state)
+TEST(nothing_open_is_stable, void *fixture)
 {
-    expect_found(*state, SHOWS_OPEN_TRANSACTIONS, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 4);
+    expect_found(fixture, SHOWS_OPEN_TRANSACTIONS, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 4);
 }
 
-static void readers_have_to_be_told_of_what_was_aborted(void **state)
+TEST(readers_have_to_be_told_of_what_was_aborted, void *fixture)
 {
-    expect_found(*state, FORGETS_ABORTED, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 7);
+    expect_found(fixture, FORGETS_ABORTED, 2, a_transaction, HW_PROMISE_ABORTED_UNSEEN, 7);
 }
 
-static void what_was_committed_has_to_be_shown(void **state)
+TEST(what_was_committed_has_to_be_shown, void *fixture)
 {
-    expect_found(*state, HIDES_COMMITTED, 2, a_transaction, HW_PROMISE_TRANSACTIONS_WHOLE, 7);
+    expect_found(fixture, HIDES_COMMITTED, 2, a_transaction, HW_PROMISE_TRANSACTIONS_WHOLE, 7);
 }
-
-#define STORY(NAME) cmocka_unit_test_setup_teardown(NAME, test_cluster_setup, test_cluster_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        STORY(a_fetch_in_another_epoch_has_to_be_refused),
-        STORY(a_refused_fetch_must_not_move_the_high_watermark),
-        STORY(who_joins_has_to_have_reached_the_epochs_start),
-        STORY(the_high_watermark_has_to_wait_for_who_joins),
-        STORY(who_came_back_with_less_must_not_join_by_its_old_fetches),
-        STORY(the_high_watermark_must_not_move_below_the_minimum),
-        STORY(an_answer_of_an_earlier_epoch_must_not_cut),
-        STORY(what_a_producer_sends_twice_has_to_be_known),
-        STORY(nothing_open_is_stable),
-        STORY(readers_have_to_be_told_of_what_was_aborted),
-        STORY(what_was_committed_has_to_be_shown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

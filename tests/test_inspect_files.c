@@ -3,13 +3,6 @@
  * Does each file of a broker's disk have its kind, and is what is told of the next start what Kafka
  * does? Each fate was seen with Kafka 4.4 on such a directory; see kafka formats 7.2.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/format/quorum_state.h"
 #include "core/format/segment_name.h"
@@ -18,6 +11,7 @@
 #include "core/inspect/kafka_files.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,10 +174,8 @@ static void save_partition(struct test_disk *t, bool is_clean)
 
 /* ---------------------------------------------------------------------------------------- tests */
 
-static void a_clean_stop_leaves_nothing_to_do(void **state)
+TEST(a_clean_stop_leaves_nothing_to_do, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, true);
     expect_list(t, "logs/t-0",
                 " partition loaded\n"
@@ -200,10 +192,8 @@ static void a_clean_stop_leaves_nothing_to_do(void **state)
     expect_list(t, "logs", ".kafka_cleanshutdown clean-shutdown deleted\n");
 }
 
-static void after_a_kill_segments_are_recovered_from_the_recovery_point_on(void **state)
+TEST(after_a_kill_segments_are_recovered_from_the_recovery_point_on, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, false);
     expect_list(t, "logs/t-0",
                 " partition loaded\n"
@@ -219,10 +209,8 @@ static void after_a_kill_segments_are_recovered_from_the_recovery_point_on(void 
                 "partition.metadata partition.metadata loaded\n");
 }
 
-static void a_segment_without_its_indexes_is_recovered_by_itself(void **state)
+TEST(a_segment_without_its_indexes_is_recovered_by_itself, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, true);
     save_segment(t, 20, 10);
     remove_file(t, "logs/t-0/@0.index");
@@ -250,10 +238,8 @@ static void a_segment_without_its_indexes_is_recovered_by_itself(void **state)
 }
 
 /* Case: F-15 */
-static void what_a_cleaner_left_is_finished_or_goes(void **state)
+TEST(what_a_cleaner_left_is_finished_or_goes, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, true);
     save_segment(t, 30, 10);
     save_batch(t, "logs/t-0/@0.log.swap", 0, 12);
@@ -285,10 +271,8 @@ static void what_a_cleaner_left_is_finished_or_goes(void **state)
                 "partition.metadata partition.metadata loaded\n");
 }
 
-static void a_name_without_an_offset_keeps_a_broker_from_starting(void **state)
+TEST(a_name_without_an_offset_keeps_a_broker_from_starting, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_segment(t, 0, 1);
     save_text(t, "logs/.kafka_cleanshutdown", "");
     save(t, "logs/t-0/orders.log");
@@ -330,10 +314,8 @@ static void a_name_without_an_offset_keeps_a_broker_from_starting(void **state)
                 "quorum-state quorum-state ignored\n");
 }
 
-static void small_files_that_cannot_be_understood_take_the_directory_away(void **state)
+TEST(small_files_that_cannot_be_understood_take_the_directory_away, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_segment(t, 0, 1);
     save_text(t, "logs/t-0/leader-epoch-checkpoint", "garbage");
     save_text(t, "logs/t-0/partition.metadata", "garbage");
@@ -378,10 +360,8 @@ static void small_files_that_cannot_be_understood_take_the_directory_away(void *
     assert_non_null(strstr(t->text, "meta.properties loaded\n"));
 }
 
-static void a_log_that_ends_before_its_start_begins_anew(void **state)
+TEST(a_log_that_ends_before_its_start_begins_anew, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, true);
     save_text(t, "logs/log-start-offset-checkpoint", "0\n1\nt 0 21\n");
     assert_int_equal(list(t, t->store, &t->heap.allocator, "logs/t-0"), HW_OK);
@@ -393,10 +373,8 @@ static void a_log_that_ends_before_its_start_begins_anew(void **state)
     assert_null(strstr(t->text, ".log segment deleted\n"));
 }
 
-static void a_damaged_snapshot_goes_and_an_older_one_is_loaded(void **state)
+TEST(a_damaged_snapshot_goes_and_an_older_one_is_loaded, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_partition(t, true);
     save_snapshot(t, "logs/t-0/@20.snapshot", false);
     /* Without a segment, and not the last of such. */
@@ -408,10 +386,8 @@ static void a_damaged_snapshot_goes_and_an_older_one_is_loaded(void **state)
 }
 
 /* Row: I017 */
-static void cluster_metadata_has_files_of_its_own(void **state)
+TEST(cluster_metadata_has_files_of_its_own, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_text(t, "logs/.kafka_cleanshutdown", "");
     save_batch(t, "logs/__cluster_metadata-0/@10.log", 10, 10);
     save_text(t, "logs/__cluster_metadata-0/quorum-state",
@@ -446,7 +422,7 @@ static void cluster_metadata_has_files_of_its_own(void **state)
     assert_non_null(strstr(t->text, " partition refused\n"));
 }
 
-static void a_quorum_state_says_its_version(void **state)
+TEST(a_quorum_state_says_its_version, struct test_disk *t)
 {
     static const struct {
         const char *text;
@@ -463,7 +439,6 @@ static void a_quorum_state_says_its_version(void **state)
         {"{\"data_version\"}", "q: the first line is no JSON object with a data_version"},
         {"\"data_version\":1", "q: the first line is no JSON object with a data_version"},
     };
-    struct test_disk *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_error error = {.message = ""};
@@ -476,10 +451,8 @@ static void a_quorum_state_says_its_version(void **state)
     }
 }
 
-static void a_directory_that_is_to_be_deleted_takes_its_files_along(void **state)
+TEST(a_directory_that_is_to_be_deleted_takes_its_files_along, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     save_text(t, "logs/t-0.0cca426988904bbfb2d1acd339605671-delete/@0.log", "");
     save_text(t, "logs/t-0.0cca426988904bbfb2d1acd339605671-delete/x.log", "");
     save_text(t, "logs/t-0.0cca426988904bbfb2d1acd339605671-stray/@0.log", "");
@@ -522,37 +495,19 @@ static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
     return status;
 }
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail, void *fixture)
 {
-    put_story(*state);
-    test_disk_fail_allocations(*state, run_story, 50);
+    put_story(fixture);
+    test_disk_fail_allocations(fixture, run_story, 50);
 }
 
-static void every_call_of_the_store_can_fail(void **state)
+TEST(every_call_of_the_store_can_fail, void *fixture)
 {
-    put_story(*state);
-    test_disk_fail_calls(*state, run_story, 50);
+    put_story(fixture);
+    test_disk_fail_calls(fixture, run_story, 50);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
-        TEST(a_clean_stop_leaves_nothing_to_do),
-        TEST(after_a_kill_segments_are_recovered_from_the_recovery_point_on),
-        TEST(a_segment_without_its_indexes_is_recovered_by_itself),
-        TEST(what_a_cleaner_left_is_finished_or_goes),
-        TEST(a_name_without_an_offset_keeps_a_broker_from_starting),
-        TEST(small_files_that_cannot_be_understood_take_the_directory_away),
-        TEST(a_log_that_ends_before_its_start_begins_anew),
-        TEST(a_damaged_snapshot_goes_and_an_older_one_is_loaded),
-        TEST(cluster_metadata_has_files_of_its_own),
-        TEST(a_quorum_state_says_its_version),
-        TEST(a_directory_that_is_to_be_deleted_takes_its_files_along),
-        TEST(every_allocation_can_fail),
-        TEST(every_call_of_the_store_can_fail),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_disk_setup, test_disk_teardown);
 }

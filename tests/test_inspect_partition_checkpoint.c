@@ -2,15 +2,9 @@
 /* What a checkpoint says of a partition, and that one of many partitions is read once. */
 #include "core/inspect/partition_checkpoint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
@@ -32,7 +26,7 @@ static hw_offset_t offset_of(struct test_disk *t, const struct hw_kafka_partitio
     return offset;
 }
 
-static void a_line_is_found_by_topic_and_partition(void **state)
+TEST(a_line_is_found_by_topic_and_partition, struct test_disk *t)
 {
     struct {
         char topic[4];
@@ -40,7 +34,6 @@ static void a_line_is_found_by_topic_and_partition(void **state)
         hw_offset_t offset;
     } cases[] = {{"b", 1, 4},  {"b", 10, 5}, {"b", 0, -7}, {"a", 1, 9},
                  {"ab", 1, 3}, {"c", 1, -7}, {"", 1, -7},  {"b", 2, -7}};
-    struct test_disk *t = *state;
 
     save_text(t, "logs/" CHECKPOINT, "0\n7\nb 1 4\na 1 2\nab 1 3\nb 10 5\na 1 9\nb x 6\nb 2\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -64,9 +57,8 @@ static enum hw_status strictly(struct test_disk *t, const struct hw_kafka_partit
 }
 
 /* Of one damaged line, whichever it is about, and from what is kept of the file as well. */
-static void a_start_relies_on_every_line(void **state)
+TEST(a_start_relies_on_every_line, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_checkpoint_memo memo = {.allocator = &t->heap.allocator};
     struct hw_kafka_partition partition = {
         .path = (char[]){"logs/a-1"}, .topic = (char[]){"a"}, .partition = 1, .memo = &memo};
@@ -109,9 +101,8 @@ static enum hw_status read_both(struct test_disk *t, hw_offset_t offsets[2])
     return status;
 }
 
-static void partitions_of_a_directory_read_it_once(void **state)
+TEST(partitions_of_a_directory_read_it_once, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     for (int fail_at = 0; status != HW_OK; fail_at++) {
@@ -131,14 +122,5 @@ static void partitions_of_a_directory_read_it_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_line_is_found_by_topic_and_partition, test_disk_setup,
-                                        test_disk_teardown),
-        cmocka_unit_test_setup_teardown(a_start_relies_on_every_line, test_disk_setup,
-                                        test_disk_teardown),
-        cmocka_unit_test_setup_teardown(partitions_of_a_directory_read_it_once, test_disk_setup,
-                                        test_disk_teardown),
-    };
-
-    return cmocka_run_group_tests_name("inspect_partition_checkpoint", tests, NULL, NULL);
+    return test_run(test_disk_setup, test_disk_teardown);
 }

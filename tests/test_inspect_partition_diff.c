@@ -5,17 +5,11 @@
  */
 #include "core/inspect/partition_diff.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/io/memory_store.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -180,10 +174,8 @@ static void expect_diff_at(struct fixture *t, const char *expected, const char *
     }
 }
 
-static void the_same_batches_are_the_same(void **state)
+TEST(the_same_batches_are_the_same, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, 0, "0-4@0 5@1 6-9@3");
     has(t, 1, "0-4@0 5@1 6-9@3");
     expect_diff(t, "same");
@@ -192,10 +184,8 @@ static void the_same_batches_are_the_same(void **state)
     expect_diff(t, "same");
 }
 
-static void it_does_not_matter_how_records_lie_in_batches(void **state)
+TEST(it_does_not_matter_how_records_lie_in_batches, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, 0, "0-4@0 5-9@0 10@0");
     has(t, 1, "0@0 1-7@0 8-10@0");
     expect_diff(t, "same");
@@ -204,10 +194,8 @@ static void it_does_not_matter_how_records_lie_in_batches(void **state)
     expect_diff(t, "diverged 4 ( a 0@0 b 0@97) a 2: 4-5 b 2: 4-5");
 }
 
-static void the_longer_one_goes_on_where_the_other_ends(void **state)
+TEST(the_longer_one_goes_on_where_the_other_ends, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, 0, "0-4@0");
     has(t, 1, "0-4@0 5-6@0 7@1");
     expect_diff(t, "longer 5 ( b 0@106) b 3: 5-7");
@@ -216,10 +204,8 @@ static void the_longer_one_goes_on_where_the_other_ends(void **state)
     expect_diff(t, "longer 4 ( a 0@0) a 4: 4-7");
 }
 
-static void other_epochs_are_other_records(void **state)
+TEST(other_epochs_are_other_records, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, 0, "0-4@0 5-9@0");
     has(t, 1, "0-4@0 5-6@1 7@1");
     expect_diff(t, "diverged 5 ( a 0@106 b 1@106) a 5: 5-9 b 3: 5-7");
@@ -232,10 +218,8 @@ static void other_epochs_are_other_records(void **state)
     expect_diff(t, "diverged 0 ( a 0@0 b 1@0) a 2: 0-1 b 2: 0-1");
 }
 
-static void what_lies_below_the_others_start_is_no_difference(void **state)
+TEST(what_lies_below_the_others_start_is_no_difference, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, 0, "0-4@0 5-9@0");
     has(t, 1, "5-9@0");
     t->starts[1] = 5;
@@ -255,9 +239,8 @@ static void what_lies_below_the_others_start_is_no_difference(void **state)
     expect_diff(t, "diverged 7 ( a 1@0 b 2@0) a 3: 7-9 b 5: 5-9");
 }
 
-static void what_a_cleaner_took_is_a_gap(void **state)
+TEST(what_a_cleaner_took_is_a_gap, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     has(t, 0, "0@0 1@0 2@0 3@0 4-5@0");
@@ -282,10 +265,9 @@ static void what_a_cleaner_took_is_a_gap(void **state)
 }
 
 /* Only its end is known of a compressed message of magic 0 or 1 that cannot be read. */
-static void old_formats_are_compared_too(void **state)
+TEST(old_formats_are_compared_too, struct fixture *t)
 {
     static const int inner[] = {0, 1, 2};
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     hw_buffer_init(&log, &hw_allocator_libc);
@@ -300,9 +282,8 @@ static void old_formats_are_compared_too(void **state)
     expect_diff(t, "diverged 1 ( a -1@27 b -1@27) a 4: 1-4 b 3: 1-1 3-4");
 }
 
-static void markers_are_records(void **state)
+TEST(markers_are_records, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     hw_buffer_init(&log, &hw_allocator_libc);
@@ -318,9 +299,8 @@ static void markers_are_records(void **state)
 }
 
 /* Of damage more is told with checks_all, but what is compared is the same. */
-static void a_damaged_batch_counts_by_its_header(void **state)
+TEST(a_damaged_batch_counts_by_its_header, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     hw_buffer_init(&log, &hw_allocator_libc);
@@ -341,9 +321,8 @@ static void a_damaged_batch_counts_by_its_header(void **state)
 }
 
 /* Larger than what is read as a whole: its checksum is computed only where that matters. */
-static void a_large_batch_is_compared_by_its_header(void **state)
+TEST(a_large_batch_is_compared_by_its_header, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     hw_buffer_init(&log, &hw_allocator_libc);
@@ -372,9 +351,8 @@ static void a_large_batch_is_compared_by_its_header(void **state)
     assert_string_equal(t->text, "gaps 0 ( a 0@0) a 2: 0-1 b!1");
 }
 
-static void bytes_that_are_no_batch_are_damage(void **state)
+TEST(bytes_that_are_no_batch_are_damage, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer log;
 
     hw_buffer_init(&log, &hw_allocator_libc);
@@ -387,9 +365,8 @@ static void bytes_that_are_no_batch_are_damage(void **state)
     expect_diff(t, "gaps 2 ( b 0@79) a!1 b 2: 2-3");
 }
 
-static void of_very_many_ranges_the_last_one_spans_the_rest(void **state)
+TEST(of_very_many_ranges_the_last_one_spans_the_rest, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_kafka_partition partitions[2] = {{.path = (char[]){"a"}}, {.path = (char[]){"b"}}};
     struct hw_partition_diff diff = {.copies = {{.partition = &partitions[0], .end = 4000},
                                                 {.partition = &partitions[1], .end = 4000}}};
@@ -538,10 +515,9 @@ static void describe_models(const struct model models[2], char *text)
     add_model(text, "b", &models[1], &models[0]);
 }
 
-static void the_comparison_is_that_of_records(void **state)
+TEST(the_comparison_is_that_of_records, struct fixture *t)
 {
     uint64_t count = getenv("HW_TEST_QUICK") != NULL ? 300 : 20000;
-    struct fixture *t = *state;
 
     for (uint64_t seed = 0; seed < count; seed++) {
         struct model models[2];
@@ -576,9 +552,8 @@ static void prepare_for_failures(struct fixture *t)
     has(t, 1, "0-2@0 3-9@0 10@3 11@4");
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail, struct fixture *t)
 {
-    struct fixture *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     prepare_for_failures(t);
@@ -591,9 +566,8 @@ static void every_allocation_may_fail(void **state)
     assert_true(t->heap.allocations > 4);
 }
 
-static void every_call_of_the_store_may_fail(void **state)
+TEST(every_call_of_the_store_may_fail, struct fixture *t)
 {
-    struct fixture *t = *state;
     int failed = 0;
 
     prepare_for_failures(t);
@@ -612,27 +586,7 @@ static void every_call_of_the_store_may_fail(void **state)
     expect_diff(t, "diverged 10 ( a 1@212 b 3@212) a 2: 10-10 12-12 b 2: 10-11");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_same_batches_are_the_same),
-        TEST(it_does_not_matter_how_records_lie_in_batches),
-        TEST(the_longer_one_goes_on_where_the_other_ends),
-        TEST(other_epochs_are_other_records),
-        TEST(what_lies_below_the_others_start_is_no_difference),
-        TEST(what_a_cleaner_took_is_a_gap),
-        TEST(old_formats_are_compared_too),
-        TEST(markers_are_records),
-        TEST(a_damaged_batch_counts_by_its_header),
-        TEST(a_large_batch_is_compared_by_its_header),
-        TEST(bytes_that_are_no_batch_are_damage),
-        TEST(of_very_many_ranges_the_last_one_spans_the_rest),
-        TEST(the_comparison_is_that_of_records),
-        TEST(every_allocation_may_fail),
-        TEST(every_call_of_the_store_may_fail),
-    };
-
-    return cmocka_run_group_tests_name("inspect_partition_diff", tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

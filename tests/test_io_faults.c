@@ -11,12 +11,10 @@
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Do `call` unless an earlier one has failed. */
 #define STEP(call)                                                                                 \
@@ -175,25 +173,22 @@ static int sweep_allocations(enum store_kind kind)
     return fail_at;
 }
 
-static void every_allocation_of_a_memory_store_can_fail(void **state)
+TEST_ALONE(every_allocation_of_a_memory_store_can_fail)
 {
-    (void)state;
     assert_true(sweep_allocations(MEMORY) > 200);
 }
 
-static void every_allocation_of_a_posix_store_can_fail(void **state)
+TEST_ALONE(every_allocation_of_a_posix_store_can_fail)
 {
-    (void)state;
     assert_true(sweep_allocations(POSIX) > 200);
 }
 
-static void every_allocation_of_a_faulty_store_can_fail(void **state)
+TEST_ALONE(every_allocation_of_a_faulty_store_can_fail)
 {
-    (void)state;
     assert_true(sweep_allocations(FAULTY) > 200);
 }
 
-static void every_call_of_a_store_can_fail(void **state)
+TEST_ALONE(every_call_of_a_store_can_fail)
 {
     struct hw_faults faults = {.fail_at = -1, .torn_bytes = 1};
     struct hw_store *inner = NULL;
@@ -202,7 +197,6 @@ static void every_call_of_a_store_can_fail(void **state)
     struct hw_error error;
     int64_t fail_at = 0;
 
-    (void)state;
     test_heap_init(&heap, -1);
     assert_ok(hw_memory_store_create(&heap.allocator, &inner, &error));
     assert_ok(hw_faulty_store_create(&heap.allocator, inner, &faults, &store, &error));
@@ -255,9 +249,8 @@ static enum hw_status replace_with_fault(int64_t fail_at, size_t torn_bytes, uin
     return status;
 }
 
-static void a_file_written_atomically_is_old_or_new(void **state)
+TEST_ALONE(a_file_written_atomically_is_old_or_new)
 {
-    (void)state;
     for (size_t torn_bytes = 0; torn_bytes < 7; torn_bytes += 3) {
         for (uint64_t seed = 0; seed < 20; seed++) {
             bool has_failed = true;
@@ -292,13 +285,5 @@ static int leave_directory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_of_a_memory_store_can_fail),
-        cmocka_unit_test(every_allocation_of_a_posix_store_can_fail),
-        cmocka_unit_test(every_allocation_of_a_faulty_store_can_fail),
-        cmocka_unit_test(every_call_of_a_store_can_fail),
-        cmocka_unit_test(a_file_written_atomically_is_old_or_new),
-    };
-
-    return cmocka_run_group_tests_name("io_faults", tests, enter_directory, leave_directory);
+    return test_run_together(enter_directory, leave_directory);
 }

@@ -7,11 +7,9 @@
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct test_faulty {
     struct test_heap heap;
@@ -57,9 +55,8 @@ static void fail_at(struct test_faulty *t, int64_t number)
     t->faults.fail_at = number;
 }
 
-static void exactly_the_nth_call_fails(void **state)
+TEST(exactly_the_nth_call_fails, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
     char byte;
@@ -78,9 +75,8 @@ static void exactly_the_nth_call_fails(void **state)
     assert_int_equal(t->faults.calls, 4);
 }
 
-static void a_broken_disk_stays_broken(void **state)
+TEST(a_broken_disk_stays_broken, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
     bool exists;
@@ -97,9 +93,8 @@ static void a_broken_disk_stays_broken(void **state)
     hw_file_close(file);
 }
 
-static void every_call_can_fail_and_then_does_nothing(void **state)
+TEST(every_call_can_fail_and_then_does_nothing, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_store *s = t->store;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_file *none = NULL;
@@ -136,9 +131,8 @@ static void every_call_can_fail_and_then_does_nothing(void **state)
 }
 
 /* A full disk takes what needs no more space, and gives an error for the rest. */
-static void on_a_full_disk_nothing_grows(void **state)
+TEST(on_a_full_disk_nothing_grows, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_store *s = t->store;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_file *other;
@@ -165,9 +159,8 @@ static void on_a_full_disk_nothing_grows(void **state)
     assert_ok(hw_store_remove(s, "c", &error));
 }
 
-static void reads_need_not_count(void **state)
+TEST(reads_need_not_count, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_file *reader;
     struct hw_error error;
@@ -187,9 +180,8 @@ static void reads_need_not_count(void **state)
     hw_file_close(file);
 }
 
-static void a_failing_write_can_be_torn(void **state)
+TEST(a_failing_write_can_be_torn, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
 
@@ -203,9 +195,8 @@ static void a_failing_write_can_be_torn(void **state)
     expect_text(t->store, "a", ".ab.x.");
 }
 
-static void what_was_not_synced_is_lost(void **state)
+TEST(what_was_not_synced_is_lost, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
 
@@ -221,10 +212,8 @@ static void what_was_not_synced_is_lost(void **state)
     expect_text(t->store, "a", "synced");
 }
 
-static void what_was_not_synced_is_lost_only_once(void **state)
+TEST(what_was_not_synced_is_lost_only_once, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
-
     write_text(t->store, "a", "lost");
     lose(t, 0);
     expect_text(t->store, "a", "");
@@ -233,10 +222,8 @@ static void what_was_not_synced_is_lost_only_once(void **state)
     expect_text(t->store, "a", "written meanwhile");
 }
 
-static void an_emptied_file_gets_its_content_back(void **state)
+TEST(an_emptied_file_gets_its_content_back, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
-
     write_text(t->inner, "a", "old content");
     write_text(t->store, "a", "new");
     expect_text(t->store, "a", "new");
@@ -244,9 +231,8 @@ static void an_emptied_file_gets_its_content_back(void **state)
     expect_text(t->store, "a", "old content");
 }
 
-static void a_sync_by_another_handle_counts(void **state)
+TEST(a_sync_by_another_handle_counts, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_file *other = open_file(t, "a", HW_OPEN_EXISTING);
 
@@ -258,9 +244,8 @@ static void a_sync_by_another_handle_counts(void **state)
     expect_text(t->store, "a", "text");
 }
 
-static void a_failed_sync_makes_nothing_durable(void **state)
+TEST(a_failed_sync_makes_nothing_durable, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
 
@@ -272,9 +257,8 @@ static void a_failed_sync_makes_nothing_durable(void **state)
     expect_text(t->store, "a", "");
 }
 
-static void losses_follow_the_names_of_files(void **state)
+TEST(losses_follow_the_names_of_files, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_error error;
 
     assert_ok(hw_store_make_directory(t->store, "d", &error));
@@ -296,9 +280,8 @@ static void losses_follow_the_names_of_files(void **state)
     expect_text(t->store, "gone", "another file");
 }
 
-static void a_new_file_has_nothing_of_the_removed_one(void **state)
+TEST(a_new_file_has_nothing_of_the_removed_one, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *removed = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_file *file;
     struct hw_error error;
@@ -315,9 +298,8 @@ static void a_new_file_has_nothing_of_the_removed_one(void **state)
     expect_text(t->store, "a", "");
 }
 
-static void nothing_is_lost_under_an_open_file(void **state)
+TEST(nothing_is_lost_under_an_open_file, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct hw_file *file = open_file(t, "a", HW_OPEN_OR_CREATE);
     struct hw_error error;
 
@@ -356,9 +338,8 @@ static int look_at_losses(const char *content, size_t size)
     return size > 4 && size < 8 && memcmp(content + 4, "abcd", size - 4) == 0 ? SAW_FRONT : 0;
 }
 
-static void each_write_may_survive_in_its_own_way(void **state)
+TEST(each_write_may_survive_in_its_own_way, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     int seen = 0;
 
     for (uint64_t seed = 1; seed < 200; seed++) {
@@ -388,9 +369,8 @@ static void each_write_may_survive_in_its_own_way(void **state)
     assert_int_equal(seen, SAW_EVERYTHING);
 }
 
-static void a_truncate_may_survive_or_not(void **state)
+TEST(a_truncate_may_survive_or_not, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     int cut = 0;
 
     for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -460,9 +440,8 @@ static void expect_model(struct test_faulty *t, const struct model *model)
     hw_file_close(file);
 }
 
-static void any_sequence_of_changes_falls_back_to_the_last_sync(void **state)
+TEST(any_sequence_of_changes_falls_back_to_the_last_sync, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
     struct model synced = {.size = 0};
     struct hw_random random;
 
@@ -485,10 +464,8 @@ static void any_sequence_of_changes_falls_back_to_the_last_sync(void **state)
     }
 }
 
-static void a_seed_always_chooses_the_same(void **state)
+TEST(a_seed_always_chooses_the_same, struct test_faulty *t)
 {
-    struct test_faulty *t = *state;
-
     for (uint64_t seed = 1; seed < 50; seed++) {
         struct hw_file *file;
         struct hw_error error;
@@ -536,30 +513,7 @@ static int tear_down(void **state)
     return t->heap.bytes_in_use == 0 ? 0 : -1;
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(exactly_the_nth_call_fails),
-        CASE(a_broken_disk_stays_broken),
-        CASE(every_call_can_fail_and_then_does_nothing),
-        CASE(on_a_full_disk_nothing_grows),
-        CASE(reads_need_not_count),
-        CASE(a_failing_write_can_be_torn),
-        CASE(what_was_not_synced_is_lost),
-        CASE(what_was_not_synced_is_lost_only_once),
-        CASE(an_emptied_file_gets_its_content_back),
-        CASE(a_sync_by_another_handle_counts),
-        CASE(a_failed_sync_makes_nothing_durable),
-        CASE(losses_follow_the_names_of_files),
-        CASE(a_new_file_has_nothing_of_the_removed_one),
-        CASE(nothing_is_lost_under_an_open_file),
-        CASE(each_write_may_survive_in_its_own_way),
-        CASE(a_truncate_may_survive_or_not),
-        CASE(any_sequence_of_changes_falls_back_to_the_last_sync),
-        CASE(a_seed_always_chooses_the_same),
-    };
-
-    return cmocka_run_group_tests_name("io_faulty_store", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

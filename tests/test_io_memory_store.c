@@ -5,21 +5,18 @@
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct test_memory {
     struct test_heap heap;
     struct hw_store *store;
 };
 
-static void the_root_exists_and_is_the_current_directory(void **state)
+TEST(the_root_exists_and_is_the_current_directory, struct test_memory *t)
 {
-    struct test_memory *t = *state;
     struct hw_error error;
     bool exists = false;
 
@@ -38,9 +35,8 @@ static void the_root_exists_and_is_the_current_directory(void **state)
     assert_ok(hw_store_sync_directory(t->store, ".", &error));
 }
 
-static void the_root_stays(void **state)
+TEST(the_root_stays, struct test_memory *t)
 {
-    struct test_memory *t = *state;
     struct hw_error error;
 
     assert_ok(hw_store_make_directory(t->store, "d", &error));
@@ -52,9 +48,8 @@ static void the_root_stays(void **state)
     expect_names(t->store, "/", "d");
 }
 
-static void appending_seldom_allocates(void **state)
+TEST(appending_seldom_allocates, struct test_memory *t)
 {
-    struct test_memory *t = *state;
     struct hw_file *file = NULL;
     struct hw_error error;
     int before;
@@ -68,9 +63,8 @@ static void appending_seldom_allocates(void **state)
     hw_file_close(file);
 }
 
-static void an_emptied_file_gives_its_memory_back(void **state)
+TEST(an_emptied_file_gives_its_memory_back, struct test_memory *t)
 {
-    struct test_memory *t = *state;
     struct hw_file *file = NULL;
     struct hw_error error;
     size_t before;
@@ -84,9 +78,8 @@ static void an_emptied_file_gives_its_memory_back(void **state)
     hw_file_close(file);
 }
 
-static void a_file_too_large_for_memory_is_refused(void **state)
+TEST(a_file_too_large_for_memory_is_refused, struct test_memory *t)
 {
-    struct test_memory *t = *state;
     struct hw_file *file = NULL;
     struct hw_error error;
     int64_t size_bytes = -1;
@@ -103,10 +96,9 @@ static void a_file_too_large_for_memory_is_refused(void **state)
 
 /* Each name is found again after the table of names has grown, and a directory of them is moved
  * without a look at them. */
-static void a_directory_of_many_files_is_renamed_at_once(void **state)
+TEST(a_directory_of_many_files_is_renamed_at_once, struct test_memory *t)
 {
     enum { COUNT = 20000 };
-    struct test_memory *t = *state;
     struct hw_error error;
     char path[HW_PATH_MAX];
     char text[32];
@@ -148,18 +140,7 @@ static int tear_down(void **state)
     return t->heap.bytes_in_use == 0 ? 0 : -1;
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(the_root_exists_and_is_the_current_directory),
-        CASE(the_root_stays),
-        CASE(appending_seldom_allocates),
-        CASE(an_emptied_file_gives_its_memory_back),
-        CASE(a_file_too_large_for_memory_is_refused),
-        CASE(a_directory_of_many_files_is_renamed_at_once),
-    };
-
-    return cmocka_run_group_tests_name("io_memory_store", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -5,14 +5,10 @@
 #include "core/io/overlay_store.h"
 #include "tests/support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 struct overlay {
     struct test_heap heap;
@@ -90,9 +86,8 @@ static void expect_lower_unchanged(struct overlay *o)
     expect_content(o, o->lower, "/d/e/c", "old c");
 }
 
-static void a_file_is_copied_when_it_is_written(void **state)
+TEST(a_file_is_copied_when_it_is_written, struct overlay *o)
 {
-    struct overlay *o = *state;
     struct hw_file *reader;
     struct hw_file *writer;
     char text[5];
@@ -114,9 +109,8 @@ static void a_file_is_copied_when_it_is_written(void **state)
 }
 
 /* However large it is. */
-static void a_file_that_is_cut_or_renamed_is_not_copied(void **state)
+TEST(a_file_that_is_cut_or_renamed_is_not_copied, struct overlay *o)
 {
-    struct overlay *o = *state;
     struct hw_buffer large;
     struct hw_path_look look;
     struct hw_file *file;
@@ -161,9 +155,8 @@ static void a_file_that_is_cut_or_renamed_is_not_copied(void **state)
     expect_lower_unchanged(o);
 }
 
-static void names_are_those_of_both(void **state)
+TEST(names_are_those_of_both, struct overlay *o)
 {
-    struct overlay *o = *state;
     struct hw_path_look look;
 
     ok(hw_store_replace(o->store, "/d/aa", "new", 3, &o->error));
@@ -179,10 +172,8 @@ static void names_are_those_of_both(void **state)
     expect_lower_unchanged(o);
 }
 
-static void a_renamed_file_takes_its_content_along(void **state)
+TEST(a_renamed_file_takes_its_content_along, struct overlay *o)
 {
-    struct overlay *o = *state;
-
     ok(hw_store_rename(o->store, "/d/a", "/d/b", &o->error));
     expect_names(o, o->store, "/d", "b e ");
     expect_content(o, o->store, "/d/b", "old a");
@@ -190,10 +181,8 @@ static void a_renamed_file_takes_its_content_along(void **state)
     expect_lower_unchanged(o);
 }
 
-static void a_directory_that_was_removed_is_empty_when_it_is_made_again(void **state)
+TEST(a_directory_that_was_removed_is_empty_when_it_is_made_again, struct overlay *o)
 {
-    struct overlay *o = *state;
-
     ok(hw_store_remove_tree(o->store, &o->heap.allocator, "/d/e", &o->error));
     expect_names(o, o->store, "/d", "a b ");
     ok(hw_store_make_directory(o->store, "/d/e", &o->error));
@@ -203,17 +192,7 @@ static void a_directory_that_was_removed_is_empty_when_it_is_made_again(void **s
     expect_lower_unchanged(o);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_copied_when_it_is_written),
-        TEST(a_file_that_is_cut_or_renamed_is_not_copied),
-        TEST(names_are_those_of_both),
-        TEST(a_renamed_file_takes_its_content_along),
-        TEST(a_directory_that_was_removed_is_empty_when_it_is_made_again),
-    };
-
-    return cmocka_run_group_tests_name("io_overlay_store", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

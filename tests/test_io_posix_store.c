@@ -17,9 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Misbehaving calls */
 
@@ -133,9 +131,8 @@ static int count_descriptors(void)
 
 /* What is no file */
 
-static void a_pipe_is_refused_and_not_waited_for(void **state)
+TEST(a_pipe_is_refused_and_not_waited_for, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file;
     struct hw_error error;
 
@@ -145,10 +142,9 @@ static void a_pipe_is_refused_and_not_waited_for(void **state)
 
 /* Descriptors */
 
-static void no_more_descriptors_are_open_than_allowed(void **state)
+TEST(no_more_descriptors_are_open_than_allowed, struct test_posix *t)
 {
     enum { COUNT = 20 };
-    struct test_posix *t = *state;
     struct hw_file *files[COUNT];
     struct hw_error error;
     int before = count_descriptors();
@@ -171,9 +167,8 @@ static void no_more_descriptors_are_open_than_allowed(void **state)
 }
 
 /* A file whose name vanishes behind the store's back can be read only while it has a descriptor. */
-static void the_least_recently_used_descriptor_is_given_up(void **state)
+TEST(the_least_recently_used_descriptor_is_given_up, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *a = open_file(t, "a");
     struct hw_file *b = open_file(t, "b");
     struct hw_file *c;
@@ -192,9 +187,8 @@ static void the_least_recently_used_descriptor_is_given_up(void **state)
     hw_file_close(c);
 }
 
-static void a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one(void **state)
+TEST(a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *a = open_file(t, "a");
     struct hw_file *b;
     struct hw_file *c;
@@ -215,9 +209,8 @@ static void a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one(void *
 }
 
 /* Files without a name keep their descriptors even beyond the limit. */
-static void removed_files_keep_their_descriptors(void **state)
+TEST(removed_files_keep_their_descriptors, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *files[4];
     struct hw_error error;
 
@@ -239,9 +232,8 @@ static void removed_files_keep_their_descriptors(void **state)
     }
 }
 
-static void a_rename_that_fails_leaves_the_descriptors_to_be_shared(void **state)
+TEST(a_rename_that_fails_leaves_the_descriptors_to_be_shared, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *files[4];
     struct hw_error error;
     int before = count_descriptors();
@@ -260,9 +252,8 @@ static void a_rename_that_fails_leaves_the_descriptors_to_be_shared(void **state
 }
 
 /* "d/" names the directory too, and open files below must follow it. */
-static void a_directory_can_be_renamed_with_a_slash_behind_it(void **state)
+TEST(a_directory_can_be_renamed_with_a_slash_behind_it, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file;
     struct hw_file *others[2];
     struct hw_error error;
@@ -279,10 +270,9 @@ static void a_directory_can_be_renamed_with_a_slash_behind_it(void **state)
     hw_file_close(file);
 }
 
-static void a_process_that_runs_out_of_descriptors_gives_up_cached_ones(void **state)
+TEST(a_process_that_runs_out_of_descriptors_gives_up_cached_ones, struct test_posix *t)
 {
     enum { COUNT = 40 };
-    struct test_posix *t = *state;
     struct hw_store *store = NULL;
     struct hw_file *files[COUNT];
     struct hw_name_list names = {.allocator = &t->heap.allocator};
@@ -312,9 +302,8 @@ static void a_process_that_runs_out_of_descriptors_gives_up_cached_ones(void **s
     hw_store_destroy(store);
 }
 
-static void descriptors_are_not_inherited_by_other_programs(void **state)
+TEST(descriptors_are_not_inherited_by_other_programs, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     bool was_open[256];
     struct hw_file *file;
     struct hw_file *lock = NULL;
@@ -341,9 +330,8 @@ static void descriptors_are_not_inherited_by_other_programs(void **state)
 
 /* In a program without stdin a file must not become descriptor 0. In a child, which exits with the
  * answer. */
-static void the_standard_descriptors_are_never_used(void **state)
+TEST(the_standard_descriptors_are_never_used, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     int outcome = 0;
     pid_t child = fork();
 
@@ -377,9 +365,8 @@ static void the_standard_descriptors_are_never_used(void **state)
 
 /* Calls that misbehave */
 
-static void interrupted_and_short_calls_are_continued(void **state)
+TEST(interrupted_and_short_calls_are_continued, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = open_file(t, "a");
     struct hw_error error;
     char bytes[32] = "";
@@ -394,9 +381,8 @@ static void interrupted_and_short_calls_are_continued(void **state)
     hw_file_close(file);
 }
 
-static void a_write_that_writes_nothing_is_an_error(void **state)
+TEST(a_write_that_writes_nothing_is_an_error, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = open_file(t, "a");
     struct hw_error error;
 
@@ -406,9 +392,8 @@ static void a_write_that_writes_nothing_is_an_error(void **state)
     hw_file_close(file);
 }
 
-static void an_interrupted_sync_is_repeated(void **state)
+TEST(an_interrupted_sync_is_repeated, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = open_file(t, "a");
     struct hw_error error;
 
@@ -419,9 +404,8 @@ static void an_interrupted_sync_is_repeated(void **state)
 }
 
 /* The system reports once that it lost bytes; whoever asks later must not hear that all is well. */
-static void a_failed_sync_stays_failed(void **state)
+TEST(a_failed_sync_stays_failed, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = open_file(t, "a");
     struct hw_file *others[2];
     struct hw_error error;
@@ -444,9 +428,8 @@ static void a_failed_sync_stays_failed(void **state)
     hw_file_close(file);
 }
 
-static void a_full_disk_is_reported_with_the_path(void **state)
+TEST(a_full_disk_is_reported_with_the_path, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = open_file(t, "a");
     struct hw_error error;
     struct rlimit before;
@@ -469,9 +452,8 @@ static void a_full_disk_is_reported_with_the_path(void **state)
     hw_file_close(file);
 }
 
-static void a_long_path_does_not_hide_the_reason(void **state)
+TEST(a_long_path_does_not_hide_the_reason, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = NULL;
     struct hw_error error;
     char path[801];
@@ -518,9 +500,8 @@ static pid_t start_lock_owner(struct test_posix *t)
     return child;
 }
 
-static void a_lock_names_its_owner_and_ends_with_it(void **state)
+TEST(a_lock_names_its_owner_and_ends_with_it, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     pid_t child = start_lock_owner(t);
     struct hw_file *lock = NULL;
     struct hw_error error;
@@ -542,9 +523,8 @@ static void a_lock_names_its_owner_and_ends_with_it(void **state)
 }
 
 /* What the owner has forked has the lock, too, and outlives it. */
-static void a_lock_that_a_dead_owner_left_to_its_child_says_so(void **state)
+TEST(a_lock_that_a_dead_owner_left_to_its_child_says_so, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *lock = NULL;
     struct hw_error error;
     char expected[128];
@@ -578,9 +558,8 @@ static void a_lock_that_a_dead_owner_left_to_its_child_says_so(void **state)
     (void)close(ends[1]);
 }
 
-static void a_lock_of_an_owner_that_wrote_nothing_yet_is_busy(void **state)
+TEST(a_lock_of_an_owner_that_wrote_nothing_yet_is_busy, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *lock = NULL;
     struct hw_file *second = NULL;
     struct hw_error error;
@@ -593,9 +572,8 @@ static void a_lock_of_an_owner_that_wrote_nothing_yet_is_busy(void **state)
 }
 
 /* A longer process id of an earlier owner must not shine through. */
-static void a_stale_lock_file_is_overwritten(void **state)
+TEST(a_stale_lock_file_is_overwritten, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *lock = NULL;
     struct hw_error error;
     char expected[32];
@@ -608,9 +586,8 @@ static void a_stale_lock_file_is_overwritten(void **state)
 }
 
 /* Case: F-29. Whoever deletes the file, and whatever is made in its place. */
-static void a_lock_outlives_its_file(void **state)
+TEST(a_lock_outlives_its_file, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     pid_t child = start_lock_owner(t);
     struct hw_file *lock = NULL;
     struct hw_error error;
@@ -647,9 +624,8 @@ static int use_inherited(const struct test_posix *t, struct hw_file *file)
 }
 
 /* Case: F-29. What a process knows of its files is no use to one that is forked from it. */
-static void a_forked_process_has_no_part_in_the_files(void **state)
+TEST(a_forked_process_has_no_part_in_the_files, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_store *second = NULL;
     struct hw_file *lock = NULL;
     struct hw_file *again = NULL;
@@ -695,9 +671,8 @@ static void a_forked_process_has_no_part_in_the_files(void **state)
 }
 
 /* Case: F-27. What a link leads to is neither written nor emptied. */
-static void nothing_is_written_through_a_link(void **state)
+TEST(nothing_is_written_through_a_link, struct test_posix *t)
 {
-    struct test_posix *t = *state;
     struct hw_file *file = NULL;
     struct hw_error error;
 
@@ -745,35 +720,7 @@ static int tear_down(void **state)
     return t->heap.bytes_in_use == 0 ? 0 : -1;
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(a_pipe_is_refused_and_not_waited_for),
-        CASE(no_more_descriptors_are_open_than_allowed),
-        CASE(the_least_recently_used_descriptor_is_given_up),
-        CASE(a_file_replaced_by_somebody_else_is_not_taken_for_the_old_one),
-        CASE(removed_files_keep_their_descriptors),
-        CASE(a_rename_that_fails_leaves_the_descriptors_to_be_shared),
-        CASE(a_directory_can_be_renamed_with_a_slash_behind_it),
-        CASE(a_process_that_runs_out_of_descriptors_gives_up_cached_ones),
-        CASE(descriptors_are_not_inherited_by_other_programs),
-        CASE(the_standard_descriptors_are_never_used),
-        CASE(interrupted_and_short_calls_are_continued),
-        CASE(a_write_that_writes_nothing_is_an_error),
-        CASE(an_interrupted_sync_is_repeated),
-        CASE(a_failed_sync_stays_failed),
-        CASE(a_full_disk_is_reported_with_the_path),
-        CASE(a_long_path_does_not_hide_the_reason),
-        CASE(a_lock_names_its_owner_and_ends_with_it),
-        CASE(a_lock_that_a_dead_owner_left_to_its_child_says_so),
-        CASE(a_lock_of_an_owner_that_wrote_nothing_yet_is_busy),
-        CASE(a_stale_lock_file_is_overwritten),
-        CASE(a_lock_outlives_its_file),
-        CASE(a_forked_process_has_no_part_in_the_files),
-        CASE(nothing_is_written_through_a_link),
-    };
-
-    return cmocka_run_group_tests_name("io_posix_store", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

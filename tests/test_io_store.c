@@ -17,13 +17,11 @@
 #include "tests/support_heap.h"
 #include "tests/support_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum store_kind { MEMORY, POSIX, POSIX_ONE_DESCRIPTOR, FAULTY_MEMORY, FAULTY_POSIX, OVERLAY };
 

@@ -3,11 +3,7 @@
 #include "tests/support_live.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,7 @@
 #include <malloc.h>
 #endif
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct mock mock;
 static sqlite3 *db;
@@ -42,11 +38,10 @@ static int close_all(void **state)
 }
 
 /* Case: L-17, L-28 */
-static void who_does_not_listen_is_an_error_within_the_time_out(void **state)
+TEST_ALONE(who_does_not_listen_is_an_error_within_the_time_out)
 {
     long long start = live_now_ms();
 
-    (void)state;
     expect_sql(db,
                "SELECT live_connect('nobody', '{\"bootstrap.servers\":\"127.0.0.1:1\","
                "\"live.timeout.ms\":500}');"
@@ -70,9 +65,8 @@ static void who_does_not_listen_is_an_error_within_the_time_out(void **state)
 }
 
 /* Case: L-16 */
-static void a_commit_that_fails_counts_what_is_in_the_log(void **state)
+TEST_ALONE(a_commit_that_fails_counts_what_is_in_the_log)
 {
-    (void)state;
     expect_sql(db, "INSERT INTO one(value) VALUES ('before')", "");
     rd_kafka_mock_push_request_errors(mock.cluster, 0 /* Produce */, 1,
                                       RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
@@ -83,9 +77,8 @@ static void a_commit_that_fails_counts_what_is_in_the_log(void **state)
                "before\nafter");
 }
 
-static void a_refusal_that_passes_is_tried_again(void **state)
+TEST_ALONE(a_refusal_that_passes_is_tried_again)
 {
-    (void)state;
     rd_kafka_mock_push_request_errors(mock.cluster, 0, 2,
                                       RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
                                       RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
@@ -99,9 +92,8 @@ static void a_refusal_that_passes_is_tried_again(void **state)
 }
 
 /* Case: L-45, L-48 */
-static void what_the_cluster_forbids_is_no_empty_answer(void **state)
+TEST_ALONE(what_the_cluster_forbids_is_no_empty_answer)
 {
-    (void)state;
     rd_kafka_mock_topic_set_error(mock.cluster, "one",
                                   RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
     expect_error(db, "SELECT * FROM one", SQLITE_ERROR,
@@ -114,14 +106,13 @@ static void what_the_cluster_forbids_is_no_empty_answer(void **state)
 }
 
 /* Case: L-33 */
-static void a_scan_goes_on_at_another_leader(void **state)
+TEST_ALONE(a_scan_goes_on_at_another_leader)
 {
     struct mock two;
     sqlite3 *other = live_open_alone(":memory:");
     sqlite3_stmt *scan = NULL;
     int rows = 0;
 
-    (void)state;
     mock_start(&two, 2);
     mock_topic(&two, "t", 1);
     rd_kafka_mock_partition_set_leader(two.cluster, "t", 0, 1);
@@ -162,13 +153,12 @@ static int stop_at_once(void *calls)
 }
 
 /* Case: L-26 */
-static void an_interrupt_ends_the_waiting(void **state)
+TEST_ALONE(an_interrupt_ends_the_waiting)
 {
     long long start = live_now_ms();
     pthread_t thread;
     int calls = 0;
 
-    (void)state;
     expect_sql(db,
                "SELECT live_connect('slow', '{\"bootstrap.servers\":\"127.0.0.1:1\","
                "\"live.timeout.ms\":60000}');"
@@ -192,11 +182,10 @@ static void *interrupt_later(void *argument)
     return NULL;
 }
 
-static void an_interrupt_in_commit_says_what_is_known(void **state)
+TEST_ALONE(an_interrupt_in_commit_says_what_is_known)
 {
     pthread_t thread;
 
-    (void)state;
     expect_sql(db, "SELECT live_disconnect('mock')", "mock");
     live_connect_mock(db, &mock, ", \"live.timeout.ms\":60000");
     expect_sql(db, "INSERT INTO one(value) VALUES ('before')", "");
@@ -232,13 +221,12 @@ static int use_in_a_child(sqlite3_stmt *scan)
 }
 
 /* Case: L-38 */
-static void a_forked_child_is_told_and_does_no_harm(void **state)
+TEST_ALONE(a_forked_child_is_told_and_does_no_harm)
 {
     sqlite3_stmt *scan = NULL;
     int status = 0;
     pid_t child;
 
-    (void)state;
     expect_sql(db, "INSERT INTO one(value) VALUES ('a'), ('b'); SELECT count(*) FROM one", "2");
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT value FROM one", -1, &scan, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(scan), SQLITE_ROW);
@@ -263,12 +251,11 @@ static void a_forked_child_is_told_and_does_no_harm(void **state)
 }
 
 /* Case: L-27 */
-static void a_cluster_that_is_gone_does_not_hold_up_the_end(void **state)
+TEST_ALONE(a_cluster_that_is_gone_does_not_hold_up_the_end)
 {
     sqlite3 *other = live_open_alone(":memory:");
     long long start;
 
-    (void)state;
     live_connect_mock(other, &mock, "");
     expect_sql(other,
                "CREATE VIRTUAL TABLE one USING highwater_live(connection=mock);"
@@ -284,11 +271,10 @@ static void a_cluster_that_is_gone_does_not_hold_up_the_end(void **state)
 
 /* A librdkafka before 2.6.1 then waited for itself: what came late of a partition that is read no more
  * held the partition, and that its broker's thread. */
-static void a_topic_that_goes_does_not_hold_up_the_end(void **state)
+TEST_ALONE(a_topic_that_goes_does_not_hold_up_the_end)
 {
     sqlite3 *other = live_open_alone(":memory:");
 
-    (void)state;
     mock_topic(&mock, "going", 8);
     live_connect_mock(other, &mock, "");
     expect_sql(other,
@@ -304,11 +290,10 @@ static void a_topic_that_goes_does_not_hold_up_the_end(void **state)
     (void)alarm(0);
 }
 
-static void others_can_be_asked_while_a_scan_stands_still(void **state)
+TEST_ALONE(others_can_be_asked_while_a_scan_stands_still)
 {
     sqlite3_stmt *scan = NULL;
 
-    (void)state;
     mock_topic(&mock, "many", 90);
     expect_sql(db,
                "CREATE VIRTUAL TABLE many USING highwater_live(connection=mock);"
@@ -340,13 +325,12 @@ static long long resident(void)
 }
 
 /* Case: L-36 */
-static void a_scan_that_stands_still_takes_bounded_memory(void **state)
+TEST_ALONE(a_scan_that_stands_still_takes_bounded_memory)
 {
     sqlite3 *other = live_open_alone(":memory:");
     sqlite3_stmt *scan = NULL;
     long long size;
 
-    (void)state;
     /* 20 MB; the mock keeps the last 5 MiB of a partition. Small batches: of each partition one comes
      * at once. */
     mock_topic(&mock, "wide", 5);
@@ -372,22 +356,5 @@ static void a_scan_that_stands_still_takes_bounded_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
-        TEST(who_does_not_listen_is_an_error_within_the_time_out),
-        TEST(a_commit_that_fails_counts_what_is_in_the_log),
-        TEST(a_refusal_that_passes_is_tried_again),
-        TEST(what_the_cluster_forbids_is_no_empty_answer),
-        TEST(a_scan_goes_on_at_another_leader),
-        TEST(an_interrupt_ends_the_waiting),
-        TEST(an_interrupt_in_commit_says_what_is_known),
-        TEST(a_forked_child_is_told_and_does_no_harm),
-        TEST(a_cluster_that_is_gone_does_not_hold_up_the_end),
-        TEST(a_topic_that_goes_does_not_hold_up_the_end),
-        TEST(others_can_be_asked_while_a_scan_stands_still),
-        TEST(a_scan_that_stands_still_takes_bounded_memory),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(open_all, close_all);
 }

@@ -8,14 +8,10 @@
 #include "tests/support_live.h"
 #include "tests/support_sql_queries.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { QUERIES = 1500, QUICK_QUERIES = 100 };
 
@@ -94,28 +90,22 @@ static void repeat(struct twins *twins, int share, void (*ask)(struct twins *))
     twins->asked = twins->refused = twins->empty = 0;
 }
 
-static void rows_orders_and_limits_are_those_of_a_copy(void **state)
+TEST(rows_orders_and_limits_are_those_of_a_copy, void *fixture)
 {
-    repeat(*state, 1, twins_ask_for_rows);
+    repeat(fixture, 1, twins_ask_for_rows);
 }
 
-static void sums_and_groups_are_those_of_a_copy(void **state)
+TEST(sums_and_groups_are_those_of_a_copy, void *fixture)
 {
-    repeat(*state, 3, twins_ask_for_sums);
+    repeat(fixture, 3, twins_ask_for_sums);
 }
 
-static void nested_queries_are_those_of_copies(void **state)
+TEST(nested_queries_are_those_of_copies, void *fixture)
 {
-    repeat(*state, 10, twins_ask_for_a_nested_query);
+    repeat(fixture, 10, twins_ask_for_a_nested_query);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_orders_and_limits_are_those_of_a_copy),
-        cmocka_unit_test(sums_and_groups_are_those_of_a_copy),
-        cmocka_unit_test(nested_queries_are_those_of_copies),
-    };
-
-    return cmocka_run_group_tests_name("live_generated", tests, open_twins, close_twins);
+    return test_run_together(open_twins, close_twins);
 }

@@ -7,15 +7,11 @@
 #include "tests/support_live.h"
 #include "tests/support_sql_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct mock mock;
 
@@ -69,7 +65,7 @@ static int open_and_load(void)
     return code;
 }
 
-static void loading_survives_every_failed_allocation(void **state)
+TEST_ALONE(loading_survives_every_failed_allocation)
 {
     /* It holds the library: valgrind takes its time and memory for each one that comes. */
     sqlite3 *holder = live_open_alone(":memory:");
@@ -79,7 +75,6 @@ static void loading_survives_every_failed_allocation(void **state)
     int failures = 0;
     int code;
 
-    (void)state;
     assert_int_equal(open_and_load(), SQLITE_OK);
     used = sqlite3_memory_used();
     test_sql_fail_at = 0;
@@ -103,13 +98,12 @@ static void loading_survives_every_failed_allocation(void **state)
     test_sql_close(holder);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST_ALONE(every_allocation_may_fail)
 {
     sqlite3 *db = live_open_alone(":memory:");
     int stride = getenv("HW_TEST_QUICK") != NULL ? 101 : 23;
     int failures = 0;
 
-    (void)state;
     live_connect_mock(db, &mock, ", \"linger.ms\":0, \"fetch.wait.max.ms\":2");
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         int code = test_sql_run(db, statements[i]);
@@ -161,8 +155,5 @@ static int stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loading_survives_every_failed_allocation),
-                                       cmocka_unit_test(every_allocation_may_fail)};
-
-    return cmocka_run_group_tests(tests, start, stop);
+    return test_run_together(start, stop);
 }

@@ -4,15 +4,11 @@
 #include "tests/support_live.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { THREADS = 4, ROUNDS = 5 };
 
@@ -50,13 +46,12 @@ static void *work(void *argument)
     return code == SQLITE_OK ? NULL : (void *)(uintptr_t)failed;
 }
 
-static void connections_of_threads_do_not_meet(void **state)
+TEST_ALONE(connections_of_threads_do_not_meet)
 {
     pthread_t threads[THREADS];
     int numbers[THREADS];
     sqlite3 *db;
 
-    (void)state;
     mock_start(&mock, 1);
     mock_topic(&mock, "shared", THREADS);
     for (int i = 0; i < THREADS; i++) {
@@ -81,7 +76,5 @@ static void connections_of_threads_do_not_meet(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(connections_of_threads_do_not_meet)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -2,16 +2,12 @@
 /* A topic of another cluster as a table: what is read, what is refused, what is never dialled. */
 #include "tests/support_live.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct mock mock;
 static sqlite3 *db;
@@ -42,9 +38,8 @@ static int close_all(void **state)
 }
 
 /* Case: L-05, L-06, L-08 */
-static void what_was_inserted_is_read_from_the_log_start_on_each_time(void **state)
+TEST_ALONE(what_was_inserted_is_read_from_the_log_start_on_each_time)
 {
-    (void)state;
     expect_sql(db, "SELECT count(*) FROM one", "0");
     expect_sql(db, "INSERT INTO one(key, value) VALUES ('a', 'x'), ('b', 'y'), ('c', 5)", "");
     expect_sql(db, "SELECT rowid, \"partition\", \"offset\", key, value, headers FROM one",
@@ -56,9 +51,8 @@ static void what_was_inserted_is_read_from_the_log_start_on_each_time(void **sta
 }
 
 /* Case: L-14, L-15 */
-static void null_and_empty_are_told_apart_and_headers_keep_their_order(void **state)
+TEST_ALONE(null_and_empty_are_told_apart_and_headers_keep_their_order)
 {
-    (void)state;
     expect_sql(db,
                "INSERT INTO one(key, value, headers) VALUES (NULL, NULL, NULL), ('', '', NULL),"
                " (x'00FF', x'FF', '{\"h\":\"1\",\"n\":null,\"e\":\"\",\"h\":{\"hex\":\"FF\"}}')",
@@ -68,9 +62,8 @@ static void null_and_empty_are_told_apart_and_headers_keep_their_order(void **st
                "x'00FF'|x'FF'|{\"h\":\"1\",\"n\":null,\"e\":\"\",\"h\":{\"hex\":\"FF\"}}");
 }
 
-static void types_of_key_and_value_can_be_fixed(void **state)
+TEST_ALONE(types_of_key_and_value_can_be_fixed)
 {
-    (void)state;
     expect_sql(db,
                "INSERT INTO one(key, value) VALUES ('k', 'v'), ('k', x'FF');"
                "CREATE VIRTUAL TABLE bytes USING highwater_live(topic=one, connection=mock,"
@@ -83,9 +76,8 @@ static void types_of_key_and_value_can_be_fixed(void **state)
 }
 
 /* Case: L-09, L-10 */
-static void conditions_order_and_limit_choose_what_is_read(void **state)
+TEST_ALONE(conditions_order_and_limit_choose_what_is_read)
 {
-    (void)state;
     expect_sql(db,
                "INSERT INTO one(value) SELECT i FROM series WHERE i < 1000;"
                "SELECT \"offset\" FROM one WHERE \"partition\" = 0 AND \"offset\" > 10 LIMIT 2;"
@@ -103,9 +95,8 @@ static void conditions_order_and_limit_choose_what_is_read(void **state)
 }
 
 /* Case: L-31, L-32 */
-static void a_topic_that_is_not_there_is_an_error_and_is_not_created(void **state)
+TEST_ALONE(a_topic_that_is_not_there_is_an_error_and_is_not_created)
 {
-    (void)state;
     /* The mock makes any topic that it is asked for, unless it is told otherwise. */
     rd_kafka_mock_topic_set_error(mock.cluster, "nowhere", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
     expect_sql(db, "CREATE VIRTUAL TABLE nowhere USING highwater_live(connection=mock)", "");
@@ -118,9 +109,8 @@ static void a_topic_that_is_not_there_is_an_error_and_is_not_created(void **stat
 }
 
 /* Case: L-43 */
-static void a_row_that_no_client_can_send_is_refused_at_once(void **state)
+TEST_ALONE(a_row_that_no_client_can_send_is_refused_at_once)
 {
-    (void)state;
     expect_error(db, "INSERT INTO one(\"timestamp\", value) VALUES (0, 1)", SQLITE_ERROR,
                  "INVALID_TIMESTAMP: librdkafka takes \"timestamp\" 0 for now");
     expect_error(db, "INSERT INTO three(\"partition\", value) VALUES (3, 1)", SQLITE_ERROR,
@@ -144,9 +134,8 @@ static void a_row_that_no_client_can_send_is_refused_at_once(void **state)
 }
 
 /* Case: L-23, L-25 */
-static void a_schema_names_no_secret_and_no_other_property(void **state)
+TEST_ALONE(a_schema_names_no_secret_and_no_other_property)
 {
-    (void)state;
     expect_error(
         db,
         "CREATE VIRTUAL TABLE t USING highwater_live(connection=mock,"
@@ -176,9 +165,8 @@ static void a_schema_names_no_secret_and_no_other_property(void **state)
                  "INVALID_CONFIG: \"enable.partition.eof\" cannot be given");
 }
 
-static void a_name_is_given_once_and_is_known_in_its_connection_only(void **state)
+TEST_ALONE(a_name_is_given_once_and_is_known_in_its_connection_only)
 {
-    (void)state;
     expect_error(db, "SELECT live_connect('mock', '{\"bootstrap.servers\":\"x:1\"}')", SQLITE_ERROR,
                  "INVALID_REQUEST: there is a connection \"mock\" already: SELECT "
                  "live_disconnect('mock') first");
@@ -192,9 +180,8 @@ static void a_name_is_given_once_and_is_known_in_its_connection_only(void **stat
                  "INVALID_REQUEST: there is no connection \"mock\" here");
 }
 
-static void the_looking_tables_show_what_there_is(void **state)
+TEST_ALONE(the_looking_tables_show_what_there_is)
 {
-    (void)state;
     expect_sql(db,
                "INSERT INTO three(\"partition\", value) VALUES (0, 'a'), (2, 'b'), (2, 'c');"
                "SELECT broker FROM live_brokers('mock');"
@@ -211,7 +198,7 @@ static void the_looking_tables_show_what_there_is(void **state)
 }
 
 /* Case: L-46 */
-static void a_strangers_database_dials_nobody(void **state)
+TEST_ALONE(a_strangers_database_dials_nobody)
 {
     char path[] = "/tmp/live-XXXXXX";
     int file = mkstemp(path);
@@ -219,7 +206,6 @@ static void a_strangers_database_dials_nobody(void **state)
     sqlite3 *other;
     int sockets;
 
-    (void)state;
     assert_true(file >= 0);
     (void)close(file);
     other = live_open_alone(path);
@@ -250,12 +236,11 @@ static void a_strangers_database_dials_nobody(void **state)
     (void)unlink(path);
 }
 
-static void both_libraries_load_in_any_order_and_share_nothing(void **state)
+TEST_ALONE(both_libraries_load_in_any_order_and_share_nothing)
 {
     sqlite3 *other = live_open_alone(":memory:");
     char *message = NULL;
 
-    (void)state;
     assert_int_equal(sqlite3_load_extension(other, HW_TEST_EXTENSION, NULL, &message), SQLITE_OK);
     assert_int_equal(sqlite3_load_extension(other, HW_TEST_LIVE, NULL, &message), SQLITE_OK);
     live_connect_mock(other, &mock, "");
@@ -271,9 +256,8 @@ static void both_libraries_load_in_any_order_and_share_nothing(void **state)
 }
 
 /* Case: L-50 */
-static void keys_go_to_the_partitions_that_the_model_chooses(void **state)
+TEST_ALONE(keys_go_to_the_partitions_that_the_model_chooses)
 {
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE model USING highwater(partitions=3, replication.factor=1);"
                "INSERT INTO model(key, value) SELECT 'key ' || i, i FROM series WHERE i < 200;"
@@ -285,13 +269,12 @@ static void keys_go_to_the_partitions_that_the_model_chooses(void **state)
 }
 
 /* Case: L-27 */
-static void no_thread_and_no_socket_stays_behind(void **state)
+TEST_ALONE(no_thread_and_no_socket_stays_behind)
 {
     int threads = live_count_threads();
     int sockets = live_count_sockets();
     sqlite3 *other = live_open_alone(":memory:");
 
-    (void)state;
     live_connect_mock(other, &mock, "");
     expect_sql(
         other,
@@ -311,23 +294,5 @@ static void no_thread_and_no_socket_stays_behind(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
-        TEST(what_was_inserted_is_read_from_the_log_start_on_each_time),
-        TEST(null_and_empty_are_told_apart_and_headers_keep_their_order),
-        TEST(types_of_key_and_value_can_be_fixed),
-        TEST(conditions_order_and_limit_choose_what_is_read),
-        TEST(a_topic_that_is_not_there_is_an_error_and_is_not_created),
-        TEST(a_row_that_no_client_can_send_is_refused_at_once),
-        TEST(a_schema_names_no_secret_and_no_other_property),
-        TEST(a_name_is_given_once_and_is_known_in_its_connection_only),
-        TEST(the_looking_tables_show_what_there_is),
-        TEST(a_strangers_database_dials_nobody),
-        TEST(both_libraries_load_in_any_order_and_share_nothing),
-        TEST(keys_go_to_the_partitions_that_the_model_chooses),
-        TEST(no_thread_and_no_socket_stays_behind),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(open_all, close_all);
 }

@@ -3,18 +3,14 @@
  * (nothing), and where the rows wait. */
 #include "tests/support_live.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct mock mock;
 static sqlite3 *db;
@@ -52,9 +48,8 @@ static int close_all(void **state)
     return 0;
 }
 
-static void rows_are_sent_at_commit_in_their_order(void **state)
+TEST_ALONE(rows_are_sent_at_commit_in_their_order)
 {
-    (void)state;
     expect_sql(db,
                "BEGIN; INSERT INTO one(value) VALUES ('a'), ('b'); SELECT count(*) FROM one;"
                "INSERT INTO three(\"partition\", value) VALUES (2, 'c');"
@@ -66,11 +61,10 @@ static void rows_are_sent_at_commit_in_their_order(void **state)
 
 /* Case: L-42. A broker that has just started has no producer ids yet. A librdkafka left to itself asks twice
  * a second, 20 times before the time-out; this broker has an id at the 23rd request. */
-static void the_first_commit_of_a_connection_asks_for_its_id_without_pauses(void **state)
+TEST_ALONE(the_first_commit_of_a_connection_asks_for_its_id_without_pauses)
 {
     sqlite3 *other = live_open_alone(":memory:");
 
-    (void)state;
     live_connect_mock(other, &mock, ", \"live.timeout.ms\":10000");
     expect_sql(other, "CREATE VIRTUAL TABLE one USING highwater_live(connection=mock)", "");
     for (int i = 0; i < 22; i++) {
@@ -81,9 +75,8 @@ static void the_first_commit_of_a_connection_asks_for_its_id_without_pauses(void
     test_sql_close(other);
 }
 
-static void a_rollback_and_a_failed_statement_leave_nothing(void **state)
+TEST_ALONE(a_rollback_and_a_failed_statement_leave_nothing)
 {
-    (void)state;
     expect_sql(db, "BEGIN; INSERT INTO one(value) VALUES ('a'); ROLLBACK; SELECT * FROM one", "");
     expect_error(db, "INSERT INTO one(\"timestamp\", value) VALUES (1, 'a'), (0, 'b')",
                  SQLITE_ERROR, "INVALID_TIMESTAMP");
@@ -93,9 +86,8 @@ static void a_rollback_and_a_failed_statement_leave_nothing(void **state)
 }
 
 /* A table that joins later does not move the mark of a savepoint that others know. */
-static void a_savepoint_goes_back_over_all_tables(void **state)
+TEST_ALONE(a_savepoint_goes_back_over_all_tables)
 {
-    (void)state;
     expect_sql(db,
                "BEGIN; INSERT INTO one(value) VALUES ('a'); SAVEPOINT s;"
                "INSERT INTO one(value) VALUES ('dropped');"
@@ -111,11 +103,10 @@ static void a_savepoint_goes_back_over_all_tables(void **state)
 }
 
 /* Case: L-21 */
-static void a_commit_that_is_busy_does_not_send_twice(void **state)
+TEST_ALONE(a_commit_that_is_busy_does_not_send_twice)
 {
     sqlite3 *reader = NULL;
 
-    (void)state;
     expect_sql(db, "INSERT INTO plain VALUES (0)", "");
     assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
     expect_sql(reader, "BEGIN; SELECT x FROM plain", "0");
@@ -132,11 +123,10 @@ static void a_commit_that_is_busy_does_not_send_twice(void **state)
 }
 
 /* Case: L-22 */
-static void a_rollback_after_a_busy_commit_says_what_stays(void **state)
+TEST_ALONE(a_rollback_after_a_busy_commit_says_what_stays)
 {
     sqlite3 *reader = NULL;
 
-    (void)state;
     expect_sql(db, "INSERT INTO plain VALUES (0)", "");
     assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
     expect_sql(reader, "BEGIN; SELECT x FROM plain", "0");
@@ -151,12 +141,11 @@ static void a_rollback_after_a_busy_commit_says_what_stays(void **state)
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
-static void a_transaction_writes_to_one_cluster(void **state)
+TEST_ALONE(a_transaction_writes_to_one_cluster)
 {
     struct mock other;
     char sql[300];
 
-    (void)state;
     mock_start(&other, 1);
     mock_topic(&other, "one", 1);
     (void)snprintf(sql, sizeof sql,
@@ -174,13 +163,12 @@ static void a_transaction_writes_to_one_cluster(void **state)
 }
 
 /* Case: L-49 */
-static void a_large_transaction_waits_in_a_file(void **state)
+TEST_ALONE(a_large_transaction_waits_in_a_file)
 {
     const char *quick = getenv("HW_TEST_QUICK");
     sqlite3_int64 highest = 0;
     sqlite3_int64 current = 0;
 
-    (void)state;
     /* 36 MiB of rows (12 where time is short), of which SQLite's memory has but those that are yet to
      * go to the file. What the mock keeps is not SQLite's. */
     expect_sql(db, "SELECT 1", "1");
@@ -207,12 +195,11 @@ static void a_large_transaction_waits_in_a_file(void **state)
                "1|last|1");
 }
 
-static void a_temporary_file_that_cannot_grow_is_an_error_of_the_row(void **state)
+TEST_ALONE(a_temporary_file_that_cannot_grow_is_an_error_of_the_row)
 {
     struct rlimit limit;
     struct rlimit small;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     small = limit;
     small.rlim_cur = 1 << 20;
@@ -230,19 +217,5 @@ static void a_temporary_file_that_cannot_grow_is_an_error_of_the_row(void **stat
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
-        TEST(rows_are_sent_at_commit_in_their_order),
-        TEST(the_first_commit_of_a_connection_asks_for_its_id_without_pauses),
-        TEST(a_rollback_and_a_failed_statement_leave_nothing),
-        TEST(a_savepoint_goes_back_over_all_tables),
-        TEST(a_commit_that_is_busy_does_not_send_twice),
-        TEST(a_rollback_after_a_busy_commit_says_what_stays),
-        TEST(a_transaction_writes_to_one_cluster),
-        TEST(a_large_transaction_waits_in_a_file),
-        TEST(a_temporary_file_that_cannot_grow_is_an_error_of_the_row),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(open_all, close_all);
 }

@@ -3,15 +3,9 @@
  * What does a log accept from a producer and from a leader, and where does it land?
  * Source: UnifiedLog.appendAsLeader, appendAsFollower, LogValidator.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/record/compressed_batch.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
@@ -57,10 +51,8 @@ static struct hw_batch header_of(const struct hw_buffer *buffer)
     } while (0)
 
 /* Semantics: R1.27 */
-static void offsets_start_at_the_log_end(void **state)
+TEST(offsets_start_at_the_log_end, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 1, 10);
     produce(t, 0, 3, 11);
@@ -72,9 +64,8 @@ static void offsets_start_at_the_log_end(void **state)
 }
 
 /* Row: C172. Semantics: R1.27 */
-static void every_batch_gets_the_leaders_epoch(void **state)
+TEST(every_batch_gets_the_leaders_epoch, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     open_log(t);
@@ -95,10 +86,8 @@ static void every_batch_gets_the_leaders_epoch(void **state)
 }
 
 /* Semantics: R1.5, R1.11, R1.12, R1.13, R1.15, R1.18 */
-static void a_producers_batch_is_refused_by_the_first_rule_that_it_breaks(void **state)
+TEST(a_producers_batch_is_refused_by_the_first_rule_that_it_breaks, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 1, 0);
     expect_batch_refused(t, batch.base_offset = 3, INVALID_RECORD);
@@ -122,9 +111,8 @@ static void a_producers_batch_is_refused_by_the_first_rule_that_it_breaks(void *
 }
 
 /* Semantics: R1.5, R1.13 */
-static void bytes_that_are_not_one_batch_are_refused(void **state)
+TEST(bytes_that_are_not_one_batch_are_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer = produced_batch();
     struct hw_buffer second = produced_batch();
 
@@ -141,9 +129,8 @@ static void bytes_that_are_not_one_batch_are_refused(void **state)
 }
 
 /* Row: C045. Semantics: R1.12 */
-static void a_batch_above_max_message_bytes_is_refused(void **state)
+TEST(a_batch_above_max_message_bytes_is_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     t->config.max_message_bytes = 199;
@@ -159,9 +146,8 @@ static void a_batch_above_max_message_bytes_is_refused(void **state)
 }
 
 /* Row: C046. Semantics: R1.20 */
-static void a_batch_above_segment_bytes_is_refused(void **state)
+TEST(a_batch_above_segment_bytes_is_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     t->config.segment_bytes = 199;
@@ -176,9 +162,8 @@ static void a_batch_above_segment_bytes_is_refused(void **state)
 }
 
 /* Semantics: R1.27 */
-static void log_append_time_replaces_the_timestamps_of_a_batch(void **state)
+TEST(log_append_time_replaces_the_timestamps_of_a_batch, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_log_append_info info;
     struct hw_buffer buffer = produced_batch();
     struct hw_batch batch;
@@ -197,9 +182,8 @@ static void log_append_time_replaces_the_timestamps_of_a_batch(void **state)
 }
 
 /* Semantics: R1.27 (kafka formats 1.5: the stored maximum is corrected) */
-static void a_wrong_largest_timestamp_is_corrected(void **state)
+TEST(a_wrong_largest_timestamp_is_corrected, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_log_append_info info;
     struct hw_buffer buffer = produced_batch();
     struct hw_batch batch = header_of(&buffer);
@@ -217,9 +201,8 @@ static void a_wrong_largest_timestamp_is_corrected(void **state)
 }
 
 /* Semantics: R1.15 */
-static void a_compressed_batch_is_looked_into(void **state)
+TEST(a_compressed_batch_is_looked_into, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer plain = produced_batch();
     struct hw_buffer packed;
     struct hw_batch batch = header_of(&plain);
@@ -242,9 +225,8 @@ static void a_compressed_batch_is_looked_into(void **state)
     hw_buffer_release(&plain);
 }
 
-static void offsets_never_pass_the_end_of_64_bits(void **state)
+TEST(offsets_never_pass_the_end_of_64_bits, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer = produced_batch();
 
     open_log(t);
@@ -260,10 +242,9 @@ static void offsets_never_pass_the_end_of_64_bits(void **state)
 }
 
 /* Row: C048. Semantics: R2.31 */
-static void fetched_batches_out_of_order_are_refused(void **state)
+TEST(fetched_batches_out_of_order_are_refused, struct test_log *t)
 {
     static const hw_offset_t offsets[] = {0, 1, 3, 2, 4};
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     open_log(t);
@@ -282,10 +263,8 @@ static void fetched_batches_out_of_order_are_refused(void **state)
 }
 
 /* Row: C049. Semantics: R2.31 */
-static void fetched_batches_below_the_log_end_are_refused(void **state)
+TEST(fetched_batches_below_the_log_end_are_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, follow(t, 0, 2, 0, 0));
     expect_refused(t, follow(t, 0, 1, 0, 0), OFFSET_OUT_OF_RANGE);
@@ -294,10 +273,8 @@ static void fetched_batches_below_the_log_end_are_refused(void **state)
 }
 
 /* Row: C050. Case: A-13. Semantics: R2.32 */
-static void an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it(void **state)
+TEST(an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 5, HW_OFFSET_NONE, &t->error));
     expect_refused(t, follow(t, 3, 1, 0, 0), OFFSET_OUT_OF_RANGE);
@@ -314,10 +291,8 @@ static void an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it(vo
 }
 
 /* Row: C177. Semantics: R2.31 */
-static void a_follower_takes_batches_of_any_size_and_gaps(void **state)
+TEST(a_follower_takes_batches_of_any_size_and_gaps, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.max_message_bytes = 70;
     t->config.segment_bytes = 80;
     open_log(t);
@@ -329,9 +304,8 @@ static void a_follower_takes_batches_of_any_size_and_gaps(void **state)
 }
 
 /* Row: C022. Semantics: R5.2 */
-static void a_follower_learns_epochs_from_the_batches(void **state)
+TEST(a_follower_learns_epochs_from_the_batches, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     open_log(t);
@@ -350,9 +324,8 @@ static void a_follower_learns_epochs_from_the_batches(void **state)
 }
 
 /* Semantics: R2.15, R2.31 */
-static void a_partial_batch_at_the_end_of_a_fetch_is_dropped(void **state)
+TEST(a_partial_batch_at_the_end_of_a_fetch_is_dropped, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_log_append_info info;
     struct hw_buffer buffer;
 
@@ -372,9 +345,8 @@ static void a_partial_batch_at_the_end_of_a_fetch_is_dropped(void **state)
 }
 
 /* Semantics: R2.31 */
-static void a_damaged_fetch_is_refused_as_a_whole(void **state)
+TEST(a_damaged_fetch_is_refused_as_a_whole, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
     size_t first;
 
@@ -392,9 +364,8 @@ static void a_damaged_fetch_is_refused_as_a_whole(void **state)
     hw_buffer_release(&buffer);
 }
 
-static void fetched_offsets_too_far_apart_for_a_segment_are_refused(void **state)
+TEST(fetched_offsets_too_far_apart_for_a_segment_are_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     open_log(t);
@@ -408,26 +379,5 @@ static void fetched_offsets_too_far_apart_for_a_segment_are_refused(void **state
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(offsets_start_at_the_log_end),
-        TEST(every_batch_gets_the_leaders_epoch),
-        TEST(a_producers_batch_is_refused_by_the_first_rule_that_it_breaks),
-        TEST(bytes_that_are_not_one_batch_are_refused),
-        TEST(a_batch_above_max_message_bytes_is_refused),
-        TEST(a_batch_above_segment_bytes_is_refused),
-        TEST(log_append_time_replaces_the_timestamps_of_a_batch),
-        TEST(a_wrong_largest_timestamp_is_corrected),
-        TEST(a_compressed_batch_is_looked_into),
-        TEST(offsets_never_pass_the_end_of_64_bits),
-        TEST(fetched_batches_out_of_order_are_refused),
-        TEST(fetched_batches_below_the_log_end_are_refused),
-        TEST(an_empty_follower_starts_below_its_log_start_if_a_batch_covers_it),
-        TEST(a_follower_takes_batches_of_any_size_and_gaps),
-        TEST(a_follower_learns_epochs_from_the_batches),
-        TEST(a_partial_batch_at_the_end_of_a_fetch_is_dropped),
-        TEST(a_damaged_fetch_is_refused_as_a_whole),
-        TEST(fetched_offsets_too_far_apart_for_a_segment_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -4,19 +4,13 @@
  * Kafka reads it? Source: CheckpointFile, LeaderEpochCheckpointFile, OffsetCheckpointFile,
  * PartitionMetadataFile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/buffer.h"
 #include "core/base/uuid.h"
 #include "core/format/partition_metadata.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
@@ -80,9 +74,8 @@ static enum hw_status read_epochs(struct fixture *t, struct hw_epoch_cache *cach
 }
 
 /* The example of a leader-epoch-checkpoint that is known to be right byte by byte. */
-static void leader_epochs_are_written_and_read_as_kafka_writes_them(void **state)
+TEST(leader_epochs_are_written_and_read_as_kafka_writes_them, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache cache;
     bool changed;
 
@@ -101,7 +94,7 @@ static void leader_epochs_are_written_and_read_as_kafka_writes_them(void **state
     hw_epoch_cache_release(&cache);
 }
 
-static void files_that_kafka_reads_are_read(void **state)
+TEST(files_that_kafka_reads_are_read, struct fixture *t)
 {
     static const struct {
         const char *text;
@@ -120,7 +113,6 @@ static void files_that_kafka_reads_are_read(void **state)
         {"-0\n1\n-0 00\n", 1},
         {"0\n1\n2147483647 9223372036854775807\n", 1},
     };
-    struct fixture *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_epoch_cache cache;
@@ -134,7 +126,7 @@ static void files_that_kafka_reads_are_read(void **state)
     }
 }
 
-static void files_that_kafka_refuses_are_corrupt_and_leave_nothing(void **state)
+TEST(files_that_kafka_refuses_are_corrupt_and_leave_nothing, struct fixture *t)
 {
     static const char *const cases[] = {
         "\n",
@@ -169,7 +161,6 @@ static void files_that_kafka_refuses_are_corrupt_and_leave_nothing(void **state)
         "0\n2\n1 3\n2 2\n",
         "0\n2\n1 3\n1 4\n",
     };
-    struct fixture *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_epoch_cache cache;
@@ -184,9 +175,8 @@ static void files_that_kafka_refuses_are_corrupt_and_leave_nothing(void **state)
     }
 }
 
-static void a_corrupt_line_is_named(void **state)
+TEST(a_corrupt_line_is_named, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache cache;
 
     put(t, "0\n3\n1 2\n2 x\n3 9\n");
@@ -195,9 +185,8 @@ static void a_corrupt_line_is_named(void **state)
     hw_epoch_cache_release(&cache);
 }
 
-static void bytes_of_zero_in_a_file_are_corrupt(void **state)
+TEST(bytes_of_zero_in_a_file_are_corrupt, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache cache;
     struct hw_offset_checkpoint offsets;
 
@@ -211,18 +200,16 @@ static void bytes_of_zero_in_a_file_are_corrupt(void **state)
     hw_offset_checkpoint_release(&offsets);
 }
 
-static void a_missing_file_is_not_found(void **state)
+TEST(a_missing_file_is_not_found, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache cache;
 
     assert_int_equal(read_epochs(t, &cache), HW_NOT_FOUND);
     hw_epoch_cache_release(&cache);
 }
 
-static void offsets_come_back_by_topic_and_partition(void **state)
+TEST(offsets_come_back_by_topic_and_partition, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_offset_checkpoint offsets;
 
     hw_offset_checkpoint_init(&offsets, &t->heap.allocator);
@@ -246,9 +233,8 @@ static void offsets_come_back_by_topic_and_partition(void **state)
 }
 
 /* OffsetCheckpointFile.read puts entries in a map: the last one wins, in any order. */
-static void the_last_of_two_entries_of_a_partition_wins(void **state)
+TEST(the_last_of_two_entries_of_a_partition_wins, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_offset_checkpoint offsets;
 
     hw_offset_checkpoint_init(&offsets, &t->heap.allocator);
@@ -259,12 +245,11 @@ static void the_last_of_two_entries_of_a_partition_wins(void **state)
     hw_offset_checkpoint_release(&offsets);
 }
 
-static void offsets_that_make_no_sense_are_corrupt(void **state)
+TEST(offsets_that_make_no_sense_are_corrupt, struct fixture *t)
 {
     static const char *const cases[] = {
         "0\n1\nt 0 -1\n", "0\n1\nt -1 0\n", "0\n1\n 0 0\n", "0\n1\nt 0\n", "0\n1\nt 2147483648 0\n",
     };
-    struct fixture *t = *state;
     char long_name[300] = "0\n1\n";
 
     for (size_t i = 0; i <= sizeof cases / sizeof cases[0]; i++) {
@@ -289,9 +274,8 @@ static void offsets_that_make_no_sense_are_corrupt(void **state)
 static const struct hw_uuid example_id = {{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe,
                                            0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10}};
 
-static void partition_metadata_is_43_bytes_without_a_final_newline(void **state)
+TEST(partition_metadata_is_43_bytes_without_a_final_newline, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_uuid read;
 
     assert_int_equal(hw_partition_metadata_write(t->store, "file", &example_id, &t->error), HW_OK);
@@ -301,7 +285,7 @@ static void partition_metadata_is_43_bytes_without_a_final_newline(void **state)
     assert_true(hw_uuid_equal(&read, &example_id));
 }
 
-static void partition_metadata_is_read_as_kafka_reads_it(void **state)
+TEST(partition_metadata_is_read_as_kafka_reads_it, struct fixture *t)
 {
     static const struct {
         const char *text;
@@ -319,7 +303,6 @@ static void partition_metadata_is_read_as_kafka_reads_it(void **state)
         {"version: 0\ntopic_id", false},
         {"topic_id: ASNFZ4mrze_-3LqYdlQyEA\nversion: 0", false},
     };
-    struct fixture *t = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hw_uuid id = {{0}};
@@ -335,9 +318,8 @@ static void partition_metadata_is_read_as_kafka_reads_it(void **state)
 }
 
 /* Every allocation of a write and a read fails once; the old file stands until a write is done. */
-static void running_out_of_memory_leaves_the_old_file(void **state)
+TEST(running_out_of_memory_leaves_the_old_file, struct fixture *t)
 {
-    struct fixture *t = *state;
     enum hw_status status;
     int fail_at = 0;
 
@@ -363,9 +345,8 @@ static void running_out_of_memory_leaves_the_old_file(void **state)
     assert_true(fail_at > 4);
 }
 
-static void entries_of_a_partition_or_of_a_topic_are_taken_out(void **state)
+TEST(entries_of_a_partition_or_of_a_topic_are_taken_out, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_offset_checkpoint offsets;
 
     hw_offset_checkpoint_init(&offsets, &t->heap.allocator);
@@ -386,21 +367,5 @@ static void entries_of_a_partition_or_of_a_topic_are_taken_out(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(leader_epochs_are_written_and_read_as_kafka_writes_them),
-        TEST(files_that_kafka_reads_are_read),
-        TEST(files_that_kafka_refuses_are_corrupt_and_leave_nothing),
-        TEST(a_corrupt_line_is_named),
-        TEST(bytes_of_zero_in_a_file_are_corrupt),
-        TEST(a_missing_file_is_not_found),
-        TEST(offsets_come_back_by_topic_and_partition),
-        TEST(the_last_of_two_entries_of_a_partition_wins),
-        TEST(offsets_that_make_no_sense_are_corrupt),
-        TEST(partition_metadata_is_43_bytes_without_a_final_newline),
-        TEST(partition_metadata_is_read_as_kafka_reads_it),
-        TEST(entries_of_a_partition_or_of_a_topic_are_taken_out),
-        TEST(running_out_of_memory_leaves_the_old_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -3,15 +3,9 @@
  * In which codec does a leader store what it is sent (compression.type)?
  * Source: LogValidator.validateMessagesAndAssignOffsets, buildRecordsAndAssignOffsets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/record/compressed_batch.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
@@ -114,10 +108,8 @@ static void expect_codec(const struct hw_buffer *kept, int codec)
 }
 
 /* Every codec that a batch can have, into every one that a topic can name. */
-static void the_leader_stores_a_batch_in_the_codec_of_the_log(void **state)
+TEST(the_leader_stores_a_batch_in_the_codec_of_the_log, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     for (int own = PRODUCER; own <= HW_CODEC_ZSTD; own++) {
         for (int codec = HW_CODEC_NONE; codec <= HW_CODEC_ZSTD; codec++) {
@@ -148,9 +140,8 @@ static void the_leader_stores_a_batch_in_the_codec_of_the_log(void **state)
 }
 
 /* What it takes on disk is less than what was sent. */
-static void an_append_takes_the_bytes_that_are_stored(void **state)
+TEST(an_append_takes_the_bytes_that_are_stored, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
     struct hw_log_append_info info;
 
@@ -166,9 +157,8 @@ static void an_append_takes_the_bytes_that_are_stored(void **state)
     hw_buffer_release(&sent);
 }
 
-static void log_append_time_and_a_codec_go_together(void **state)
+TEST(log_append_time_and_a_codec_go_together, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
     struct hw_buffer kept;
     struct hw_batch batch;
@@ -189,9 +179,8 @@ static void log_append_time_and_a_codec_go_together(void **state)
 }
 
 /* Semantics: R1.12, R1.19 */
-static void the_size_is_checked_as_sent_and_as_stored(void **state)
+TEST(the_size_is_checked_as_sent_and_as_stored, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer small = sent_batch(HW_CODEC_ZSTD, 0);
     struct hw_buffer large = sent_batch(HW_CODEC_NONE, 0);
     int32_t plain_size = (int32_t)large.size;
@@ -213,9 +202,8 @@ static void the_size_is_checked_as_sent_and_as_stored(void **state)
 }
 
 /* Semantics: R1.20 */
-static void segment_bytes_bounds_what_is_stored(void **state)
+TEST(segment_bytes_bounds_what_is_stored, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
     struct hw_buffer packed = sent_batch(HW_CODEC_ZSTD, 0);
 
@@ -230,9 +218,8 @@ static void segment_bytes_bounds_what_is_stored(void **state)
     hw_buffer_release(&sent);
 }
 
-static void a_follower_keeps_the_bytes_whatever_its_own_codec(void **state)
+TEST(a_follower_keeps_the_bytes_whatever_its_own_codec, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer sent = sent_batch(HW_CODEC_GZIP, 0);
     struct hw_buffer kept;
 
@@ -247,10 +234,8 @@ static void a_follower_keeps_the_bytes_whatever_its_own_codec(void **state)
 }
 
 /* Batches that were built here: each keeps its records, offsets go on. */
-static void built_batches_are_stored_in_the_codec_of_the_log(void **state)
+TEST(built_batches_are_stored_in_the_codec_of_the_log, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     for (int own = PRODUCER; own <= HW_CODEC_ZSTD; own++) {
         struct hw_buffer sent = sent_batch(HW_CODEC_NONE, 0);
@@ -281,9 +266,8 @@ static void built_batches_are_stored_in_the_codec_of_the_log(void **state)
 }
 
 /* Semantics: R1.12, R1.19 */
-static void a_built_batch_that_is_too_large_appends_nothing(void **state)
+TEST(a_built_batch_that_is_too_large_appends_nothing, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer small = sent_batch(HW_CODEC_NONE, 0);
     struct hw_buffer large = sent_batch(HW_CODEC_NONE, 0);
     struct hw_log_append_info info;
@@ -310,9 +294,8 @@ static void a_built_batch_that_is_too_large_appends_nothing(void **state)
     hw_buffer_release(&large);
 }
 
-static void every_allocation_of_an_append_may_fail(void **state)
+TEST(every_allocation_of_an_append_may_fail, struct test_log *t)
 {
-    struct test_log *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     open_log(t);
@@ -332,21 +315,7 @@ static void every_allocation_of_an_append_may_fail(void **state)
     assert_int_equal(expect_all_readable(t), RECORDS);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_leader_stores_a_batch_in_the_codec_of_the_log),
-        TEST(an_append_takes_the_bytes_that_are_stored),
-        TEST(log_append_time_and_a_codec_go_together),
-        TEST(the_size_is_checked_as_sent_and_as_stored),
-        TEST(segment_bytes_bounds_what_is_stored),
-        TEST(a_follower_keeps_the_bytes_whatever_its_own_codec),
-        TEST(built_batches_are_stored_in_the_codec_of_the_log),
-        TEST(a_built_batch_that_is_too_large_appends_nothing),
-        TEST(every_allocation_of_an_append_may_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

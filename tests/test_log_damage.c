@@ -3,16 +3,10 @@
  * A log whose files were changed at random: it opens, it can be used, it never stops the program,
  * and what it reads is whole. HW_SEED and HW_STEPS in the environment choose other damages.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/record/batch.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +199,7 @@ static void use(struct vandal *v)
     read_everything(v);
 }
 
-static void a_damaged_log_can_be_opened_and_used(void **state)
+TEST_AGAIN(a_damaged_log_can_be_opened_and_used, void **state)
 {
     const char *seed_text = getenv("HW_SEED");
     const char *steps_text = getenv("HW_STEPS");
@@ -237,9 +231,5 @@ static void a_damaged_log_can_be_opened_and_used(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_damaged_log_can_be_opened_and_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -3,15 +3,9 @@
  * Does the cache of leader epochs keep and answer what Kafka's does? The rows C... are facts from
  * Kafka's LeaderEpochFileCacheTest; the rules are R5.1 to R5.5 (LeaderEpochFileCache).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/log/epoch_cache.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,59 +92,47 @@ static void assign_5_11_6_12_7_13(struct fixture *t)
 }
 
 /* Row: C001. Semantics: R5.3 */
-static void the_latest_epoch_ends_at_the_log_end(void **state)
+TEST(the_latest_epoch_ends_at_the_log_end, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 2, 11);
     assign(t, 2, 12);
     expect_end(t, 2, 14, 2, 14);
 }
 
 /* Row: C002. Semantics: R5.3 */
-static void an_undefined_epoch_has_no_end(void **state)
+TEST(an_undefined_epoch_has_no_end, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 2, 11);
     assign(t, 3, 12);
     expect_end(t, -1, 14, -1, -1);
 }
 
 /* Row: C003. Semantics: R5.1 */
-static void a_later_start_of_the_latest_epoch_is_ignored(void **state)
+TEST(a_later_start_of_the_latest_epoch_is_ignored, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_true(assign(t, 2, 6));
     assert_false(assign(t, 2, 10));
     expect_entries(t, "2:6");
 }
 
 /* Row: C004. Semantics: R5.1 */
-static void a_newer_epoch_at_the_same_start_replaces_the_older_one(void **state)
+TEST(a_newer_epoch_at_the_same_start_replaces_the_older_one, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 2, 9);
     assert_true(assign(t, 3, 9));
     expect_entries(t, "3:9");
 }
 
 /* Row: C005. Semantics: R5.3 */
-static void below_the_first_epoch_the_asked_epoch_ends_where_the_first_starts(void **state)
+TEST(below_the_first_epoch_the_asked_epoch_ends_where_the_first_starts, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_5_11_6_12_7_13(t);
     expect_end(t, 4, 14, 4, 11);
 }
 
 /* Row: C006. Semantics: R5.1 */
-static void an_earlier_start_of_the_latest_epoch_drops_what_it_covers(void **state)
+TEST(an_earlier_start_of_the_latest_epoch_drops_what_it_covers, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_5_11_6_12_7_13(t);
     assign(t, 7, 12);
     expect_end(t, 5, 14, 5, 12);
@@ -158,10 +140,8 @@ static void an_earlier_start_of_the_latest_epoch_drops_what_it_covers(void **sta
 }
 
 /* Row: C007. Semantics: R5.3 */
-static void an_unknown_epoch_between_known_ones_is_answered_with_the_one_below(void **state)
+TEST(an_unknown_epoch_between_known_ones_is_answered_with_the_one_below, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 0, 10);
     assign(t, 2, 13);
     assign(t, 4, 17);
@@ -171,19 +151,15 @@ static void an_unknown_epoch_between_known_ones_is_answered_with_the_one_below(v
 }
 
 /* Row: C008. Semantics: R5.3 */
-static void an_epoch_above_the_latest_is_undefined(void **state)
+TEST(an_epoch_above_the_latest_is_undefined, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 2, 100);
     expect_end(t, 3, 120, -1, -1);
 }
 
 /* Row: C009. Semantics: R5.1 */
-static void a_smaller_epoch_removes_newer_ones(void **state)
+TEST(a_smaller_epoch_removes_newer_ones, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 1, 5);
     assign(t, 2, 6);
     assign(t, 1, 7);
@@ -193,10 +169,8 @@ static void a_smaller_epoch_removes_newer_ones(void **state)
 }
 
 /* Row: C010. Semantics: R5.1, R5.3 */
-static void a_leader_that_never_wrote_leaves_no_gap(void **state)
+TEST(a_leader_that_never_wrote_leaves_no_gap, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 0, 0);
     assign(t, 1, 0);
     expect_end(t, 1, 0, 1, 0);
@@ -211,30 +185,24 @@ static void a_leader_that_never_wrote_leaves_no_gap(void **state)
 }
 
 /* Row: C011. Semantics: R5.4 */
-static void truncating_the_end_at_a_boundary_drops_that_epoch(void **state)
+TEST(truncating_the_end_at_a_boundary_drops_that_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     assert_true(hw_epoch_cache_truncate_from_end(&t->cache, 8));
     expect_entries(t, "2:6");
 }
 
 /* Row: C012. Semantics: R5.4 */
-static void truncating_the_start_at_a_boundary_keeps_that_epoch(void **state)
+TEST(truncating_the_start_at_a_boundary_keeps_that_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     assert_true(hw_epoch_cache_truncate_from_start(&t->cache, 8));
     expect_entries(t, "3:8 4:11");
 }
 
 /* Row: C013. Semantics: R5.4 */
-static void truncating_the_start_inside_an_epoch_moves_its_start(void **state)
+TEST(truncating_the_start_inside_an_epoch_moves_its_start, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     assert_true(hw_epoch_cache_truncate_from_start(&t->cache, 9));
     expect_entries(t, "3:9 4:11");
@@ -243,10 +211,8 @@ static void truncating_the_start_inside_an_epoch_moves_its_start(void **state)
 }
 
 /* Row: C014. Semantics: R5.4 */
-static void truncating_the_start_keeps_the_latest_epoch(void **state)
+TEST(truncating_the_start_keeps_the_latest_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     hw_epoch_cache_truncate_from_start(&t->cache, 11);
     expect_entries(t, "4:11");
@@ -255,10 +221,8 @@ static void truncating_the_start_keeps_the_latest_epoch(void **state)
 }
 
 /* Row: C015. Semantics: R5.5 */
-static void an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it(void **state)
+TEST(an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 0, 10);
     assign(t, 1, 20);
     assign(t, 5, 30);
@@ -270,10 +234,8 @@ static void an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it(void 
 }
 
 /* Row: C016. Semantics: R5.4 */
-static void truncating_at_an_undefined_offset_changes_nothing(void **state)
+TEST(truncating_at_an_undefined_offset_changes_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     assert_false(hw_epoch_cache_truncate_from_start(&t->cache, -1));
     assert_false(hw_epoch_cache_truncate_from_end(&t->cache, -1));
@@ -281,10 +243,8 @@ static void truncating_at_an_undefined_offset_changes_nothing(void **state)
 }
 
 /* The arithmetic of row C017: leaders of epochs 0, 2 and 4 wrote one record each. */
-static void every_epoch_that_was_asked_for_ends_where_a_newer_one_starts(void **state)
+TEST(every_epoch_that_was_asked_for_ends_where_a_newer_one_starts, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 0, 0);
     assign(t, 2, 1);
     assign(t, 4, 2);
@@ -297,9 +257,8 @@ static void every_epoch_that_was_asked_for_ends_where_a_newer_one_starts(void **
 }
 
 /* Two logs have the same records as far as they have the same epochs. */
-static void two_logs_agree_as_far_as_one_leader_wrote_both(void **state)
+TEST(two_logs_agree_as_far_as_one_leader_wrote_both, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache other;
     struct hw_error error;
     bool changed;
@@ -319,20 +278,16 @@ static void two_logs_agree_as_far_as_one_leader_wrote_both(void **state)
 }
 
 /* Row: C168. Semantics: R5.3 */
-static void an_empty_cache_knows_no_end(void **state)
+TEST(an_empty_cache_knows_no_end, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     expect_end(t, 0, 0, -1, -1);
     expect_end(t, -1, 73, -1, -1);
     assert_int_equal(hw_epoch_cache_latest_epoch(&t->cache), HW_EPOCH_NONE);
 }
 
 /* Row: C169. Semantics: R5.1 */
-static void noting_the_latest_epoch_again_changes_nothing(void **state)
+TEST(noting_the_latest_epoch_again_changes_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign(t, 2, 6);
     assert_false(assign(t, 2, 7));
     assert_false(assign(t, 2, 6));
@@ -343,19 +298,16 @@ static void noting_the_latest_epoch_again_changes_nothing(void **state)
 }
 
 /* Row: C170. Semantics: R5.4 */
-static void truncating_the_end_inside_an_epoch_keeps_its_entry(void **state)
+TEST(truncating_the_end_inside_an_epoch_keeps_its_entry, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assign_2_6_3_8_4_11(t);
     assert_true(hw_epoch_cache_truncate_from_end(&t->cache, 9));
     expect_entries(t, "2:6 3:8");
     assert_false(hw_epoch_cache_truncate_from_end(&t->cache, 9));
 }
 
-static void an_assignment_without_memory_changes_nothing(void **state)
+TEST(an_assignment_without_memory_changes_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_error error;
     bool changed;
 
@@ -371,9 +323,8 @@ static void an_assignment_without_memory_changes_nothing(void **state)
     hw_epoch_cache_check(&t->cache);
 }
 
-static void a_copy_shares_nothing_with_the_original(void **state)
+TEST(a_copy_shares_nothing_with_the_original, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_epoch_cache copy;
     struct hw_error error;
 
@@ -394,31 +345,5 @@ static void a_copy_shares_nothing_with_the_original(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(the_latest_epoch_ends_at_the_log_end),
-        TEST(an_undefined_epoch_has_no_end),
-        TEST(a_later_start_of_the_latest_epoch_is_ignored),
-        TEST(a_newer_epoch_at_the_same_start_replaces_the_older_one),
-        TEST(below_the_first_epoch_the_asked_epoch_ends_where_the_first_starts),
-        TEST(an_earlier_start_of_the_latest_epoch_drops_what_it_covers),
-        TEST(an_unknown_epoch_between_known_ones_is_answered_with_the_one_below),
-        TEST(an_epoch_above_the_latest_is_undefined),
-        TEST(a_smaller_epoch_removes_newer_ones),
-        TEST(a_leader_that_never_wrote_leaves_no_gap),
-        TEST(truncating_the_end_at_a_boundary_drops_that_epoch),
-        TEST(truncating_the_start_at_a_boundary_keeps_that_epoch),
-        TEST(truncating_the_start_inside_an_epoch_moves_its_start),
-        TEST(truncating_the_start_keeps_the_latest_epoch),
-        TEST(an_offset_belongs_to_the_last_epoch_that_starts_at_or_below_it),
-        TEST(truncating_at_an_undefined_offset_changes_nothing),
-        TEST(every_epoch_that_was_asked_for_ends_where_a_newer_one_starts),
-        TEST(two_logs_agree_as_far_as_one_leader_wrote_both),
-        TEST(an_empty_cache_knows_no_end),
-        TEST(noting_the_latest_epoch_again_changes_nothing),
-        TEST(truncating_the_end_inside_an_epoch_keeps_its_entry),
-        TEST(an_assignment_without_memory_changes_nothing),
-        TEST(a_copy_shares_nothing_with_the_original),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -3,14 +3,8 @@
  * Do the epochs that a log has after opening fit its batches, whatever the checkpoint file says?
  * Source: LogLoader.load, LogSegment.recover (R5.2; kafka formats 5.2, 7.2).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +12,7 @@
 #define FIRST_LOG "00000000000000000000.log"
 
 /* Case: A-06. Row: C021. Semantics: R5.2 */
-static void lost_epochs_are_made_again_from_the_batches(void **state)
+TEST_AGAIN(lost_epochs_are_made_again_from_the_batches, void **state)
 {
     static const hw_epoch_t epochs[] = {0, 1, 1, 2};
     struct test_log *t = *state;
@@ -55,10 +49,8 @@ static void lost_epochs_are_made_again_from_the_batches(void **state)
 }
 
 /* Case: A-06: a log of epoch 0 only. */
-static void epoch_zero_is_an_epoch(void **state)
+TEST(epoch_zero_is_an_epoch, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 3, 0);
     close_log(t);
@@ -68,10 +60,8 @@ static void epoch_zero_is_an_epoch(void **state)
 }
 
 /* Kafka formats 7.2, step 7. */
-static void epochs_at_or_above_the_log_end_are_dropped(void **state)
+TEST(epochs_at_or_above_the_log_end_are_dropped, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 1, 2, 0);
     expect_ok(t, hw_log_assign_epoch(t->log, 4, &t->error));
@@ -81,10 +71,8 @@ static void epochs_at_or_above_the_log_end_are_dropped(void **state)
 }
 
 /* A file that a failed append left ahead of the log. */
-static void an_epoch_of_a_lost_batch_is_dropped(void **state)
+TEST(an_epoch_of_a_lost_batch_is_dropped, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 1, 2, 0);
     produce(t, 2, 1, 0);
@@ -99,10 +87,8 @@ static void an_epoch_of_a_lost_batch_is_dropped(void **state)
 }
 
 /* The log start is checkpointed elsewhere: the epochs of an old file are brought up to it. */
-static void epochs_below_the_log_start_are_collapsed(void **state)
+TEST(epochs_below_the_log_start_are_collapsed, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 1, 3, 0);
     produce(t, 2, 3, 0);
@@ -120,9 +106,8 @@ static void epochs_below_the_log_start_are_collapsed(void **state)
 
 /* And those of a file that is ahead of the log start are made again: the start did not reach its
  * checkpoint (R7.17). */
-static void epochs_above_the_log_start_are_completed(void **state)
+TEST(epochs_above_the_log_start_are_completed, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool changed;
 
     open_log(t);
@@ -191,7 +176,7 @@ static void expect_batch_epochs(struct test_log *t, const char *expected)
 }
 
 /* Their batches' checksums do not cover them; the checkpoint knows them. Case: F-26 */
-static void epochs_that_go_back_are_those_of_the_checkpoint_again(void **state)
+TEST_AGAIN(epochs_that_go_back_are_those_of_the_checkpoint_again, void **state)
 {
     static const struct {
         int offset;
@@ -226,10 +211,8 @@ static void epochs_that_go_back_are_those_of_the_checkpoint_again(void **state)
 }
 
 /* Without it a batch gets that of the one before. Case: F-26 */
-static void epochs_that_go_back_do_not_without_a_checkpoint(void **state)
+TEST(epochs_that_go_back_do_not_without_a_checkpoint, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     close_log(t);
     damage_epoch(t, 7, 1);
@@ -242,10 +225,8 @@ static void epochs_that_go_back_do_not_without_a_checkpoint(void **state)
 
 /* Where no protocol compares them; and where the checkpoint, too, has seen them go back: so they
  * were written under a protocol that did not. Case: F-26 */
-static void epochs_that_may_go_back_are_left(void **state)
+TEST(epochs_that_may_go_back_are_left, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, follow(t, 0, 1, 0, 0));
     expect_ok(t, follow(t, 1, 1, 1, 0));
@@ -263,17 +244,5 @@ static void epochs_that_may_go_back_are_left(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(lost_epochs_are_made_again_from_the_batches),
-        TEST(epoch_zero_is_an_epoch),
-        TEST(epochs_at_or_above_the_log_end_are_dropped),
-        TEST(an_epoch_of_a_lost_batch_is_dropped),
-        TEST(epochs_below_the_log_start_are_collapsed),
-        TEST(epochs_above_the_log_start_are_completed),
-        TEST(epochs_that_go_back_are_those_of_the_checkpoint_again),
-        TEST(epochs_that_go_back_do_not_without_a_checkpoint),
-        TEST(epochs_that_may_go_back_are_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -4,17 +4,11 @@
  * one that loses its power: an append is there or it is not, what was appended stays, and what was
  * flushed survives everything.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/log/log.h"
 #include "core/record/batch.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -248,9 +242,8 @@ static void check_story(struct story *story)
     expect_all_readable(t);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool failed = true;
 
     for (int fail_at = 0; failed; fail_at++) {
@@ -264,9 +257,8 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-static void every_call_of_the_store_may_fail_once(void **state)
+TEST(every_call_of_the_store_may_fail_once, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool failed = true;
 
     for (int64_t fail_at = 0; failed; fail_at++) {
@@ -284,9 +276,8 @@ static void every_call_of_the_store_may_fail_once(void **state)
     }
 }
 
-static void the_disk_may_fail_for_good_at_every_call(void **state)
+TEST(the_disk_may_fail_for_good_at_every_call, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool failed = true;
 
     for (int64_t fail_at = 0; failed; fail_at++) {
@@ -315,10 +306,8 @@ static void the_disk_may_fail_for_good_at_every_call(void **state)
 }
 
 /* The disk keeps, of what was not synced, whatever it likes. */
-static void what_was_flushed_survives_a_power_loss(void **state)
+TEST(what_was_flushed_survives_a_power_loss, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     for (uint64_t seed = 0; seed < 150; seed++) {
         struct story story;
         hw_offset_t flushed;
@@ -352,10 +341,8 @@ static void what_was_flushed_survives_a_power_loss(void **state)
 }
 
 /* Opening makes the small files of a new log again, so they wait for the first flush. */
-static void the_small_files_are_durable_with_the_first_flush(void **state)
+TEST(the_small_files_are_durable_with_the_first_flush, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     for (int flushes = 0; flushes < 2; flushes++) {
         struct story story;
 
@@ -377,10 +364,8 @@ static void the_small_files_are_durable_with_the_first_flush(void **state)
 }
 
 /* What the disk keeps of a file that was not synced never says anything wrong. */
-static void small_files_that_were_not_synced_do_no_harm(void **state)
+TEST(small_files_that_were_not_synced_do_no_harm, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct story story;
         char epochs[32];
@@ -399,9 +384,8 @@ static void small_files_that_were_not_synced_do_no_harm(void **state)
 }
 
 /* The second time the file says something that batches alone do not: where an old epoch ended. */
-static void a_change_of_the_epochs_is_durable_at_once(void **state)
+TEST(a_change_of_the_epochs_is_durable_at_once, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct story story;
 
     story_begin(&story, t);
@@ -415,9 +399,8 @@ static void a_change_of_the_epochs_is_durable_at_once(void **state)
 }
 
 /* Semantics: flush.messages = 1 */
-static void every_append_is_flushed_if_the_topic_says_so(void **state)
+TEST(every_append_is_flushed_if_the_topic_says_so, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct story story;
 
     t->config.flush_messages = 1;
@@ -436,10 +419,8 @@ static void every_append_is_flushed_if_the_topic_says_so(void **state)
     t->config.flush_messages = INT64_MAX;
 }
 
-static void a_simulated_power_loss_takes_what_was_not_flushed(void **state)
+TEST(a_simulated_power_loss_takes_what_was_not_flushed, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_bytes = 500;
     open_log(t);
     for (int i = 0; i < 7; i++) {
@@ -463,9 +444,8 @@ static void a_simulated_power_loss_takes_what_was_not_flushed(void **state)
 }
 
 /* The recovery point stays where it was, and the next flush is a real one. */
-static void a_sync_that_fails_promises_nothing(void **state)
+TEST(a_sync_that_fails_promises_nothing, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct story story;
     int64_t calls;
 
@@ -494,9 +474,8 @@ static void a_sync_that_fails_promises_nothing(void **state)
 }
 
 /* A write that failed and could not be cut back is cut before the next one. */
-static void bytes_of_a_failed_append_never_stay_between_batches(void **state)
+TEST(bytes_of_a_failed_append_never_stay_between_batches, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct story story;
 
     story_begin(&story, t);
@@ -520,9 +499,8 @@ static void bytes_of_a_failed_append_never_stay_between_batches(void **state)
 
 /* Kafka's name of a segment behind a gap is above the log end; without its data it must not stay.
  */
-static void a_failed_append_behind_a_gap_leaves_no_segment(void **state)
+TEST(a_failed_append_behind_a_gap_leaves_no_segment, struct test_log *t)
 {
-    struct test_log *t = *state;
     enum hw_status status = HW_IO;
 
     for (int64_t n = 0; status != HW_OK; n++) {
@@ -552,9 +530,8 @@ static void a_failed_append_behind_a_gap_leaves_no_segment(void **state)
 }
 
 /* What recovery has cut must not come back either. */
-static void the_cut_of_a_recovery_is_made_durable_by_a_flush(void **state)
+TEST(the_cut_of_a_recovery_is_made_durable_by_a_flush, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct story story;
     uint8_t junk[300] = {1, 2, 3};
 
@@ -640,9 +617,8 @@ static void expect_syncs(struct spy *spy, int directory, int others)
 }
 
 /* New and removed files are nothing without the directory; a flush without them is cheaper. */
-static void a_flush_makes_names_durable_if_they_changed(void **state)
+TEST(a_flush_makes_names_durable_if_they_changed, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct spy spy = {.methods = {.open = spy_open,
                                   .rename = spy_rename,
                                   .remove = spy_remove,
@@ -687,22 +663,5 @@ static void a_flush_makes_names_durable_if_they_changed(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(every_allocation_may_fail),
-        TEST(every_call_of_the_store_may_fail_once),
-        TEST(the_disk_may_fail_for_good_at_every_call),
-        TEST(what_was_flushed_survives_a_power_loss),
-        TEST(the_small_files_are_durable_with_the_first_flush),
-        TEST(small_files_that_were_not_synced_do_no_harm),
-        TEST(a_change_of_the_epochs_is_durable_at_once),
-        TEST(every_append_is_flushed_if_the_topic_says_so),
-        TEST(a_simulated_power_loss_takes_what_was_not_flushed),
-        TEST(a_sync_that_fails_promises_nothing),
-        TEST(bytes_of_a_failed_append_never_stay_between_batches),
-        TEST(a_failed_append_behind_a_gap_leaves_no_segment),
-        TEST(the_cut_of_a_recovery_is_made_durable_by_a_flush),
-        TEST(a_flush_makes_names_durable_if_they_changed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

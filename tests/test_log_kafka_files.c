@@ -4,13 +4,6 @@
  * failing allocation and read on the way end well? Source: LocalLog.parseTopicPartitionName,
  * ProducerStateManager, TransactionIndex.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "core/format/checkpoint_scan.h"
@@ -24,6 +17,7 @@
 #include "core/inspect/visibility.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +58,7 @@ static enum hw_status open_directory(struct hw_kafka_directory *directory,
 
 /* ---------------------------------------------------------------------------------- directories */
 
-static void names_of_partition_directories_are_taken_apart(void **state)
+TEST_AGAIN(names_of_partition_directories_are_taken_apart, void **state)
 {
     static const struct {
         const char *name;
@@ -110,7 +104,7 @@ static void names_of_partition_directories_are_taken_apart(void **state)
     }
 }
 
-static void a_path_is_what_is_in_it(void **state)
+TEST(a_path_is_what_is_in_it, struct test_disk *t)
 {
     static const struct {
         const char *path;
@@ -127,7 +121,6 @@ static void a_path_is_what_is_in_it(void **state)
         {"empty", HW_KAFKA_LOG_DIRECTORY, 0, NULL}, /* A broker without partitions. */
         {"file", HW_KAFKA_FILE, 1, NULL},
     };
-    struct test_disk *t = *state;
     struct hw_kafka_directory directory;
 
     test_disk_save(t, "logs/b-0/00000000000000000000.log");
@@ -214,9 +207,8 @@ static void put_partitions(struct test_disk *t)
     test_disk_save(t, "logs/b-2/00000000000000000000.log");
 }
 
-static void partitions_come_in_turn_or_merged(void **state)
+TEST(partitions_come_in_turn_or_merged, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_kafka_scan_options options;
 
     put_partitions(t);
@@ -236,9 +228,8 @@ static void partitions_come_in_turn_or_merged(void **state)
     assert_string_equal(scan_text(t, &options), "");
 }
 
-static void a_segment_that_is_deleted_meanwhile_is_left_out(void **state)
+TEST(a_segment_that_is_deleted_meanwhile_is_left_out, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_kafka_scan_options options = options_of(false, false);
     const struct hw_partition_row *row;
     struct hw_kafka_scan *scan;
@@ -342,12 +333,11 @@ static void put_transactions(struct test_disk *t)
     test_disk_save(t, "logs/t-0/00000000000000000005.log");
 }
 
-static void transactions_are_the_same_by_batches_and_by_files(void **state)
+TEST(transactions_are_the_same_by_batches_and_by_files, struct test_disk *t)
 {
     static const char expected[] =
         "0aborted 1aborted 2aborted 3control 4visible 5aborted 6visible 7control 8control "
         "9above_lso 10above_lso";
-    struct test_disk *t = *state;
 
     put_transactions(t);
     assert_string_equal(visibilities(t, "logs/t-0"), expected);
@@ -373,10 +363,8 @@ static void transactions_are_the_same_by_batches_and_by_files(void **state)
 }
 
 /* The last stable offset goes by markers below the high watermark. */
-static void markers_above_the_high_watermark_end_nothing(void **state)
+TEST(markers_above_the_high_watermark_end_nothing, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     put_transactions(t);
     save_text(t, "logs/replication-offset-checkpoint", "0\n1\nt 0 8\n");
     save_text(t, "logs/log-start-offset-checkpoint", "0\n1\nt 0 1\n");
@@ -387,9 +375,8 @@ static void markers_above_the_high_watermark_end_nothing(void **state)
 
 /* ---------------------------------------------------------------------------------- summaries */
 
-static void a_partition_is_summed_up(void **state)
+TEST(a_partition_is_summed_up, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_partition_summary summary;
     struct hw_kafka_directory directory;
     struct hw_meta_properties properties;
@@ -434,9 +421,8 @@ static void a_partition_is_summed_up(void **state)
 }
 
 /* Case: E-07. Any byte of an index may be wrong: then that entry is, or the one behind it. */
-static void a_wrong_byte_in_an_index_is_found(void **state)
+TEST(a_wrong_byte_in_an_index_is_found, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_paths paths;
     struct hw_buffer index;
 
@@ -490,9 +476,8 @@ static void a_wrong_byte_in_an_index_is_found(void **state)
 
 /* Case: F-19 The index was read before the broker had written the batch of its entry; the log is
  * looked at again before the entry is called wrong. */
-static void an_entry_is_judged_by_the_files_as_they_are_then(void **state)
+TEST(an_entry_is_judged_by_the_files_as_they_are_then, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_paths paths;
     struct hw_index_check check;
     struct hw_index_row row;
@@ -624,36 +609,20 @@ static void put_story(struct test_disk *t)
     save_text(t, "logs/t-0/partition.metadata", "version: 0\ntopic_id: AQIDBAUGBwgJCgsMDQ4PEA");
 }
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail, void *fixture)
 {
-    put_story(*state);
-    test_disk_fail_allocations(*state, run_story, 100);
+    put_story(fixture);
+    test_disk_fail_allocations(fixture, run_story, 100);
 }
 
-static void every_call_of_the_store_can_fail(void **state)
+TEST(every_call_of_the_store_can_fail, void *fixture)
 {
-    put_story(*state);
+    put_story(fixture);
     /* An index that cannot be opened is done without; a directory is first tried as a file. */
-    test_disk_fail_calls(*state, run_story, 100);
+    test_disk_fail_calls(fixture, run_story, 100);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
-        TEST(names_of_partition_directories_are_taken_apart),
-        TEST(a_path_is_what_is_in_it),
-        TEST(partitions_come_in_turn_or_merged),
-        TEST(a_segment_that_is_deleted_meanwhile_is_left_out),
-        TEST(transactions_are_the_same_by_batches_and_by_files),
-        TEST(markers_above_the_high_watermark_end_nothing),
-        TEST(a_partition_is_summed_up),
-        TEST(an_entry_is_judged_by_the_files_as_they_are_then),
-        TEST(a_wrong_byte_in_an_index_is_found),
-        TEST(every_allocation_can_fail),
-        TEST(every_call_of_the_store_can_fail),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_disk_setup, test_disk_teardown);
 }

@@ -3,14 +3,8 @@
  * What does opening a log make of index files that are missing or wrong, and of the files that an
  * interrupted deletion or cleaning has left? Source: LogLoader.load (kafka formats 4.8, 7.2).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +13,8 @@
 #define FIRST_INDEX "00000000000000000000.index"
 
 /* Case: C-01: the same for the indexes. */
-static void junk_in_an_index_is_replaced(void **state)
+TEST(junk_in_an_index_is_replaced, struct test_log *t)
 {
-    struct test_log *t = *state;
     char name[40];
 
     test_log_fill(t, 77);
@@ -135,7 +128,7 @@ static void no_entries_at_all(struct test_log *t, const char *name, const char *
 }
 
 /* Case: C-03 */
-static void damaged_indexes_are_never_trusted_and_never_fatal(void **state)
+TEST_AGAIN(damaged_indexes_are_never_trusted_and_never_fatal, void **state)
 {
     static damage *const damages[] = {blank,
                                       junk_at_the_start,
@@ -184,10 +177,9 @@ static void damaged_indexes_are_never_trusted_and_never_fatal(void **state)
 
 /* An index that lies so that it is not seen when it is opened: the cut goes by what is in the .log.
  */
-static void a_lying_index_does_not_outlive_a_cut(void **state)
+TEST(a_lying_index_does_not_outlive_a_cut, struct test_log *t)
 {
     static const uint8_t lies[] = {0, 0, 0, 1, 0, 0, 0, 100, 0, 0, 0, 2, 0, 0, 1, 44};
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     t->config.index_interval_bytes = 50;
@@ -221,10 +213,8 @@ static void a_lying_index_does_not_outlive_a_cut(void **state)
 }
 
 /* Case: C-08 a */
-static void index_files_without_a_log_are_removed(void **state)
+TEST(index_files_without_a_log_are_removed, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 3, 0);
     close_log(t);
@@ -249,9 +239,8 @@ static void index_files_without_a_log_are_removed(void **state)
 }
 
 /* Case: C-08 b */
-static void an_empty_segment_without_indexes_is_no_damage(void **state)
+TEST(an_empty_segment_without_indexes_is_no_damage, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool rolled;
 
     t->config.index_interval_bytes = 0;
@@ -278,10 +267,8 @@ static void an_empty_segment_without_indexes_is_no_damage(void **state)
 }
 
 /* An empty segment in the middle is the trace of a failed append; it must not cut what is good. */
-static void an_empty_segment_in_the_middle_is_removed(void **state)
+TEST(an_empty_segment_in_the_middle_is_removed, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     test_log_fill(t, 50);
     close_log(t);
     t->load.recovery_point = 0;
@@ -293,9 +280,8 @@ static void an_empty_segment_in_the_middle_is_removed(void **state)
     assert_int_equal(expect_all_readable(t), 50);
 }
 
-static void files_of_other_names_are_left_alone(void **state)
+TEST(files_of_other_names_are_left_alone, struct test_log *t)
 {
-    struct test_log *t = *state;
     static const char *const names[] = {"5.log",
                                         "0000000000000000000a.log",
                                         "99999999999999999999.log",
@@ -328,10 +314,8 @@ static void copy_file(struct test_log *t, const char *from, const char *to)
 }
 
 /* Kafka formats 4.8, 7.2 */
-static void deleted_files_are_removed_and_an_unfinished_cleaning_is_undone(void **state)
+TEST(deleted_files_are_removed_and_an_unfinished_cleaning_is_undone, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     test_log_fill(t, 50);
     close_log(t);
     copy_file(t, FIRST_LOG, "00000000000000000000.log.deleted");
@@ -350,9 +334,8 @@ static void deleted_files_are_removed_and_an_unfinished_cleaning_is_undone(void 
     assert_false(file_exists(t, "00000000000000000020.index.swap"));
 }
 
-static void a_finished_cleaning_is_swapped_in(void **state)
+TEST(a_finished_cleaning_is_swapped_in, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer cleaned;
 
     test_log_fill(t, 50);
@@ -379,10 +362,8 @@ static void a_finished_cleaning_is_swapped_in(void **state)
 }
 
 /* The crash came between two renames. */
-static void a_swap_that_was_half_done_is_finished(void **state)
+TEST(a_swap_that_was_half_done_is_finished, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     test_log_fill(t, 30);
     close_log(t);
     copy_file(t, "00000000000000000010.index", "00000000000000000010.index.swap");
@@ -395,18 +376,5 @@ static void a_swap_that_was_half_done_is_finished(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(junk_in_an_index_is_replaced),
-        TEST(damaged_indexes_are_never_trusted_and_never_fatal),
-        TEST(index_files_without_a_log_are_removed),
-        TEST(an_empty_segment_without_indexes_is_no_damage),
-        TEST(an_empty_segment_in_the_middle_is_removed),
-        TEST(files_of_other_names_are_left_alone),
-        TEST(deleted_files_are_removed_and_an_unfinished_cleaning_is_undone),
-        TEST(a_finished_cleaning_is_swapped_in),
-        TEST(a_swap_that_was_half_done_is_finished),
-        TEST(a_lying_index_does_not_outlive_a_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -5,18 +5,12 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/io/posix_store.h"
 #include "core/record/batch.h"
 #include "tests/support_directory.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -465,7 +459,7 @@ static void run_walk(struct test_log *t, uint64_t seed, uint64_t steps)
     free(w);
 }
 
-static void a_log_in_memory_does_what_an_array_of_batches_does(void **state)
+TEST_AGAIN(a_log_in_memory_does_what_an_array_of_batches_does, void **state)
 {
     uint64_t seed = from_environment("HW_SEED", 1);
     uint64_t steps = from_environment("HW_STEPS", 1500);
@@ -482,9 +476,8 @@ static void a_log_in_memory_does_what_an_array_of_batches_does(void **state)
     }
 }
 
-static void a_log_on_files_does_what_an_array_of_batches_does(void **state)
+TEST(a_log_on_files_does_what_an_array_of_batches_does, struct test_log *t)
 {
-    struct test_log *t = *state;
     char directory[HW_PATH_MAX];
 
     test_directory_make(directory);
@@ -497,10 +490,5 @@ static void a_log_on_files_does_what_an_array_of_batches_does(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_in_memory_does_what_an_array_of_batches_does),
-        TEST(a_log_on_files_does_what_an_array_of_batches_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

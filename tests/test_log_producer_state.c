@@ -4,18 +4,12 @@
  * snapshots? The rows are facts from Kafka's ProducerStateManagerTest and from runs of released
  * brokers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/format/snapshot_file.h"
 #include "core/io/memory_store.h"
 #include "core/log/producer_state.h"
 #include "tests/support_batch.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -181,10 +175,8 @@ static void reload(struct fixture *t)
 }
 
 /* Row: C144, C198. Semantics: R9.4, R9.5, R9.7 */
-static void a_producer_sends_its_sequences_in_order(void **state)
+TEST(a_producer_sends_its_sequences_in_order, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, PLAIN), "ok");
     assert_string_equal(client(t, 1, 0, 1, 1, 1, PLAIN), "ok");
     assert_string_equal(client(t, 1, 0, 5, 1, 2, PLAIN), "OUT_OF_ORDER_SEQUENCE_NUMBER");
@@ -195,10 +187,8 @@ static void a_producer_sends_its_sequences_in_order(void **state)
 }
 
 /* Row: C145. Semantics: R9.7 */
-static void of_a_marker_alone_only_the_epoch_is_known(void **state)
+TEST(of_a_marker_alone_only_the_epoch_is_known, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(commit(t, 1, 2, 0, 27), "ok");
     assert_int_equal(last_sequence(t, 1), -1);
     assert_string_equal(client(t, 1, 0, 0, 1, 28, PLAIN), "INVALID_PRODUCER_EPOCH");
@@ -207,9 +197,8 @@ static void of_a_marker_alone_only_the_epoch_is_known(void **state)
 }
 
 /* Row: C146, C197. Case: B-01. Semantics: R9.7 */
-static void behind_the_largest_sequence_comes_zero(void **state)
+TEST(behind_the_largest_sequence_comes_zero, struct fixture *t)
 {
-    struct fixture *t = *state;
     const struct hw_producer *producer;
 
     assert_string_equal(client(t, 1, 15, INT32_MAX, 1, 735, PLAIN), "ok");
@@ -225,10 +214,8 @@ static void behind_the_largest_sequence_comes_zero(void **state)
 }
 
 /* Case: B-02. Semantics: R9.1, R9.3, R9.9 */
-static void the_last_five_batches_are_known_and_only_as_a_whole(void **state)
+TEST(the_last_five_batches_are_known_and_only_as_a_whole, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (int i = 0; i < 6; i++) {
         assert_string_equal(client(t, 1, 0, i, 1, i, PLAIN), "ok");
     }
@@ -242,10 +229,8 @@ static void the_last_five_batches_are_known_and_only_as_a_whole(void **state)
 }
 
 /* Row: C148. Semantics: R9.10 */
-static void a_follower_takes_what_the_leader_took(void **state)
+TEST(a_follower_takes_what_the_leader_took, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, PLAIN), "ok");
     assert_string_equal(client(t, 1, 0, 3, 1, 1, PLAIN), "OUT_OF_ORDER_SEQUENCE_NUMBER");
     replicate(t, 1, 0, 3, 1, 1, PLAIN);
@@ -253,10 +238,8 @@ static void a_follower_takes_what_the_leader_took(void **state)
 }
 
 /* Row: C149. Semantics: R9.6, R9.11 */
-static void who_is_silent_for_long_is_forgotten(void **state)
+TEST(who_is_silent_for_long_is_forgotten, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 100, PLAIN), "ok"); /* At 1000. */
     assert_int_equal(hw_producer_state_expire(&t->state, 1999, 1000), 0);
     assert_int_equal(hw_producer_state_expire(&t->state, 2000, 1000), 1);
@@ -271,10 +254,8 @@ static void who_is_silent_for_long_is_forgotten(void **state)
 }
 
 /* Row: C150. Semantics: R9.12 */
-static void a_snapshot_has_the_last_batch_and_the_open_transaction(void **state)
+TEST(a_snapshot_has_the_last_batch_and_the_open_transaction, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(client(t, 1, 0, 1, 1, 1, TXN), "ok");
     reload(t);
@@ -288,10 +269,8 @@ static void a_snapshot_has_the_last_batch_and_the_open_transaction(void **state)
 }
 
 /* Row: T088, T089 */
-static void a_snapshot_of_ended_transactions_has_none_open(void **state)
+TEST(a_snapshot_of_ended_transactions_has_none_open, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(client(t, 1, 0, 1, 1, 1, TXN), "ok");
     assert_string_equal(abort_at(t, 1, 0, 0, 2), "ok");
@@ -306,9 +285,8 @@ static void a_snapshot_of_ended_transactions_has_none_open(void **state)
 }
 
 /* Row: T095 */
-static void a_snapshot_reads_back_as_it_was(void **state)
+TEST(a_snapshot_reads_back_as_it_was, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_snapshot_producer open = {.producer_id = 1,
                                         .producer_epoch = 2,
                                         .last_sequence = 1,
@@ -340,10 +318,8 @@ static void a_snapshot_reads_back_as_it_was(void **state)
 }
 
 /* Row: C153. Semantics: R9.14, R9.15 */
-static void nothing_is_stable_until_the_marker_is_below_the_high_watermark(void **state)
+TEST(nothing_is_stable_until_the_marker_is_below_the_high_watermark, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 99, TXN), "ok");
     assert_int_equal(t->state.first_unstable, 99);
     assert_string_equal(client(t, 2, 0, 0, 1, 105, TXN), "ok");
@@ -364,10 +340,8 @@ static void nothing_is_stable_until_the_marker_is_below_the_high_watermark(void 
 }
 
 /* Row: T098 */
-static void a_second_batch_leaves_the_transaction_where_it_began(void **state)
+TEST(a_second_batch_leaves_the_transaction_where_it_began, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 3, 0, TXN), "ok");
     assert_int_equal(t->state.first_unstable, 0);
     assert_string_equal(client(t, 1, 0, 3, 1, 3, TXN), "ok");
@@ -379,10 +353,8 @@ static void a_second_batch_leaves_the_transaction_where_it_began(void **state)
 }
 
 /* Row: C156, T092. Semantics: R9.13 */
-static void a_marker_of_an_older_coordinator_is_fenced(void **state)
+TEST(a_marker_of_an_older_coordinator_is_fenced, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(commit(t, 1, 0, 1, 1), "ok");
     assert_string_equal(commit(t, 1, 0, 1, 2), "ok");
@@ -393,29 +365,24 @@ static void a_marker_of_an_older_coordinator_is_fenced(void **state)
 }
 
 /* Row: T085 */
-static void an_equal_coordinator_epoch_is_taken(void **state)
+TEST(an_equal_coordinator_epoch_is_taken, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(commit(t, 1, 1, 5, 0), "ok");
     assert_string_equal(commit(t, 1, 1, 5, 1), "ok");
     assert_string_equal(commit(t, 1, 1, 4, 2), "TRANSACTION_COORDINATOR_FENCED");
 }
 
 /* Row: C159. Semantics: R9.22 */
-static void a_plain_batch_inside_its_own_transaction_is_refused(void **state)
+TEST(a_plain_batch_inside_its_own_transaction_is_refused, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(client(t, 1, 0, 1, 1, 1, PLAIN), "INVALID_TXN_STATE");
     assert_string_equal(client(t, 2, 0, 0, 1, 1, PLAIN), "ok");
 }
 
 /* Row: C160. Semantics: R9.13 */
-static void a_commit_ends_the_transaction_and_keeps_the_sequences(void **state)
+TEST(a_commit_ends_the_transaction_and_keeps_the_sequences, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_completed_transaction completed;
 
     assert_string_equal(client(t, 1, 0, 0, 1, 9, PLAIN), "ok");
@@ -432,10 +399,8 @@ static void a_commit_ends_the_transaction_and_keeps_the_sequences(void **state)
 }
 
 /* Row: C201, T097. Semantics: R9.13 */
-static void a_marker_of_an_older_epoch_is_refused(void **state)
+TEST(a_marker_of_an_older_epoch_is_refused, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 5, 0, 1, 99, TXN), "ok");
     assert_string_equal(commit(t, 1, 3, 0, 100), "INVALID_PRODUCER_EPOCH");
     assert_string_equal(abort_at(t, 2, 5, 0, 100), "ok");
@@ -443,9 +408,8 @@ static void a_marker_of_an_older_epoch_is_refused(void **state)
 }
 
 /* Row: T084. Semantics: X9.1 */
-static void today_a_marker_is_above_the_epoch_or_a_retry(void **state)
+TEST(today_a_marker_is_above_the_epoch_or_a_retry, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_completed_transaction completed;
 
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
@@ -467,10 +431,8 @@ static void today_a_marker_is_above_the_epoch_or_a_retry(void **state)
 }
 
 /* Row: T086. Semantics: R9.13 */
-static void a_marker_that_raises_the_epoch_starts_the_sequences_anew(void **state)
+TEST(a_marker_that_raises_the_epoch_starts_the_sequences_anew, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(abort_at(t, 1, 1, 0, 1), "ok");
     assert_int_equal(hw_producer_state_find(&t->state, 1)->epoch, 1);
@@ -500,10 +462,8 @@ static void replicate_marker(struct fixture *t, int64_t id, int epoch, int coord
 
 /* What leaders take fits together; a follower takes what there is, and says so. kafka-transactions,
  * section 16, invariants 6 to 8. */
-static void what_no_leader_would_have_taken_contradicts_what_was_there(void **state)
+TEST(what_no_leader_would_have_taken_contradicts_what_was_there, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 2, 0, TXN), "ok");
     assert_string_equal(client(t, 1, 0, 2, 1, 2, TXN), "ok");
     assert_int_equal(hw_producer_state_find(&t->state, 1)->transaction_epoch, 0);
@@ -532,10 +492,8 @@ static void what_no_leader_would_have_taken_contradicts_what_was_there(void **st
 }
 
 /* Row: T087 */
-static void a_marker_counts_as_activity(void **state)
+TEST(a_marker_counts_as_activity, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
     assert_string_equal(abort_at(t, 1, 1, 0, 1), "ok"); /* At 10. */
     assert_int_equal(hw_producer_state_expire(&t->state, 10, 1), 0);
@@ -543,9 +501,8 @@ static void a_marker_counts_as_activity(void **state)
 }
 
 /* Row: T091 */
-static void a_check_changes_nothing(void **state)
+TEST(a_check_changes_nothing, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_batch next = batch_of(1, 0, 6, 5, 26, TXN);
     const struct hw_producer_batch *duplicate;
 
@@ -559,9 +516,8 @@ static void a_check_changes_nothing(void **state)
 }
 
 /* Row: T100 */
-static void what_describe_producers_tells(void **state)
+TEST(what_describe_producers_tells, struct fixture *t)
 {
-    struct fixture *t = *state;
     const struct hw_producer *first;
 
     assert_string_equal(client(t, 1, 5, 0, 5, 0, TXN), "ok");
@@ -580,9 +536,8 @@ static void what_describe_producers_tells(void **state)
 }
 
 /* Semantics: R9.6, X9.4 */
-static void today_an_unknown_producer_begins_a_transaction_at_zero(void **state)
+TEST(today_an_unknown_producer_begins_a_transaction_at_zero, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_batch batch = batch_of(1, 0, 5, 1, 0, TXN);
     const struct hw_producer_batch *duplicate;
 
@@ -593,9 +548,8 @@ static void today_an_unknown_producer_begins_a_transaction_at_zero(void **state)
                      HW_OK);
 }
 
-static void a_marker_is_kafkas_byte_for_byte(void **state)
+TEST(a_marker_is_kafkas_byte_for_byte, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_marker marker = {.producer_id = 4000,
                                .producer_epoch = 2,
                                .coordinator_epoch = 7,
@@ -630,13 +584,12 @@ static void a_marker_is_kafkas_byte_for_byte(void **state)
 }
 
 /* Row: T094 */
-static void an_emptied_control_batch_ends_nothing(void **state)
+TEST_ALONE(an_emptied_control_batch_ends_nothing)
 {
     struct hw_marker marker = {.producer_id = 1, .type = HW_CONTROL_ABORT};
     uint8_t bytes[HW_MARKER_SIZE];
     struct hw_batch batch;
 
-    (void)state;
     hw_marker_encode(&marker, bytes);
     (void)hw_batch_parse(bytes, sizeof bytes, &batch);
     batch.record_count = 0;
@@ -646,9 +599,8 @@ static void an_emptied_control_batch_ends_nothing(void **state)
     assert_false(hw_marker_decode(bytes, &batch, &marker));
 }
 
-static void without_memory_nothing_changes(void **state)
+TEST(without_memory_nothing_changes, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer out;
 
     assert_string_equal(client(t, 1, 0, 0, 1, 0, TXN), "ok");
@@ -664,35 +616,5 @@ static void without_memory_nothing_changes(void **state)
 
 int main(void)
 {
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CLAIM(a_producer_sends_its_sequences_in_order),
-        CLAIM(of_a_marker_alone_only_the_epoch_is_known),
-        CLAIM(behind_the_largest_sequence_comes_zero),
-        CLAIM(the_last_five_batches_are_known_and_only_as_a_whole),
-        CLAIM(a_follower_takes_what_the_leader_took),
-        CLAIM(who_is_silent_for_long_is_forgotten),
-        CLAIM(a_snapshot_has_the_last_batch_and_the_open_transaction),
-        CLAIM(a_snapshot_of_ended_transactions_has_none_open),
-        CLAIM(a_snapshot_reads_back_as_it_was),
-        CLAIM(nothing_is_stable_until_the_marker_is_below_the_high_watermark),
-        CLAIM(a_second_batch_leaves_the_transaction_where_it_began),
-        CLAIM(a_marker_of_an_older_coordinator_is_fenced),
-        CLAIM(an_equal_coordinator_epoch_is_taken),
-        CLAIM(a_plain_batch_inside_its_own_transaction_is_refused),
-        CLAIM(a_commit_ends_the_transaction_and_keeps_the_sequences),
-        CLAIM(a_marker_of_an_older_epoch_is_refused),
-        CLAIM(today_a_marker_is_above_the_epoch_or_a_retry),
-        CLAIM(a_marker_that_raises_the_epoch_starts_the_sequences_anew),
-        CLAIM(what_no_leader_would_have_taken_contradicts_what_was_there),
-        CLAIM(a_marker_counts_as_activity),
-        CLAIM(a_check_changes_nothing),
-        CLAIM(what_describe_producers_tells),
-        CLAIM(today_an_unknown_producer_begins_a_transaction_at_zero),
-        CLAIM(a_marker_is_kafkas_byte_for_byte),
-        CLAIM(an_emptied_control_batch_ends_nothing),
-        CLAIM(without_memory_nothing_changes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -3,25 +3,17 @@
  * Which batches does a read give, and what does it cost? Source: LocalLog.read, LogSegment.read,
  * LogSegment.findOffsetByTimestamp.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/record/batch.h"
 #include "core/record/compressed_batch.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <string.h>
 
 /* Row: C041. Semantics: R2.16 */
-static void a_read_in_a_gap_starts_with_the_next_batch(void **state)
+TEST(a_read_in_a_gap_starts_with_the_next_batch, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, follow(t, 50, 2, 0, 0));
     expect_ok(t, follow(t, 60, 2, 0, 0));
@@ -30,9 +22,8 @@ static void a_read_in_a_gap_starts_with_the_next_batch(void **state)
 }
 
 /* Semantics: R2.16 */
-static void a_gap_may_reach_over_segments(void **state)
+TEST(a_gap_may_reach_over_segments, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool rolled;
 
     open_log(t);
@@ -46,10 +37,9 @@ static void a_gap_may_reach_over_segments(void **state)
 }
 
 /* Row: C175. Semantics: R2.14 */
-static void any_limit_gives_the_first_batch_at_or_above_the_offset(void **state)
+TEST(any_limit_gives_the_first_batch_at_or_above_the_offset, struct test_log *t)
 {
     static const size_t limits[] = {1, 100, 100000};
-    struct test_log *t = *state;
     hw_offset_t offsets[50];
     hw_offset_t end;
 
@@ -79,9 +69,8 @@ static void any_limit_gives_the_first_batch_at_or_above_the_offset(void **state)
 }
 
 /* Case: C-06. Semantics: R2.14 */
-static void a_batch_above_the_limit_is_read_alone_or_not_at_all(void **state)
+TEST(a_batch_above_the_limit_is_read_alone_or_not_at_all, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     open_log(t);
@@ -111,9 +100,8 @@ static void a_batch_above_the_limit_is_read_alone_or_not_at_all(void **state)
 }
 
 /* Semantics: R2.15, R2.16 */
-static void a_read_gives_no_batch_that_starts_at_or_above_the_bound(void **state)
+TEST(a_read_gives_no_batch_that_starts_at_or_above_the_bound, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     t->config.index_interval_bytes = 0;
@@ -145,9 +133,8 @@ static void a_read_gives_no_batch_that_starts_at_or_above_the_bound(void **state
 }
 
 /* Semantics: R2.16 */
-static void an_offset_outside_of_the_log_is_out_of_range(void **state)
+TEST(an_offset_outside_of_the_log_is_out_of_range, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
     bool changed;
 
@@ -180,9 +167,8 @@ static void expect_before(struct test_log *t, hw_offset_t end, size_t max_bytes,
     assert_string_equal(text, expected);
 }
 
-static void a_read_backwards_ends_just_below_the_given_offset(void **state)
+TEST(a_read_backwards_ends_just_below_the_given_offset, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool changed;
     bool rolled;
 
@@ -216,9 +202,8 @@ static void a_read_backwards_ends_just_below_the_given_offset(void **state)
     expect_before(t, 11, 1000, "");
 }
 
-static void bytes_between_offsets_are_those_of_whole_batches(void **state)
+TEST(bytes_between_offsets_are_those_of_whole_batches, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool rolled;
 
     t->config.index_interval_bytes = 150;
@@ -252,10 +237,9 @@ static void expect_time(struct test_log *t, hw_time_ms_t timestamp, hw_offset_t 
 }
 
 /* Semantics: R10.10 */
-static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
+TEST(a_time_is_found_at_the_first_record_that_is_not_older, struct test_log *t)
 {
     static const hw_time_ms_t times[] = {100, 300, 200, -1, 300, 500, 400, 600};
-    struct test_log *t = *state;
     hw_offset_t offset;
     hw_time_ms_t found;
     bool changed;
@@ -294,9 +278,8 @@ static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
 }
 
 /* Semantics: R10.10 */
-static void a_time_is_found_inside_of_a_compressed_batch(void **state)
+TEST(a_time_is_found_inside_of_a_compressed_batch, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
     struct hw_buffer plain;
@@ -325,9 +308,8 @@ static void a_time_is_found_inside_of_a_compressed_batch(void **state)
 }
 
 /* Reading on where the last read ended needs no search: one call of the file. */
-static void a_read_that_goes_on_costs_one_call(void **state)
+TEST(a_read_that_goes_on_costs_one_call, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *memory = t->store;
     struct hw_buffer buffer;
@@ -364,9 +346,8 @@ static void a_read_that_goes_on_costs_one_call(void **state)
     t->store = memory;
 }
 
-static void appending_allocates_nothing_in_the_long_run(void **state)
+TEST(appending_allocates_nothing_in_the_long_run, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer buffer;
     int before;
 
@@ -386,20 +367,5 @@ static void appending_allocates_nothing_in_the_long_run(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_read_in_a_gap_starts_with_the_next_batch),
-        TEST(a_gap_may_reach_over_segments),
-        TEST(any_limit_gives_the_first_batch_at_or_above_the_offset),
-        TEST(a_batch_above_the_limit_is_read_alone_or_not_at_all),
-        TEST(a_read_gives_no_batch_that_starts_at_or_above_the_bound),
-        TEST(an_offset_outside_of_the_log_is_out_of_range),
-        TEST(a_read_backwards_ends_just_below_the_given_offset),
-        TEST(bytes_between_offsets_are_those_of_whole_batches),
-        TEST(a_time_is_found_at_the_first_record_that_is_not_older),
-        TEST(a_time_is_found_inside_of_a_compressed_batch),
-        TEST(a_read_that_goes_on_costs_one_call),
-        TEST(appending_allocates_nothing_in_the_long_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

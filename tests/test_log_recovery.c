@@ -3,17 +3,11 @@
  * What does opening a log make of a directory that a crash, or worse, has left behind?
  * Source: LogLoader.load, LogSegment.recover (kafka formats 7.2 and 7.3).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/base/uuid.h"
 #include "core/log/checkpoint_file.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +45,8 @@ static void expect_tail_is_cut(struct test_log *t, const uint8_t *bytes, size_t 
 }
 
 /* Case: C-01 */
-static void junk_behind_the_last_batch_is_cut(void **state)
+TEST(junk_behind_the_last_batch_is_cut, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_random random;
     struct hw_buffer batch;
     uint8_t junk[1024];
@@ -78,10 +71,9 @@ static void junk_behind_the_last_batch_is_cut(void **state)
 }
 
 /* Case: C-02 */
-static void a_tail_of_zeros_is_cut(void **state)
+TEST(a_tail_of_zeros_is_cut, struct test_log *t)
 {
     static const uint8_t zeros[4096];
-    struct test_log *t = *state;
     int64_t size;
 
     open_log(t);
@@ -101,10 +93,9 @@ static void a_tail_of_zeros_is_cut(void **state)
 }
 
 /* Case: C-02, the variant: a file that was as long as a segment from the start. */
-static void a_preallocated_file_is_cut_even_if_the_stop_is_said_to_be_clean(void **state)
+TEST(a_preallocated_file_is_cut_even_if_the_stop_is_said_to_be_clean, struct test_log *t)
 {
     static const uint8_t zeros[1 << 20];
-    struct test_log *t = *state;
 
     open_log(t);
     produce(t, 0, 3, 0);
@@ -122,10 +113,8 @@ static void a_preallocated_file_is_cut_even_if_the_stop_is_said_to_be_clean(void
 }
 
 /* Case: C-05 */
-static void the_recovery_point_moves_by_a_flush_only(void **state)
+TEST(the_recovery_point_moves_by_a_flush_only, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     test_log_fill(t, 100);
     close_log(t);
     t->load.recovery_point = 10;
@@ -150,7 +139,7 @@ static void the_recovery_point_moves_by_a_flush_only(void **state)
 }
 
 /* Offsets are not covered by a checksum; out of order they are damage even after a clean stop. */
-static void offsets_out_of_order_are_damage(void **state)
+TEST_AGAIN(offsets_out_of_order_are_damage, void **state)
 {
     struct test_log *t = *state;
 
@@ -180,10 +169,9 @@ static void offsets_out_of_order_are_damage(void **state)
 }
 
 /* Where nobody looks when the log is opened: a reader gets on, or is told. */
-static void a_reader_never_gets_the_same_batch_again(void **state)
+TEST(a_reader_never_gets_the_same_batch_again, struct test_log *t)
 {
     static const hw_offset_t offsets[] = {0, 1, 2, 2, 1, 3, 4};
-    struct test_log *t = *state;
     struct hw_buffer batches;
     hw_offset_t offset = 0;
     int reads = 0;
@@ -225,10 +213,8 @@ static void a_reader_never_gets_the_same_batch_again(void **state)
 }
 
 /* A hole in the middle of a log cannot be kept: what is behind it does not join on. */
-static void segments_behind_a_cut_are_removed(void **state)
+TEST(segments_behind_a_cut_are_removed, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     test_log_fill(t, 50);
     close_log(t);
     t->load.recovery_point = 0;
@@ -253,9 +239,8 @@ static void segments_behind_a_cut_are_removed(void **state)
 }
 
 /* Every length that a torn write can leave: the whole batches in front survive. */
-static void a_log_cut_at_any_byte_keeps_its_whole_batches(void **state)
+TEST(a_log_cut_at_any_byte_keeps_its_whole_batches, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer content;
     int64_t ends[20];
     int batches = 0;
@@ -293,10 +278,9 @@ static void a_log_cut_at_any_byte_keeps_its_whole_batches(void **state)
  * Base offset and leader epoch are not covered by a checksum (kafka formats 11, point 30): there
  * the damage may stay unseen, as in Kafka, but the log opens.
  */
-static void a_log_with_any_byte_changed_keeps_the_batches_in_front(void **state)
+TEST(a_log_with_any_byte_changed_keeps_the_batches_in_front, struct test_log *t)
 {
     enum { BATCH = 100, BATCHES = 5 };
-    struct test_log *t = *state;
     struct hw_buffer content;
 
     t->config.index_interval_bytes = 150;
@@ -332,10 +316,8 @@ static void a_log_with_any_byte_changed_keeps_the_batches_in_front(void **state)
     hw_buffer_release(&content);
 }
 
-static void the_topic_id_is_written_once_and_must_stay(void **state)
+TEST(the_topic_id_is_written_once_and_must_stay, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     assert_int_equal(file_size(t, "partition.metadata"), 43);
     close_log(t);
@@ -356,13 +338,12 @@ static void the_topic_id_is_written_once_and_must_stay(void **state)
 }
 
 /* What an old Kafka wrote is not damage, though a replica cannot go on with it. */
-static void messages_of_old_formats_are_refused_and_not_cut(void **state)
+TEST(messages_of_old_formats_are_refused_and_not_cut, struct test_log *t)
 {
     /* Offset 0, magic 1, key null, value "v", with its CRC-32. */
     static const uint8_t message[] = {0, 0, 0,    0,    0,    0,    0, 0, 0, 0, 0,   23,
                                       0, 0, 0,    0,    1,    0,    0, 0, 0, 0, 0,   0,
                                       0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1, 0x76};
-    struct test_log *t = *state;
     uint8_t bytes[sizeof message];
     uint32_t crc = 0xffffffff;
 
@@ -394,10 +375,9 @@ static void messages_of_old_formats_are_refused_and_not_cut(void **state)
 
 /* Case: F-65. One entry a batch is the most: a longer file is not read, however good its entries
  * look. */
-static void an_index_longer_than_its_log_can_need_is_made_again(void **state)
+TEST(an_index_longer_than_its_log_can_need_is_made_again, struct test_log *t)
 {
     enum { ENTRIES = 40 };
-    struct test_log *t = *state;
     uint8_t entries[ENTRIES][8] = {{0}};
 
     t->config.index_interval_bytes = 150;
@@ -421,20 +401,5 @@ static void an_index_longer_than_its_log_can_need_is_made_again(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(junk_behind_the_last_batch_is_cut),
-        TEST(a_tail_of_zeros_is_cut),
-        TEST(a_preallocated_file_is_cut_even_if_the_stop_is_said_to_be_clean),
-        TEST(the_recovery_point_moves_by_a_flush_only),
-        TEST(offsets_out_of_order_are_damage),
-        TEST(a_reader_never_gets_the_same_batch_again),
-        TEST(segments_behind_a_cut_are_removed),
-        TEST(a_log_cut_at_any_byte_keeps_its_whole_batches),
-        TEST(a_log_with_any_byte_changed_keeps_the_batches_in_front),
-        TEST(the_topic_id_is_written_once_and_must_stay),
-        TEST(messages_of_old_formats_are_refused_and_not_cut),
-        TEST(an_index_longer_than_its_log_can_need_is_made_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -3,14 +3,8 @@
  * Which segments does retention take? Source: UnifiedLog.deletableSegments, deleteOldSegments
  * (R7.18).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 static int32_t retention(struct test_log *t)
 {
@@ -31,13 +25,12 @@ static void fill(struct test_log *t, int count, int each)
 }
 
 /* Row: C137. Semantics: R7.18 */
-static void segments_below_the_log_start_go(void **state)
+TEST(segments_below_the_log_start_go, struct test_log *t)
 {
     static const struct {
         hw_offset_t log_start;
         size_t segments;
     } steps[] = {{1, 3}, {6, 2}, {15, 1}};
-    struct test_log *t = *state;
 
     fill(t, 15, 5);
     hw_log_update_high_watermark(t->log, 15);
@@ -53,9 +46,8 @@ static void segments_below_the_log_start_go(void **state)
 }
 
 /* Row: C138. Case: A-12. Semantics: R7.18, R3.15 */
-static void nothing_at_or_above_the_high_watermark_goes(void **state)
+TEST(nothing_at_or_above_the_high_watermark_goes, struct test_log *t)
 {
-    struct test_log *t = *state;
     hw_offset_t high_watermark;
 
     t->config.retention_ms = 1000;
@@ -76,10 +68,8 @@ static void nothing_at_or_above_the_high_watermark_goes(void **state)
 }
 
 /* Row: C180. Semantics: R3.9, R7.18 */
-static void expired_segments_go_up_to_the_high_watermark(void **state)
+TEST(expired_segments_go_up_to_the_high_watermark, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = 1000;
     fill(t, 100, 10);
     t->now_ms = 100000;
@@ -89,10 +79,8 @@ static void expired_segments_go_up_to_the_high_watermark(void **state)
 }
 
 /* Semantics: R7.18: "older than", not "as old as". */
-static void a_segment_expires_by_its_largest_timestamp(void **state)
+TEST(a_segment_expires_by_its_largest_timestamp, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = 100;
     fill(t, 6, 2); /* Largest timestamps 1, 3, 5. */
     hw_log_update_high_watermark(t->log, 6);
@@ -111,10 +99,8 @@ static void a_segment_expires_by_its_largest_timestamp(void **state)
 }
 
 /* Semantics: R7.18: time takes a run from the oldest on; a young one in the middle ends it. */
-static void a_young_segment_shields_the_ones_behind_it(void **state)
+TEST(a_young_segment_shields_the_ones_behind_it, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = 100;
     t->config.segment_bytes = 100;
     open_log(t);
@@ -128,10 +114,8 @@ static void a_young_segment_shields_the_ones_behind_it(void **state)
 }
 
 /* A segment without timestamps is as old as its file. */
-static void a_segment_without_timestamps_has_the_age_of_its_creation(void **state)
+TEST(a_segment_without_timestamps_has_the_age_of_its_creation, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = 100;
     t->now_ms = 1000;
     open_log(t);
@@ -145,10 +129,8 @@ static void a_segment_without_timestamps_has_the_age_of_its_creation(void **stat
 }
 
 /* Semantics: R7.18 */
-static void size_takes_as_many_as_leave_enough(void **state)
+TEST(size_takes_as_many_as_leave_enough, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = -1;
     t->config.retention_bytes = 450;
     fill(t, 10, 2);
@@ -165,10 +147,8 @@ static void size_takes_as_many_as_leave_enough(void **state)
     expect_segments(t, "10");
 }
 
-static void without_limits_everything_stays(void **state)
+TEST(without_limits_everything_stays, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = -1;
     t->config.retention_bytes = -1;
     fill(t, 10, 2);
@@ -178,10 +158,8 @@ static void without_limits_everything_stays(void **state)
 }
 
 /* Row: C020. Semantics: R5.4, R7.19 */
-static void the_epochs_of_deleted_segments_go(void **state)
+TEST(the_epochs_of_deleted_segments_go, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.retention_ms = -1;
     t->config.retention_bytes = 0;
     t->config.segment_bytes = 5 * 70;
@@ -202,17 +180,5 @@ static void the_epochs_of_deleted_segments_go(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(segments_below_the_log_start_go),
-        TEST(nothing_at_or_above_the_high_watermark_goes),
-        TEST(expired_segments_go_up_to_the_high_watermark),
-        TEST(a_segment_expires_by_its_largest_timestamp),
-        TEST(a_young_segment_shields_the_ones_behind_it),
-        TEST(a_segment_without_timestamps_has_the_age_of_its_creation),
-        TEST(size_takes_as_many_as_leave_enough),
-        TEST(without_limits_everything_stays),
-        TEST(the_epochs_of_deleted_segments_go),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -3,16 +3,10 @@
  * Does the reader of .log files return every good batch and say where the others are, whatever the
  * bytes are? Source: FileLogInputStream, FileRecords (kafka formats 1.1 and 7.4).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/inspect/segment_records.h"
 #include "tests/support_segment.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,10 +94,8 @@ static void put(struct test_disk *t, hw_offset_t base_offset, int count)
     test_put_batch(&t->log, &(struct test_batch){.base_offset = base_offset, .count = count});
 }
 
-static void a_file_is_its_batches(void **state)
+TEST(a_file_is_its_batches, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     expect_entries(t, "");
     expect_tail(t, 0, 0);
     put(t, 0, 3);
@@ -114,10 +106,8 @@ static void a_file_is_its_batches(void **state)
 }
 
 /* Case: E-01 */
-static void a_batch_without_records_counts_with_its_offsets(void **state)
+TEST(a_batch_without_records_counts_with_its_offsets, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     put(t, 30, 7);
     test_put_batch(
         &t->log,
@@ -129,10 +119,8 @@ static void a_batch_without_records_counts_with_its_offsets(void **state)
 }
 
 /* Case: E-02 */
-static void the_end_of_a_log_is_what_its_last_header_says(void **state)
+TEST(the_end_of_a_log_is_what_its_last_header_says, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     test_put_batch(&t->log,
                    &(struct test_batch){.base_offset = 8737, .count = 3, .last_delta = 10});
     expect_entries(t, "8737-8747");
@@ -140,10 +128,9 @@ static void the_end_of_a_log_is_what_its_last_header_says(void **state)
 }
 
 /* Case: E-06 */
-static void a_batch_that_is_cut_short_is_trailing_bytes(void **state)
+TEST(a_batch_that_is_cut_short_is_trailing_bytes, struct test_disk *t)
 {
     static const size_t cuts[] = {11, 16, 17, 18, 61, 100};
-    struct test_disk *t = *state;
     size_t first;
     size_t whole;
 
@@ -161,10 +148,8 @@ static void a_batch_that_is_cut_short_is_trailing_bytes(void **state)
 }
 
 /* Case: C-02 */
-static void a_tail_of_zeros_is_trailing_bytes(void **state)
+TEST(a_tail_of_zeros_is_trailing_bytes, struct test_disk *t)
 {
-    struct test_disk *t = *state;
-
     put(t, 0, 1);
     put(t, 1, 1);
     put(t, 2, 1);
@@ -177,9 +162,8 @@ static void a_tail_of_zeros_is_trailing_bytes(void **state)
 }
 
 /* Case: F-16 Space was set aside for the file, and an append has not got to its end. */
-static void the_beginning_of_a_batch_and_zeros_are_trailing_bytes(void **state)
+TEST(the_beginning_of_a_batch_and_zeros_are_trailing_bytes, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t first;
     size_t whole;
 
@@ -204,9 +188,8 @@ static void the_beginning_of_a_batch_and_zeros_are_trailing_bytes(void **state)
 }
 
 /* Case: C-01. What a reader says of a file that nobody has recovered. */
-static void junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch(void **state)
+TEST(junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t good;
     char expected[64];
 
@@ -236,9 +219,8 @@ static void junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch(v
     expect_tail(t, 77, (int64_t)(t->log.size - good));
 }
 
-static void reading_goes_on_behind_damage(void **state)
+TEST(reading_goes_on_behind_damage, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t second;
     size_t third;
     char expected[80];
@@ -266,9 +248,8 @@ static void reading_goes_on_behind_damage(void **state)
     expect_entries(t, expected);
 }
 
-static void bytes_between_batches_take_no_offset(void **state)
+TEST(bytes_between_batches_take_no_offset, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     char expected[80];
     size_t at;
 
@@ -281,9 +262,8 @@ static void bytes_between_batches_take_no_offset(void **state)
 }
 
 /* A batch inside a damaged batch's records is none of the log's. */
-static void what_a_damaged_batch_holds_is_not_taken_for_batches(void **state)
+TEST(what_a_damaged_batch_holds_is_not_taken_for_batches, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_batch_builder builder;
     struct hw_buffer inner;
@@ -309,9 +289,8 @@ static void what_a_damaged_batch_holds_is_not_taken_for_batches(void **state)
 }
 
 /* The checksum does not cover the base offset. */
-static void offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good(void **state)
+TEST(offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t second;
     char expected[80];
 
@@ -333,9 +312,8 @@ static void offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good(voi
     expect_entries(t, expected);
 }
 
-static void offsets_are_wrong_as_the_neighbours_on_both_sides_tell(void **state)
+TEST(offsets_are_wrong_as_the_neighbours_on_both_sides_tell, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t second;
     size_t third;
     char expected[80];
@@ -363,9 +341,8 @@ static void offsets_are_wrong_as_the_neighbours_on_both_sides_tell(void **state)
 }
 
 /* A damaged batch in front of bytes that begin like a batch. */
-static void only_the_next_offset_makes_a_torn_batch_of_a_tail(void **state)
+TEST(only_the_next_offset_makes_a_torn_batch_of_a_tail, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     uint8_t torn[40] = {0};
     size_t second;
     char expected[80];
@@ -385,9 +362,8 @@ static void only_the_next_offset_makes_a_torn_batch_of_a_tail(void **state)
     expect_entries(t, expected);
 }
 
-static void what_trails_in_a_segment_that_is_closed_is_damage(void **state)
+TEST(what_trails_in_a_segment_that_is_closed_is_damage, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_place place = {
         .path = "a.log", .is_named = true, .is_closed = true, .next_base = 10};
 
@@ -412,9 +388,8 @@ static void what_trails_in_a_segment_that_is_closed_is_damage(void **state)
 }
 
 /* Bytes of an unreadable stretch that are a batch of another log. */
-static void a_batch_that_goes_back_is_not_found_in_damage(void **state)
+TEST(a_batch_that_goes_back_is_not_found_in_damage, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     char expected[80];
     size_t start;
 
@@ -429,9 +404,8 @@ static void a_batch_that_goes_back_is_not_found_in_damage(void **state)
 }
 
 /* Batches that are passed over by their headers have to lead to one another. */
-static void a_wrong_byte_in_what_is_passed_over_hides_nothing(void **state)
+TEST(a_wrong_byte_in_what_is_passed_over_hides_nothing, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_range range = {
         .first_offset = 12, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
     size_t first;
@@ -455,10 +429,9 @@ static void a_wrong_byte_in_what_is_passed_over_hides_nothing(void **state)
 }
 
 /* Old librdkafka wrote wrappers with offset 0, whatever was inside. */
-static void a_wrapper_with_offset_0_is_never_passed_over(void **state)
+TEST(a_wrapper_with_offset_0_is_never_passed_over, struct test_disk *t)
 {
     static const int five[] = {0, 1, 2, 3, 4};
-    struct test_disk *t = *state;
     struct hw_segment_range range = {
         .first_offset = 3, .last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
     struct hw_segment_scan *scan;
@@ -476,10 +449,9 @@ static void a_wrapper_with_offset_0_is_never_passed_over(void **state)
 
 /* Every byte of a small segment in turn, with several values: whatever the byte does, what is
  * before its batch reads as ever, and nothing is made up behind it. */
-static void any_byte_may_be_wrong(void **state)
+TEST(any_byte_may_be_wrong, struct test_disk *t)
 {
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
-    struct test_disk *t = *state;
     size_t starts[6];
 
     for (int i = 0; i < 5; i++) {
@@ -532,9 +504,8 @@ static void any_byte_may_be_wrong(void **state)
     }
 }
 
-static void any_end_may_be_the_end(void **state)
+TEST(any_end_may_be_the_end, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     size_t starts[6];
     size_t size;
 
@@ -558,9 +529,8 @@ static void any_end_may_be_the_end(void **state)
 }
 
 /* A batch of any size has its checksum computed, and is not held in memory for that. */
-static void a_batch_larger_than_the_window_is_checked_piece_by_piece(void **state)
+TEST(a_batch_larger_than_the_window_is_checked_piece_by_piece, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_scan *scan;
     struct hw_segment_range range = everything;
 
@@ -577,9 +547,8 @@ static void a_batch_larger_than_the_window_is_checked_piece_by_piece(void **stat
 }
 
 /* Reading everything takes few calls; reading it all twice is not needed. */
-static void a_walk_reads_the_file_once(void **state)
+TEST(a_walk_reads_the_file_once, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_scan *scan;
 
     for (hw_offset_t i = 0; i < 3000; i++) {
@@ -592,10 +561,9 @@ static void a_walk_reads_the_file_once(void **state)
 }
 
 /* Junk that looks like the beginning of large batches at every place is given up in the end. */
-static void a_search_among_would_be_batches_ends(void **state)
+TEST(a_search_among_would_be_batches_ends, struct test_disk *t)
 {
     enum { COUNT = 40000 }; /* 50 GB of checksums, if all were computed. */
-    struct test_disk *t = *state;
     uint8_t header[HW_BATCH_HEADER_SIZE] = {0};
 
     put(t, 0, 1);
@@ -646,11 +614,10 @@ static const char *records_text(struct test_disk *t, bool is_backwards)
 }
 
 /* Case: E-03 */
-static void relative_offsets_in_wrappers_of_magic_1_count_from_the_last(void **state)
+TEST(relative_offsets_in_wrappers_of_magic_1_count_from_the_last, struct test_disk *t)
 {
     static const int ten[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const int compacted[] = {0, 3, 4};
-    struct test_disk *t = *state;
 
     test_put_wrapper(&t->log, HW_CODEC_GZIP, 0, 100, 0, ten, 5);
     test_put_wrapper(&t->log, HW_CODEC_GZIP, 8, 100, 0, ten, 10);
@@ -664,9 +631,8 @@ static void relative_offsets_in_wrappers_of_magic_1_count_from_the_last(void **s
                         "99 96 !0 4 3 2 1 0");
 }
 
-static void records_before_a_malformed_one_are_good(void **state)
+TEST(records_before_a_malformed_one_are_good, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_batch batch;
     size_t second;
 
@@ -684,7 +650,7 @@ static void records_before_a_malformed_one_are_good(void **state)
 }
 
 /* Case: F-51 What can be read is a row, and the header is a fault behind it. */
-static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void **state)
+TEST(records_that_their_header_does_not_tell_of_are_read_and_a_fault, struct test_disk *t)
 {
     static const struct test_batch wrong[] = {
         {.base_offset = 1, .count = 4, .last_delta = 2},
@@ -696,7 +662,6 @@ static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void
                                            "0 1 2 3 !4 9"};
     static const char *const backwards[] = {"9 !5 4 3 2 1 0", "9 !4 3 2 1 0", "9 !4 3 2 1 0",
                                             "9 !4 3 2 1 0"};
-    struct test_disk *t = *state;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         t->log.size = 0;
@@ -708,9 +673,8 @@ static void records_that_their_header_does_not_tell_of_are_read_and_a_fault(void
     }
 }
 
-static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
+TEST(a_file_that_is_cut_while_it_is_read_ends_there, struct test_disk *t)
 {
-    struct test_disk *t = *state;
     struct hw_segment_entry entry;
     struct hw_segment_scan *scan;
     struct hw_file *file;
@@ -783,52 +747,20 @@ static void put_story(struct test_disk *t)
     test_put_file(t->store, "a.index", &t->log);
 }
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail, void *fixture)
 {
-    put_story(*state);
-    test_disk_fail_allocations(*state, run_story, 10);
+    put_story(fixture);
+    test_disk_fail_allocations(fixture, run_story, 10);
 }
 
-static void every_read_can_fail(void **state)
+TEST(every_read_can_fail, void *fixture)
 {
-    put_story(*state);
+    put_story(fixture);
     /* An index that cannot be opened is done without. */
-    test_disk_fail_calls(*state, run_story, 6);
+    test_disk_fail_calls(fixture, run_story, 6);
 }
 
 int main(void)
 {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, test_disk_setup, test_disk_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_its_batches),
-        TEST(a_batch_without_records_counts_with_its_offsets),
-        TEST(the_end_of_a_log_is_what_its_last_header_says),
-        TEST(a_batch_that_is_cut_short_is_trailing_bytes),
-        TEST(a_tail_of_zeros_is_trailing_bytes),
-        TEST(the_beginning_of_a_batch_and_zeros_are_trailing_bytes),
-        TEST(junk_behind_the_last_batch_is_damage_unless_it_may_be_a_torn_batch),
-        TEST(reading_goes_on_behind_damage),
-        TEST(bytes_between_batches_take_no_offset),
-        TEST(what_a_damaged_batch_holds_is_not_taken_for_batches),
-        TEST(offsets_that_do_not_fit_are_told_and_the_batches_behind_are_good),
-        TEST(offsets_are_wrong_as_the_neighbours_on_both_sides_tell),
-        TEST(only_the_next_offset_makes_a_torn_batch_of_a_tail),
-        TEST(what_trails_in_a_segment_that_is_closed_is_damage),
-        TEST(a_batch_that_goes_back_is_not_found_in_damage),
-        TEST(a_wrong_byte_in_what_is_passed_over_hides_nothing),
-        TEST(a_wrapper_with_offset_0_is_never_passed_over),
-        TEST(any_byte_may_be_wrong),
-        TEST(any_end_may_be_the_end),
-        TEST(a_batch_larger_than_the_window_is_checked_piece_by_piece),
-        TEST(a_walk_reads_the_file_once),
-        TEST(a_search_among_would_be_batches_ends),
-        TEST(relative_offsets_in_wrappers_of_magic_1_count_from_the_last),
-        TEST(records_before_a_malformed_one_are_good),
-        TEST(records_that_their_header_does_not_tell_of_are_read_and_a_fault),
-        TEST(a_file_that_is_cut_while_it_is_read_ends_there),
-        TEST(every_allocation_can_fail),
-        TEST(every_read_can_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_disk_setup, test_disk_teardown);
 }

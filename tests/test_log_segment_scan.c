@@ -3,18 +3,12 @@
  * Does a scan of one segment find what is asked for by reading little, and find the same when its
  * indexes are damaged in any way? Source: LogSegment.translateOffset, findOffsetByTimestamp.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/base/random.h"
 #include "core/inspect/segment_scan.h"
 #include "core/io/memory_store.h"
 #include "tests/support_segment.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,9 +147,8 @@ static bool finds_offset(struct fixture *t, hw_offset_t offset, bool is_backward
     return has;
 }
 
-static void one_offset_costs_a_few_kib(void **state)
+TEST(one_offset_costs_a_few_kib, struct fixture *t)
 {
-    struct fixture *t = *state;
     int64_t bytes_read;
 
     for (int i = 0; i < 2 * BATCHES; i++) {
@@ -169,9 +162,8 @@ static void one_offset_costs_a_few_kib(void **state)
     assert_in_range(bytes_read, 1, 20000);
 }
 
-static void the_last_batches_cost_a_few_kib(void **state)
+TEST(the_last_batches_cost_a_few_kib, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_segment_range range = {
         .last_offset = INT64_MAX, .timestamp_min = INT64_MIN, .is_backwards = true};
     struct hw_segment_scan *scan;
@@ -190,9 +182,8 @@ static void the_last_batches_cost_a_few_kib(void **state)
     hw_segment_scan_close(scan);
 }
 
-static void backwards_is_forwards_from_the_end(void **state)
+TEST(backwards_is_forwards_from_the_end, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_segment_range range = {
         .last_offset = INT64_MAX, .timestamp_min = INT64_MIN, .is_backwards = true};
     struct hw_segment_scan *scan = open_scan(t, &range);
@@ -236,9 +227,8 @@ static void expect_times(struct fixture *t, hw_time_ms_t timestamp, bool is_back
     hw_segment_scan_close(scan);
 }
 
-static void records_are_found_by_their_time(void **state)
+TEST(records_are_found_by_their_time, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_segment_range range = {.last_offset = INT64_MAX};
     struct hw_segment_scan *scan;
     struct hw_segment_entry entry;
@@ -274,9 +264,8 @@ static void expect_unharmed(struct fixture *t, hw_offset_t near)
 }
 
 /* Case: C-03. Every entry of both indexes in turn, with several kinds of damage. */
-static void a_damaged_index_changes_nothing_that_is_found(void **state)
+TEST(a_damaged_index_changes_nothing_that_is_found, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_random random;
     int64_t entries = (int64_t)t->index.size / 8;
 
@@ -319,9 +308,8 @@ static void a_damaged_index_changes_nothing_that_is_found(void **state)
 }
 
 /* The index is still worth most of what it was. */
-static void one_wrong_entry_costs_one_interval(void **state)
+TEST(one_wrong_entry_costs_one_interval, struct fixture *t)
 {
-    struct fixture *t = *state;
     uint8_t *entry = t->index.bytes + 8 * 80;
     hw_offset_t offset = BASE + hw_get_i32(entry);
     int64_t bytes_read;
@@ -333,9 +321,8 @@ static void one_wrong_entry_costs_one_interval(void **state)
 
 /* A batch with a base offset that goes back stands where an index entry points: each in turn, since
  * not all of them are places to begin. */
-static void an_entry_whose_batch_goes_back_is_not_believed(void **state)
+TEST(an_entry_whose_batch_goes_back_is_not_believed, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_segment_range range = {
         .last_offset = INT64_MAX, .timestamp_min = INT64_MIN, .is_backwards = true};
 
@@ -360,9 +347,8 @@ static void an_entry_whose_batch_goes_back_is_not_believed(void **state)
 }
 
 /* Case: C-03. Whole files of junk, and files that were cut. */
-static void junk_for_an_index_is_as_good_as_none(void **state)
+TEST(junk_for_an_index_is_as_good_as_none, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_random random;
 
     hw_random_init(&random, 7);
@@ -383,18 +369,5 @@ static void junk_for_an_index_is_as_good_as_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_offset_costs_a_few_kib, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_last_batches_cost_a_few_kib, setup, teardown),
-        cmocka_unit_test_setup_teardown(backwards_is_forwards_from_the_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_are_found_by_their_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_damaged_index_changes_nothing_that_is_found, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(one_wrong_entry_costs_one_interval, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_entry_whose_batch_goes_back_is_not_believed, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(junk_for_an_index_is_as_good_as_none, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -4,17 +4,11 @@
  * Source: LogSegment.shouldRoll, LogSegment.append, OffsetIndex, TimeIndex (kafka formats 4.2 to
  * 4.7).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/log/index.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,10 +21,8 @@ static bool roll(struct test_log *t)
     return rolled;
 }
 
-static void a_segment_never_passes_segment_bytes(void **state)
+TEST(a_segment_never_passes_segment_bytes, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_bytes = 250;
     open_log(t);
     produce_sized(t, 0, 100);
@@ -42,10 +34,8 @@ static void a_segment_never_passes_segment_bytes(void **state)
 }
 
 /* Case: C-04 */
-static void an_empty_segment_is_never_rolled(void **state)
+TEST(an_empty_segment_is_never_rolled, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_ms = 1000;
     t->config.segment_index_bytes = 0;
     open_log(t);
@@ -68,9 +58,8 @@ static void an_empty_segment_is_never_rolled(void **state)
 }
 
 /* Case: C-04 */
-static void an_offset_too_far_from_the_base_begins_a_segment_even_behind_an_empty_one(void **state)
+TEST(an_offset_too_far_from_the_base_begins_a_segment_even_behind_an_empty_one, struct test_log *t)
 {
-    struct test_log *t = *state;
     const hw_offset_t far = (hw_offset_t)INT32_MAX + 1;
 
     open_log(t);
@@ -91,10 +80,8 @@ static void an_offset_too_far_from_the_base_begins_a_segment_even_behind_an_empt
 }
 
 /* Case: C-07 */
-static void without_timestamps_the_age_of_the_segment_counts(void **state)
+TEST(without_timestamps_the_age_of_the_segment_counts, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_ms = 1000;
     open_log(t);
     t->now_ms = 1001;
@@ -108,10 +95,8 @@ static void without_timestamps_the_age_of_the_segment_counts(void **state)
 }
 
 /* Case: C-07 */
-static void with_timestamps_they_alone_count(void **state)
+TEST(with_timestamps_they_alone_count, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_ms = 1000;
     open_log(t);
     produce(t, 0, 1, 5000);
@@ -133,10 +118,8 @@ static void with_timestamps_they_alone_count(void **state)
 }
 
 /* Case: C-07: zero is a timestamp like any other. */
-static void a_first_timestamp_of_zero_counts_too(void **state)
+TEST(a_first_timestamp_of_zero_counts_too, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_ms = 1000;
     open_log(t);
     produce(t, 0, 1, 0);
@@ -148,10 +131,8 @@ static void a_first_timestamp_of_zero_counts_too(void **state)
 }
 
 /* LogSegment.truncateTo: an emptied segment is as if it were new; else its first batch counts. */
-static void after_a_cut_the_age_of_what_is_left_counts(void **state)
+TEST(after_a_cut_the_age_of_what_is_left_counts, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_ms = 1000;
     open_log(t);
     produce(t, 0, 1, 100);
@@ -177,10 +158,9 @@ static void after_a_cut_the_age_of_what_is_left_counts(void **state)
 }
 
 /* Timestamps from a leader are not checked; no difference of them may overflow. */
-static void extreme_timestamps_do_no_harm(void **state)
+TEST(extreme_timestamps_do_no_harm, struct test_log *t)
 {
     static const hw_time_ms_t times[] = {0, INT64_MAX, 1, INT64_MIN, -2, INT64_MAX - 1};
-    struct test_log *t = *state;
 
     open_log(t);
     for (int i = 0; i < 6; i++) {
@@ -200,10 +180,8 @@ static void extreme_timestamps_do_no_harm(void **state)
     expect_batches(t, "0 1 2 3 4 5");
 }
 
-static void a_full_index_begins_a_segment(void **state)
+TEST(a_full_index_begins_a_segment, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.index_interval_bytes = 0;
     t->config.segment_index_bytes =
         36; /* 4 offset entries; 3 time entries, one of them reserved. */
@@ -237,13 +215,12 @@ static void expect_file(struct test_log *t, const char *name, const int64_t (*pa
 }
 
 /* Kafka formats 4.5, the example: entries at 6000, 12000, 18000. */
-static void an_index_entry_is_made_when_more_than_the_interval_was_written_before(void **state)
+TEST(an_index_entry_is_made_when_more_than_the_interval_was_written_before, struct test_log *t)
 {
     static const int64_t offsets[][2] = {{3, 6000}, {6, 12000}, {9, 18000}};
     static const int64_t offsets_after[][2] = {{3, 6000}, {6, 12000}, {12, 24000}};
     static const int64_t times[][2] = {{1003, 3}, {1006, 6}, {1009, 9}};
     static const int64_t times_at_the_end[][2] = {{1003, 3}, {1006, 6}, {1009, 9}, {1010, 10}};
-    struct test_log *t = *state;
 
     open_log(t);
     expect_ok(t, hw_log_truncate_fully_and_start_at(t->log, 100, HW_OFFSET_NONE, &t->error));
@@ -276,10 +253,9 @@ static void an_index_entry_is_made_when_more_than_the_interval_was_written_befor
     expect_file(t, "00000000000000000100.index", offsets_after, 3, false);
 }
 
-static void the_interval_itself_is_not_more_than_the_interval(void **state)
+TEST(the_interval_itself_is_not_more_than_the_interval, struct test_log *t)
 {
     static const int64_t offsets[][2] = {{3, 300}, {6, 600}};
-    struct test_log *t = *state;
 
     t->config.index_interval_bytes = 200;
     open_log(t);
@@ -295,11 +271,10 @@ static void the_interval_itself_is_not_more_than_the_interval(void **state)
 
 /* Kafka formats 4.3: only a larger timestamp makes an entry, with the earliest batch that has it.
  */
-static void the_time_index_has_growing_timestamps_only(void **state)
+TEST(the_time_index_has_growing_timestamps_only, struct test_log *t)
 {
     static const hw_time_ms_t times[] = {50, 40, 70, 60, 70, -1, 80};
     static const int64_t entries[][2] = {{50, 0}, {70, 2}, {80, 6}};
-    struct test_log *t = *state;
 
     t->config.index_interval_bytes = 0;
     open_log(t);
@@ -311,13 +286,12 @@ static void the_time_index_has_growing_timestamps_only(void **state)
 }
 
 /* Kafka formats 4.5 and 10: what a follower fetched is decided upon batch by batch (KAFKA-806). */
-static void a_follower_indexes_batch_by_batch(void **state)
+TEST(a_follower_indexes_batch_by_batch, struct test_log *t)
 {
     static const int64_t offsets[][2] = {{11, 390}};
     static const int64_t times[][2] = {{5, 1}, {7, 12}};
     static const char *const batch_of[] = {"0",  "1",  "2",  "11", "11", "11", "11",
                                            "11", "11", "11", "11", "11", "12", "13"};
-    struct test_log *t = *state;
     struct hw_buffer buffer;
 
     t->config.index_interval_bytes = 350;
@@ -342,10 +316,8 @@ static void a_follower_indexes_batch_by_batch(void **state)
 }
 
 /* Every file that is there at any moment is a trimmed index without an entry past the .log. */
-static void index_files_are_valid_at_any_moment(void **state)
+TEST(index_files_are_valid_at_any_moment, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.index_interval_bytes = 100;
     t->config.segment_bytes = 1500;
     open_log(t);
@@ -379,9 +351,8 @@ static void index_files_are_valid_at_any_moment(void **state)
 }
 
 /* Opening after a clean stop reads the end of the log only, however long it is. */
-static void a_clean_opening_costs_the_same_for_a_short_and_a_long_log(void **state)
+TEST(a_clean_opening_costs_the_same_for_a_short_and_a_long_log, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *memory = t->store;
     int64_t calls[2];
@@ -434,12 +405,11 @@ static void damage(struct test_log *t, const char *name, int kind)
 }
 
 /* What an index that has changed since says is checked before it is used, and made again. */
-static void a_changed_index_is_made_again(void **state)
+TEST(a_changed_index_is_made_again, struct test_log *t)
 {
     static const char *const names[] = {"00000000000000000000.index",
                                         "00000000000000000000.timeindex",
                                         "00000000000000000010.index"};
-    struct test_log *t = *state;
 
     t->config.index_interval_bytes = 150;
     t->config.segment_bytes = 1000;
@@ -472,9 +442,8 @@ static void a_changed_index_is_made_again(void **state)
 }
 
 /* segment.ms counts from the first batch after any opening, not from the first append. */
-static void the_next_roll_is_the_same_after_an_opening(void **state)
+TEST(the_next_roll_is_the_same_after_an_opening, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer batches;
 
     t->config.segment_ms = 100;
@@ -492,9 +461,8 @@ static void the_next_roll_is_the_same_after_an_opening(void **state)
 }
 
 /* One write an append, and nothing else. */
-static void an_append_is_one_call(void **state)
+TEST(an_append_is_one_call, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_faults faults = {.fail_at = -1};
     struct hw_store *memory = t->store;
 
@@ -514,26 +482,5 @@ static void an_append_is_one_call(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_segment_never_passes_segment_bytes),
-        TEST(an_empty_segment_is_never_rolled),
-        TEST(an_offset_too_far_from_the_base_begins_a_segment_even_behind_an_empty_one),
-        TEST(without_timestamps_the_age_of_the_segment_counts),
-        TEST(with_timestamps_they_alone_count),
-        TEST(a_first_timestamp_of_zero_counts_too),
-        TEST(after_a_cut_the_age_of_what_is_left_counts),
-        TEST(extreme_timestamps_do_no_harm),
-        TEST(a_full_index_begins_a_segment),
-        TEST(an_index_entry_is_made_when_more_than_the_interval_was_written_before),
-        TEST(the_interval_itself_is_not_more_than_the_interval),
-        TEST(the_time_index_has_growing_timestamps_only),
-        TEST(a_follower_indexes_batch_by_batch),
-        TEST(index_files_are_valid_at_any_moment),
-        TEST(a_clean_opening_costs_the_same_for_a_short_and_a_long_log),
-        TEST(a_changed_index_is_made_again),
-        TEST(the_next_roll_is_the_same_after_an_opening),
-        TEST(an_append_is_one_call),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

@@ -3,17 +3,11 @@
  * Which producer snapshots stand in the directory of a log, and what do they say?
  * Source: ProducerStateManager (kafka formats, sections 6, 7.1 and 7.2 step 9).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/format/snapshot_file.h"
 #include "core/log/directory.h"
 #include "tests/support_batch.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,10 +102,8 @@ static void produce_numbered(struct test_log *t)
 static const char empty[] = "F0-empty.snapshot";
 static const char producers[] = "00000000000000000103.snapshot";
 
-static void a_roll_and_a_clean_stop_leave_an_empty_snapshot(void **state)
+TEST(a_roll_and_a_clean_stop_leave_an_empty_snapshot, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, hw_log_clean_stop(t->log, &t->error));
     expect_snapshots(t, ""); /* None at offset 0. */
@@ -129,10 +121,8 @@ static void a_roll_and_a_clean_stop_leave_an_empty_snapshot(void **state)
 }
 
 /* That of the last stop goes once there is a newer one; those at the base of a segment stay. */
-static void snapshots_of_no_segment_go_but_the_newest(void **state)
+TEST(snapshots_of_no_segment_go_but_the_newest, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     roll(t);
@@ -149,10 +139,8 @@ static void snapshots_of_no_segment_go_but_the_newest(void **state)
     expect_snapshots(t, "5 9");
 }
 
-static void a_truncation_takes_the_snapshots_above_it(void **state)
+TEST(a_truncation_takes_the_snapshots_above_it, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     for (int i = 0; i < 3; i++) {
         produce(t, 0, 5, 0);
@@ -170,9 +158,8 @@ static void a_truncation_takes_the_snapshots_above_it(void **state)
     expect_snapshots(t, "7");
 }
 
-static void retention_takes_the_snapshots_of_what_it_deletes(void **state)
+TEST(retention_takes_the_snapshots_of_what_it_deletes, struct test_log *t)
 {
-    struct test_log *t = *state;
     int32_t deleted;
 
     open_log(t);
@@ -192,10 +179,8 @@ static void retention_takes_the_snapshots_of_what_it_deletes(void **state)
     expect_snapshots(t, "15");
 }
 
-static void an_unclean_stop_takes_the_snapshots_above_the_end(void **state)
+TEST(an_unclean_stop_takes_the_snapshots_above_the_end, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     roll(t);
@@ -211,10 +196,8 @@ static void an_unclean_stop_takes_the_snapshots_above_the_end(void **state)
 
 /* A directory that a broker wrote: what it knew of producers stays true while none of them writes,
  * so it is carried on. */
-static void a_snapshot_with_producers_is_carried_on(void **state)
+TEST(a_snapshot_with_producers_is_carried_on, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     close_log(t);
@@ -252,10 +235,8 @@ static void expect_known(struct test_log *t, hw_offset_t offset, const char *exp
     assert_string_equal(text, expected);
 }
 
-static void a_roll_and_a_clean_stop_write_what_is_known(void **state)
+TEST(a_roll_and_a_clean_stop_write_what_is_known, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     roll(t);
@@ -281,10 +262,8 @@ static void a_roll_and_a_clean_stop_write_what_is_known(void **state)
 }
 
 /* Row: C188. Semantics: R9.12 */
-static void without_snapshots_the_batches_tell(void **state)
+TEST(without_snapshots_the_batches_tell, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     produce_numbered(t);
@@ -303,10 +282,8 @@ static void without_snapshots_the_batches_tell(void **state)
 }
 
 /* They are noticed as they are recovered. */
-static void a_recovered_batch_of_a_producer_counts_too(void **state)
+TEST(a_recovered_batch_of_a_producer_counts_too, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     roll(t);
@@ -317,10 +294,8 @@ static void a_recovered_batch_of_a_producer_counts_too(void **state)
     expect_known(t, 6, "4000:0");
 }
 
-static void a_damaged_snapshot_is_no_model_for_the_next(void **state)
+TEST(a_damaged_snapshot_is_no_model_for_the_next, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 5, 0);
     roll(t);
@@ -341,9 +316,8 @@ static void a_damaged_snapshot_is_no_model_for_the_next(void **state)
     expect_content(t, 9, empty);
 }
 
-static void every_allocation_of_a_roll_may_fail(void **state)
+TEST(every_allocation_of_a_roll_may_fail, struct test_log *t)
 {
-    struct test_log *t = *state;
     enum hw_status status = HW_NO_MEMORY;
     bool rolled;
 
@@ -363,9 +337,8 @@ static void every_allocation_of_a_roll_may_fail(void **state)
 }
 
 /* A follower rolls above its log end where the offsets have a gap. */
-static void an_append_that_fails_leaves_no_snapshot_above_the_end(void **state)
+TEST(an_append_that_fails_leaves_no_snapshot_above_the_end, struct test_log *t)
 {
-    struct test_log *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     open_log(t);
@@ -384,24 +357,7 @@ static void an_append_that_fails_leaves_no_snapshot_above_the_end(void **state)
     expect_snapshots(t, "10");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_roll_and_a_clean_stop_leave_an_empty_snapshot),
-        TEST(snapshots_of_no_segment_go_but_the_newest),
-        TEST(a_truncation_takes_the_snapshots_above_it),
-        TEST(retention_takes_the_snapshots_of_what_it_deletes),
-        TEST(an_unclean_stop_takes_the_snapshots_above_the_end),
-        TEST(a_snapshot_with_producers_is_carried_on),
-        TEST(a_roll_and_a_clean_stop_write_what_is_known),
-        TEST(without_snapshots_the_batches_tell),
-        TEST(a_recovered_batch_of_a_producer_counts_too),
-        TEST(a_damaged_snapshot_is_no_model_for_the_next),
-        TEST(every_allocation_of_a_roll_may_fail),
-        TEST(an_append_that_fails_leaves_no_snapshot_above_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

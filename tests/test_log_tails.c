@@ -5,12 +5,9 @@
 #include "tests/support_heap.h"
 #include "tests/support_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void expect_bytes(const struct hw_tails *tails, const struct hw_tail *tail, uint8_t byte)
 {
@@ -22,7 +19,7 @@ static void expect_bytes(const struct hw_tails *tails, const struct hw_tail *tai
     }
 }
 
-static void the_ring_keeps_the_last_ones(void **state)
+TEST_ALONE(the_ring_keeps_the_last_ones)
 {
     enum { SIZE = 1000, KEPT = HW_TAILS_BYTES / SIZE };
     static struct hw_tail kept[3 * KEPT];
@@ -31,7 +28,6 @@ static void the_ring_keeps_the_last_ones(void **state)
     struct hw_error error;
     uint8_t bytes[SIZE];
 
-    (void)state;
     test_heap_init(&heap, -1);
     assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_OK);
     for (size_t i = 0; i < 3 * KEPT; i++) {
@@ -53,7 +49,7 @@ static void the_ring_keeps_the_last_ones(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void what_is_not_kept_is_nowhere(void **state)
+TEST_ALONE(what_is_not_kept_is_nowhere)
 {
     struct test_heap heap;
     struct hw_tails tails;
@@ -61,7 +57,6 @@ static void what_is_not_kept_is_nowhere(void **state)
     struct hw_error error;
     uint8_t bytes[HW_TAIL_BYTES_MAX + 1] = {0};
 
-    (void)state;
     hw_tails_put(NULL, bytes, 1, 0, &tail);
     assert_null(hw_tails_get(NULL, &tail));
     test_heap_init(&heap, 0);
@@ -82,9 +77,8 @@ static bool is_there(struct test_log *t, hw_offset_t offset, size_t max_bytes)
     return hw_log_tail(t->log, offset, max_bytes, &size) != NULL;
 }
 
-static void a_log_has_its_last_append_of_a_leader(void **state)
+TEST(a_log_has_its_last_append_of_a_leader, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_tails tails;
     struct hw_error error;
     size_t size;
@@ -124,12 +118,5 @@ static void a_log_has_its_last_append_of_a_leader(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ring_keeps_the_last_ones),
-        cmocka_unit_test(what_is_not_kept_is_nowhere),
-        cmocka_unit_test_setup_teardown(a_log_has_its_last_append_of_a_leader, test_log_setup,
-                                        test_log_teardown),
-    };
-
-    return cmocka_run_group_tests_name("log_tails", tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

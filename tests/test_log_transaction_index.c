@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Does the index of aborted transactions answer, keep and write what Kafka's does? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/io/memory_store.h"
 #include "core/log/transaction_index.h"
 #include "tests/support_batch.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,10 +74,8 @@ static void expect_collected(struct fixture *t, hw_offset_t from, hw_offset_t en
 }
 
 /* Row: C155. Semantics: R9.17 */
-static void a_reader_gets_what_overlaps_up_to_where_nothing_later_matters(void **state)
+TEST(a_reader_gets_what_overlaps_up_to_where_nothing_later_matters, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_true(add(t, 1, 0, 10, 11));
     assert_true(add(t, 2, 5, 15, 13));
     assert_true(add(t, 3, 18, 35, 25));
@@ -97,10 +89,8 @@ static void a_reader_gets_what_overlaps_up_to_where_nothing_later_matters(void *
 }
 
 /* Row: C200. Semantics: R9.16 */
-static void the_last_offsets_increase(void **state)
+TEST(the_last_offsets_increase, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_true(add(t, 1, 5, 15, 16));
     assert_false(add(t, 1, 10, 15, 11));
     assert_false(add(t, 1, 1, 10, 11));
@@ -108,10 +98,8 @@ static void the_last_offsets_increase(void **state)
 }
 
 /* Semantics: R5.8 */
-static void what_is_cut_off_either_end_is_forgotten(void **state)
+TEST(what_is_cut_off_either_end_is_forgotten, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_true(add(t, 1, 0, 10, 11));
     assert_true(add(t, 2, 5, 15, 13));
     assert_true(add(t, 3, 18, 35, 25));
@@ -123,9 +111,8 @@ static void what_is_cut_off_either_end_is_forgotten(void **state)
     expect_collected(t, 0, 100, "2 incomplete");
 }
 
-static void a_segments_file_has_its_own_markers_in_kafkas_bytes(void **state)
+TEST(a_segments_file_has_its_own_markers_in_kafkas_bytes, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_buffer expected;
     struct hw_buffer found;
     struct hw_transaction_index again;
@@ -172,13 +159,5 @@ static void a_segments_file_has_its_own_markers_in_kafkas_bytes(void **state)
 
 int main(void)
 {
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CLAIM(a_reader_gets_what_overlaps_up_to_where_nothing_later_matters),
-        CLAIM(the_last_offsets_increase),
-        CLAIM(what_is_cut_off_either_end_is_forgotten),
-        CLAIM(a_segments_file_has_its_own_markers_in_kafkas_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

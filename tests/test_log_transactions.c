@@ -3,17 +3,11 @@
  * Does a log keep the sequences and transactions of its batches: through appends, rolls, stops,
  * crashes and cuts? The rows are facts from Kafka's UnifiedLogTest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/random.h"
 #include "core/format/transaction_index_file.h"
 #include "tests/support_batch.h"
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,10 +145,8 @@ static void write_many(struct test_log *t)
 static const char many_aborted[] = "1:0-29<8 2:8-74<36";
 
 /* Row: C154. Semantics: R9.16 */
-static void the_leader_notes_what_was_aborted(void **state)
+TEST(the_leader_notes_what_was_aborted, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     write_many(t);
     expect_aborted(t, many_aborted);
@@ -166,9 +158,8 @@ static void the_leader_notes_what_was_aborted(void **state)
 }
 
 /* Row: T096. Semantics: R9.2, R9.21 */
-static void a_follower_notes_the_same(void **state)
+TEST(a_follower_notes_the_same, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_log_append_info info;
     struct hw_buffer bytes;
 
@@ -191,9 +182,8 @@ static void a_follower_notes_the_same(void **state)
 
 /* Case: B-06. Over small segments, with transactions that begin in an earlier one than their
  * marker's. */
-static void the_index_is_made_again_from_the_log(void **state)
+TEST(the_index_is_made_again_from_the_log, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_name_list names = {.allocator = &hw_allocator_libc};
     int indexes = 0;
 
@@ -227,10 +217,8 @@ static void the_index_is_made_again_from_the_log(void **state)
 }
 
 /* A .txnindex that says what cannot be is made again from the batches. */
-static void a_damaged_index_is_made_again(void **state)
+TEST(a_damaged_index_is_made_again, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     write_many(t);
     reopen_cleanly(t);
@@ -244,10 +232,8 @@ static void a_damaged_index_is_made_again(void **state)
 }
 
 /* Row: C147. Case: B-02 */
-static void a_duplicate_is_answered_and_not_appended(void **state)
+TEST(a_duplicate_is_answered_and_not_appended, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     for (int i = 0; i < 6; i++) {
         assert_int_equal(sent(t, 1, i, 1, PLAIN), i);
@@ -266,10 +252,8 @@ static void a_duplicate_is_answered_and_not_appended(void **state)
 }
 
 /* Row: C157 */
-static void producers_end_independently(void **state)
+TEST(producers_end_independently, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     txn(t, 1, 3);
     plain(t, 3);
@@ -282,9 +266,8 @@ static void producers_end_independently(void **state)
 }
 
 /* Row: C161. Semantics: R9.14 */
-static void the_log_start_passes_an_open_transaction(void **state)
+TEST(the_log_start_passes_an_open_transaction, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool changed;
 
     open_log(t);
@@ -297,10 +280,8 @@ static void the_log_start_passes_an_open_transaction(void **state)
 }
 
 /* Row: C101, C102. Semantics: R5.8 */
-static void what_is_cut_off_takes_its_producers_along(void **state)
+TEST(what_is_cut_off_takes_its_producers_along, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     plain(t, 3);
     txn(t, 1, 2);
@@ -323,10 +304,8 @@ static void what_is_cut_off_takes_its_producers_along(void **state)
 }
 
 /* Row: T101 */
-static void after_a_crash_an_ended_transaction_is_ended(void **state)
+TEST(after_a_crash_an_ended_transaction_is_ended, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     txn(t, 1, 3);
     end(t, 1, HW_CONTROL_ABORT);
@@ -337,9 +316,8 @@ static void after_a_crash_an_ended_transaction_is_ended(void **state)
 }
 
 /* Row: C199. Semantics: R9.11 */
-static void deleting_segments_forgets_no_producer(void **state)
+TEST(deleting_segments_forgets_no_producer, struct test_log *t)
 {
-    struct test_log *t = *state;
     int32_t deleted;
     bool rolled;
 
@@ -361,10 +339,8 @@ static void deleting_segments_forgets_no_producer(void **state)
 }
 
 /* A transaction whose marker is cut off is open again, with the sequences it had. */
-static void a_cut_marker_opens_its_transaction_again(void **state)
+TEST(a_cut_marker_opens_its_transaction_again, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     txn(t, 1, 3);
     txn(t, 2, 1);
@@ -378,9 +354,8 @@ static void a_cut_marker_opens_its_transaction_again(void **state)
 }
 
 /* What a cut needs and cannot have, it says before it cuts. */
-static void every_allocation_of_a_cut_may_fail(void **state)
+TEST(every_allocation_of_a_cut_may_fail, struct test_log *t)
 {
-    struct test_log *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     open_log(t);
@@ -467,9 +442,8 @@ static void model_aborted(const struct model *model, char *text, size_t size)
 }
 
 /* At random: batches, markers, rolls, cuts, crashes, clean stops. Semantics: R9.14, R9.16 */
-static void a_walk_agrees_with_a_naive_model(void **state)
+TEST(a_walk_agrees_with_a_naive_model, struct test_log *t)
 {
-    struct test_log *t = *state;
     static struct model model;
     struct hw_random random;
     char text[8192];
@@ -539,10 +513,8 @@ static void a_walk_agrees_with_a_naive_model(void **state)
 }
 
 /* Semantics: X9.4 */
-static void from_version_2_on_the_first_sequence_of_a_transaction_is_0(void **state)
+TEST(from_version_2_on_the_first_sequence_of_a_transaction_is_0, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.transaction_version = 1;
     open_log(t);
     assert_int_equal(sent(t, 1, 5, 1, TXN), 0);
@@ -554,26 +526,7 @@ static void from_version_2_on_the_first_sequence_of_a_transaction_is_0(void **st
     assert_int_equal(sent(t, 2, 0, 1, TXN), 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, test_log_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_leader_notes_what_was_aborted),
-        TEST(from_version_2_on_the_first_sequence_of_a_transaction_is_0),
-        TEST(a_follower_notes_the_same),
-        TEST(the_index_is_made_again_from_the_log),
-        TEST(a_damaged_index_is_made_again),
-        TEST(a_duplicate_is_answered_and_not_appended),
-        TEST(producers_end_independently),
-        TEST(the_log_start_passes_an_open_transaction),
-        TEST(what_is_cut_off_takes_its_producers_along),
-        TEST(after_a_crash_an_ended_transaction_is_ended),
-        TEST(deleting_segments_forgets_no_producer),
-        TEST(a_cut_marker_opens_its_transaction_again),
-        TEST(every_allocation_of_a_cut_may_fail),
-        TEST(a_walk_agrees_with_a_naive_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, test_log_teardown);
 }

@@ -4,14 +4,8 @@
  * epochs? Source: UnifiedLog.truncateTo, truncateFullyAndStartAt, maybeIncrementLogStartOffset,
  * updateHighWatermark.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_log.h"
+#include "tests/support_test.h"
 
 #define truncate_to(t, offset) expect_ok(t, hw_log_truncate_to((t)->log, (offset), &(t)->error))
 #define restart_at(t, offset, log_start)                                                           \
@@ -25,10 +19,8 @@ static void produce_many(struct test_log *t, int count)
 }
 
 /* Row: C100. Semantics: R5.7, R5.9 */
-static void a_log_is_cut_at_an_offset_and_goes_on_there(void **state)
+TEST(a_log_is_cut_at_an_offset_and_goes_on_there, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce_many(t, 10);
     truncate_to(t, 10);
@@ -55,10 +47,8 @@ static void a_log_is_cut_at_an_offset_and_goes_on_there(void **state)
 }
 
 /* The offsets of row C101. Semantics: R5.9 */
-static void a_restarted_log_may_start_below_its_end(void **state)
+TEST(a_restarted_log_may_start_below_its_end, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce_many(t, 5);
     reopen_cleanly(t);
@@ -70,10 +60,8 @@ static void a_restarted_log_may_start_below_its_end(void **state)
 }
 
 /* Row: C103. Semantics: R5.7 */
-static void a_cut_in_a_gap_keeps_what_is_below(void **state)
+TEST(a_cut_in_a_gap_keeps_what_is_below, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     expect_ok(t, follow(t, 40, 1, 0, 0));
     expect_ok(t, follow(t, 43, 1, 0, 0));
@@ -83,10 +71,8 @@ static void a_cut_in_a_gap_keeps_what_is_below(void **state)
 }
 
 /* Semantics: R5.7: the log ends at the offset even where a whole batch had to go. */
-static void a_batch_that_straddles_the_cut_goes_whole(void **state)
+TEST(a_batch_that_straddles_the_cut_goes_whole, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 3, 0);
     produce(t, 1, 4, 0);
@@ -102,10 +88,8 @@ static void a_batch_that_straddles_the_cut_goes_whole(void **state)
     expect_batches(t, "0-2 5");
 }
 
-static void a_cut_removes_whole_segments(void **state)
+TEST(a_cut_removes_whole_segments, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     t->config.segment_bytes = 300;
     open_log(t);
     for (int i = 0; i < 12; i++) {
@@ -128,10 +112,8 @@ static void a_cut_removes_whole_segments(void **state)
     expect_batches(t, "0 1 2 3 4 5 6");
 }
 
-static void a_negative_offset_is_misuse(void **state)
+TEST(a_negative_offset_is_misuse, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce_many(t, 2);
     assert_int_equal(hw_log_truncate_to(t->log, -1, &t->error), HW_MISUSE);
@@ -142,10 +124,8 @@ static void a_negative_offset_is_misuse(void **state)
 }
 
 /* Row: C019. Case: A-05. Semantics: R5.7 */
-static void a_cut_at_or_above_the_end_drops_an_unused_epoch(void **state)
+TEST(a_cut_at_or_above_the_end_drops_an_unused_epoch, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     restart_at(t, 27, HW_OFFSET_NONE);
     expect_ok(t, follow(t, 27, 2, 19, 0));
@@ -163,9 +143,8 @@ static void a_cut_at_or_above_the_end_drops_an_unused_epoch(void **state)
 }
 
 /* Case: A-04. Semantics: R4.12, R5.3 */
-static void a_leader_that_writes_nothing_knows_where_its_epoch_starts(void **state)
+TEST(a_leader_that_writes_nothing_knows_where_its_epoch_starts, struct test_log *t)
 {
-    struct test_log *t = *state;
     static const hw_epoch_t asked[] = {5, 6, 0};
     static const struct hw_epoch_end expected[] = {{0, 2}, {6, 2}, {0, 2}};
 
@@ -184,10 +163,8 @@ static void a_leader_that_writes_nothing_knows_where_its_epoch_starts(void **sta
 }
 
 /* Row: C056. Semantics: R3.8, R3.9, R3.10 */
-static void the_high_watermark_stays_within_the_log(void **state)
+TEST(the_high_watermark_stays_within_the_log, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 3, 0);
     expect_log(t, 0, 0, 3);
@@ -211,10 +188,8 @@ static void the_high_watermark_stays_within_the_log(void **state)
 }
 
 /* Row: C179. Semantics: R3.9 */
-static void a_follower_takes_over_the_leaders_high_watermark(void **state)
+TEST(a_follower_takes_over_the_leaders_high_watermark, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 100, 0);
     assert_true(hw_log_update_high_watermark(t->log, 99));
@@ -227,10 +202,8 @@ static void a_follower_takes_over_the_leaders_high_watermark(void **state)
 }
 
 /* Row: C057. Semantics: R3.1 */
-static void the_checkpointed_high_watermark_is_used(void **state)
+TEST(the_checkpointed_high_watermark_is_used, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 0, 6, 0);
     close_log(t);
@@ -249,9 +222,8 @@ static void the_checkpointed_high_watermark_is_used(void **state)
 }
 
 /* Semantics: R7.12, R7.19 */
-static void the_log_start_rises_up_to_the_high_watermark(void **state)
+TEST(the_log_start_rises_up_to_the_high_watermark, struct test_log *t)
 {
-    struct test_log *t = *state;
     bool changed;
 
     open_log(t);
@@ -280,10 +252,8 @@ static void the_log_start_rises_up_to_the_high_watermark(void **state)
 }
 
 /* A log whose checkpointed start lies above what is left goes on at the start. */
-static void a_log_that_ends_below_its_start_restarts_there(void **state)
+TEST(a_log_that_ends_below_its_start_restarts_there, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 1, 3, 0);
     close_log(t);
@@ -298,10 +268,8 @@ static void a_log_that_ends_below_its_start_restarts_there(void **state)
 }
 
 /* What is cut away must not come back by an old epoch in the file. */
-static void the_epochs_on_disk_follow_a_cut(void **state)
+TEST(the_epochs_on_disk_follow_a_cut, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     open_log(t);
     produce(t, 1, 2, 0);
     produce(t, 2, 2, 0);
@@ -318,22 +286,5 @@ static void the_epochs_on_disk_follow_a_cut(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_is_cut_at_an_offset_and_goes_on_there),
-        TEST(a_restarted_log_may_start_below_its_end),
-        TEST(a_cut_in_a_gap_keeps_what_is_below),
-        TEST(a_batch_that_straddles_the_cut_goes_whole),
-        TEST(a_cut_removes_whole_segments),
-        TEST(a_negative_offset_is_misuse),
-        TEST(a_cut_at_or_above_the_end_drops_an_unused_epoch),
-        TEST(a_leader_that_writes_nothing_knows_where_its_epoch_starts),
-        TEST(the_high_watermark_stays_within_the_log),
-        TEST(a_follower_takes_over_the_leaders_high_watermark),
-        TEST(the_checkpointed_high_watermark_is_used),
-        TEST(the_log_start_rises_up_to_the_high_watermark),
-        TEST(a_log_that_ends_below_its_start_restarts_there),
-        TEST(the_epochs_on_disk_follow_a_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

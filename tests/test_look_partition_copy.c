@@ -5,17 +5,11 @@
  */
 #include "core/look/partition_copy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/io/memory_store.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_segment.h"
 #include "tests/support_store.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,10 +117,8 @@ static void expect_copy_at(struct fixture *t, const char *expected, const char *
     _assert_string_equal(t->text, expected, file, line);
 }
 
-static void the_checkpoint_tells_the_epochs(void **state)
+TEST(the_checkpoint_tells_the_epochs, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, "a/t-0/" SEGMENT_0, "0-4@0 5-9@2 10@3");
     write_text(t->memory, "a/t-0/leader-epoch-checkpoint", "0\n3\n0 0\n2 5\n3 10\n");
     write_text(t->memory, "a/replication-offset-checkpoint", "0\n1\nt 0 7\n");
@@ -139,10 +131,8 @@ static void the_checkpoint_tells_the_epochs(void **state)
     expect_copy(t, "2:6 3:10 | 6-11 hw 11");
 }
 
-static void what_the_checkpoint_lacks_the_last_batches_tell(void **state)
+TEST(what_the_checkpoint_lacks_the_last_batches_tell, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, "a/t-0/" SEGMENT_0, "0-4@0 5-9@2 10@3");
     has(t, "a/t-0/00000000000000000011.log", "11@3 12@3 13@5");
     write_text(t->memory, "a/t-0/leader-epoch-checkpoint", "0\n1\n0 0\n");
@@ -154,10 +144,8 @@ static void what_the_checkpoint_lacks_the_last_batches_tell(void **state)
     expect_copy(t, "0:0 2:5 3:10 5:13 | 0-14 hw 0");
 }
 
-static void an_empty_segment_is_where_the_log_ends(void **state)
+TEST(an_empty_segment_is_where_the_log_ends, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     expect_copy(t, "| 0-0 hw 0");
     has(t, "a/t-0/" SEGMENT_0, "0-4@0");
     has(t, "a/t-0/00000000000000000007.log", "");
@@ -196,10 +184,8 @@ static void expect_pair(struct fixture *t, const char *expected)
 }
 
 /* An unclean election, and KIP-279's own example. Semantics: R5.19 */
-static void copies_say_what_each_protocol_would_cut(void **state)
+TEST(copies_say_what_each_protocol_would_cut, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     has(t, "a/t-0/" SEGMENT_0, "0-9@0");
     has(t, "b/t-0/" SEGMENT_0, "0-6@0 7@1");
     write_text(t->memory, "b/replication-offset-checkpoint", "0\n1\nt 0 5\n");
@@ -211,14 +197,13 @@ static void copies_say_what_each_protocol_would_cut(void **state)
     expect_pair(t, "0 6 | kafka 6 hw-truncation 5 kip-101 6 kip-279 6");
 }
 
-static void a_verdict_is_one_word(void **state)
+TEST_ALONE(a_verdict_is_one_word)
 {
     struct hw_kafka_partition partition = {.partition = 0};
     struct hw_partition_copy a = {.partition = &partition, .has_topic_id = true};
     struct hw_partition_copy b = a;
     struct hw_partition_copy none = {.partition = NULL};
 
-    (void)state;
     assert_string_equal(hw_partition_copy_verdict(&a, &b, HW_DIFF_GAPS), "gaps");
     assert_string_equal(hw_partition_copy_verdict(&a, &none, HW_DIFF_START), "only_a");
     assert_string_equal(hw_partition_copy_verdict(&none, &b, HW_DIFF_START), "only_b");
@@ -229,10 +214,9 @@ static void a_verdict_is_one_word(void **state)
     assert_string_equal(hw_partition_copy_verdict(&a, &b, HW_DIFF_SAME), "same");
 }
 
-static void a_walk_over_everything_stops_when_asked(void **state)
+TEST(a_walk_over_everything_stops_when_asked, struct fixture *t)
 {
     enum { BATCHES = 3000 };
-    struct fixture *t = *state;
     struct hw_partition_copy copy;
     struct hw_buffer log;
 
@@ -265,9 +249,8 @@ static enum hw_status story(struct fixture *t)
     return status;
 }
 
-static void everything_may_fail(void **state)
+TEST(everything_may_fail, struct fixture *t)
 {
-    struct fixture *t = *state;
     enum hw_status status = HW_NO_MEMORY;
     int failed = 0;
 
@@ -292,19 +275,7 @@ static void everything_may_fail(void **state)
     assert_true(failed > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_checkpoint_tells_the_epochs),
-        TEST(what_the_checkpoint_lacks_the_last_batches_tell),
-        TEST(an_empty_segment_is_where_the_log_ends),
-        TEST(copies_say_what_each_protocol_would_cut),
-        TEST(a_verdict_is_one_word),
-        TEST(a_walk_over_everything_stops_when_asked),
-        TEST(everything_may_fail),
-    };
-
-    return cmocka_run_group_tests_name("look_partition_copy", tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

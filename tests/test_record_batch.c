@@ -8,12 +8,9 @@
 #include "support_batch.h"
 #include "support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define TIME INT64_C(1700000000000)
 
@@ -55,9 +52,8 @@ static void records_of_a(struct hw_record records[2], struct hw_buffer *headers)
 }
 
 /* Example A: two records at offset 100, the second older than the first. */
-static void a_plain_batch_decodes_to_its_fields(void **state)
+TEST(a_plain_batch_decodes_to_its_fields, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_buffer headers;
     struct hw_record records[2];
     struct hw_batch batch;
@@ -110,18 +106,16 @@ static void build_a(struct hw_buffer *buffer)
     hw_batch_set_leader_epoch(buffer->bytes + start, 3);
 }
 
-static void the_built_batch_has_the_same_bytes_and_keeps_its_checksum_when_patched(void **state)
+TEST(the_built_batch_has_the_same_bytes_and_keeps_its_checksum_when_patched,
+     struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
-
     build_a(buffer);
     expect_same_bytes(buffer, "A-two-records.bin");
 }
 
 /* The batch goes behind what the buffer holds already. */
-static void a_batch_is_built_behind_the_bytes_before_it(void **state)
+TEST(a_batch_is_built_behind_the_bytes_before_it, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_buffer alone;
 
     hw_buffer_init(&alone, &hw_allocator_libc);
@@ -135,9 +129,8 @@ static void a_batch_is_built_behind_the_bytes_before_it(void **state)
 }
 
 /* Case: E-04. Example A3: only the header changes; every record reads as the time of the append. */
-static void log_append_time_overrides_the_timestamps_of_all_records(void **state)
+TEST(log_append_time_overrides_the_timestamps_of_all_records, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_buffer headers;
     struct hw_record records[2];
     struct hw_batch batch;
@@ -160,7 +153,7 @@ static void log_append_time_overrides_the_timestamps_of_all_records(void **state
 }
 
 /* Case: E-04. Base timestamp 1000 or none, deltas 0 and 7, max timestamp 5000. */
-static void the_timestamp_type_decides_whether_deltas_count(void **state)
+TEST(the_timestamp_type_decides_whether_deltas_count, struct hw_buffer *buffer)
 {
     static const struct {
         int16_t attributes;
@@ -171,7 +164,6 @@ static void the_timestamp_type_decides_whether_deltas_count(void **state)
                  {HW_BATCH_LOG_APPEND_TIME, 1000, 5000, 5000},
                  {HW_BATCH_LOG_APPEND_TIME, -1, 5000, 5000}};
     struct hw_record records[2] = {test_record(0, 1000, "a", "1"), test_record(1, 1007, "b", "2")};
-    struct hw_buffer *buffer = *state;
     struct hw_error error;
 
     test_build_batch(buffer, records, 2);
@@ -193,9 +185,8 @@ static void the_timestamp_type_decides_whether_deltas_count(void **state)
 }
 
 /* The leader writes the true maximum over a wrong one; bits without a meaning do not survive. */
-static void create_time_can_be_given_back_with_another_maximum(void **state)
+TEST(create_time_can_be_given_back_with_another_maximum, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
 
     build_a(buffer);
@@ -208,14 +199,13 @@ static void create_time_can_be_given_back_with_another_maximum(void **state)
 }
 
 /* Examples B and B2: end-transaction markers. */
-static void a_transaction_marker_has_exactly_the_stated_bytes(void **state)
+TEST(a_transaction_marker_has_exactly_the_stated_bytes, struct hw_buffer *buffer)
 {
     static const struct {
         uint8_t type;
         uint32_t crc;
         const char *name;
     } cases[] = {{1, 0xd3ed587d, "B-commit-marker.bin"}, {0, 0x27d38e35, "B2-abort-marker.bin"}};
-    struct hw_buffer *buffer = *state;
     struct hw_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -256,9 +246,8 @@ static void a_transaction_marker_has_exactly_the_stated_bytes(void **state)
  * Case: E-01. Example C: the cleaner took every record. The next offset is behind the range that
  * the batch had, and walking its records ends at once without an error.
  */
-static void an_empty_batch_keeps_its_offset_range(void **state)
+TEST(an_empty_batch_keeps_its_offset_range, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
     struct hw_record_iterator iterator;
     struct hw_error error;
@@ -284,12 +273,11 @@ static void an_empty_batch_keeps_its_offset_range(void **state)
 }
 
 /* Case: E-02. Records at the end of a batch are gone: its range is still 8737 to 8747. */
-static void records_compacted_away_at_the_end_leave_the_last_offset(void **state)
+TEST(records_compacted_away_at_the_end_leave_the_last_offset, struct hw_buffer *buffer)
 {
     struct hw_record records[3] = {test_record(8737, TIME, "a", "1"),
                                    test_record(8738, TIME, "b", "2"),
                                    test_record(8739, TIME, "c", "3")};
-    struct hw_buffer *buffer = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -308,9 +296,8 @@ static void records_compacted_away_at_the_end_leave_the_last_offset(void **state
 }
 
 /* Sequences wrap from 2^31-1 to 0: 2^31-1 plus n is n-1. Row: T111 */
-static void sequences_wrap_to_zero(void **state)
+TEST_ALONE(sequences_wrap_to_zero)
 {
-    (void)state;
     assert_int_equal(hw_sequence_add(0, 0), 0);
     assert_int_equal(hw_sequence_add(5, 7), 12);
     assert_int_equal(hw_sequence_add(INT32_MAX, 0), INT32_MAX);
@@ -323,7 +310,7 @@ static void sequences_wrap_to_zero(void **state)
 }
 
 /* What stands at the start of some bytes: sizes, magics and offsets at their bounds. */
-static void a_header_is_whole_cut_off_legacy_or_corrupt(void **state)
+TEST(a_header_is_whole_cut_off_legacy_or_corrupt, struct hw_buffer *buffer)
 {
     static const struct {
         const char *what;
@@ -355,7 +342,6 @@ static void a_header_is_whole_cut_off_legacy_or_corrupt(void **state)
         {"negative last offset delta", 23, 4, -1, 88, HW_BATCH_CORRUPT},
         {"negative record count", 57, 4, -1, 88, HW_BATCH_CORRUPT},
     };
-    struct hw_buffer *buffer = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hw_batch batch;
@@ -375,9 +361,8 @@ static void a_header_is_whole_cut_off_legacy_or_corrupt(void **state)
 }
 
 /* A legacy entry has its size and checksum elsewhere; magic 1 is at least 22 bytes long. */
-static void legacy_entries_are_recognised(void **state)
+TEST(legacy_entries_are_recognised, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
 
     test_read_vector(buffer, "I-magic0.bin");
@@ -395,9 +380,9 @@ static void legacy_entries_are_recognised(void **state)
     assert_int_equal(hw_batch_parse(buffer->bytes, buffer->size, &batch), HW_BATCH_CORRUPT);
 }
 
-static void a_changed_byte_behind_the_checksum_is_noticed_and_one_before_it_is_not(void **state)
+TEST(a_changed_byte_behind_the_checksum_is_noticed_and_one_before_it_is_not,
+     struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
 
     test_read_vector(buffer, "A-two-records.bin");
@@ -414,9 +399,8 @@ static void a_changed_byte_behind_the_checksum_is_noticed_and_one_before_it_is_n
     }
 }
 
-static void a_record_with_a_bad_timestamp_is_refused_and_leaves_the_batch(void **state)
+TEST(a_record_with_a_bad_timestamp_is_refused_and_leaves_the_batch, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch_builder builder;
     struct hw_record record = test_record(0, -2, "k", "v");
     struct hw_error error;
@@ -434,9 +418,8 @@ static void a_record_with_a_bad_timestamp_is_refused_and_leaves_the_batch(void *
 }
 
 /* Sizes are checked before a byte is read: the value here is not really there. */
-static void a_batch_never_passes_the_largest_size(void **state)
+TEST(a_batch_never_passes_the_largest_size, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch_builder builder;
     struct hw_record record = test_record(0, 0, NULL, "");
     struct hw_buffer headers;
@@ -491,12 +474,11 @@ static enum hw_status build_story(const struct hw_allocator *allocator)
     return status;
 }
 
-static void every_allocation_of_a_builder_can_fail(void **state)
+TEST_ALONE(every_allocation_of_a_builder_can_fail)
 {
     struct test_heap heap;
     int fail_at = 0;
 
-    (void)state;
     do {
         enum hw_status status;
 
@@ -508,27 +490,7 @@ static void every_allocation_of_a_builder_can_fail(void **state)
     assert_true(fail_at > 4);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_plain_batch_decodes_to_its_fields),
-        TEST(the_built_batch_has_the_same_bytes_and_keeps_its_checksum_when_patched),
-        TEST(a_batch_is_built_behind_the_bytes_before_it),
-        TEST(log_append_time_overrides_the_timestamps_of_all_records),
-        TEST(the_timestamp_type_decides_whether_deltas_count),
-        TEST(create_time_can_be_given_back_with_another_maximum),
-        TEST(a_transaction_marker_has_exactly_the_stated_bytes),
-        TEST(an_empty_batch_keeps_its_offset_range),
-        TEST(records_compacted_away_at_the_end_leave_the_last_offset),
-        TEST(sequences_wrap_to_zero),
-        TEST(a_header_is_whole_cut_off_legacy_or_corrupt),
-        TEST(legacy_entries_are_recognised),
-        TEST(a_changed_byte_behind_the_checksum_is_noticed_and_one_before_it_is_not),
-        TEST(a_record_with_a_bad_timestamp_is_refused_and_leaves_the_batch),
-        TEST(a_batch_never_passes_the_largest_size),
-        TEST(every_allocation_of_a_builder_can_fail),
-    };
-    return cmocka_run_group_tests_name("record_batch", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -9,14 +9,11 @@
 #include "support_batch.h"
 #include "support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 #include <lz4frame.h>
 
 enum { LIMIT = 1 << 20 };
@@ -144,11 +141,10 @@ static void pack(struct fixture *fixture, enum hw_codec codec, int level)
                      HW_OK);
 }
 
-static void each_payload_vector_gives_the_plain_records(void **state)
+TEST(each_payload_vector_gives_the_plain_records, struct fixture *fixture)
 {
     static const char *names[] = {NULL, "H-payload.gz", "H-payload.snappy", "H-payload.lz4",
                                   "H-payload.zst"};
-    struct fixture *fixture = *state;
 
     test_read_vector(&fixture->plain, "H-payload.plain");
     for (int codec = HW_CODEC_GZIP; codec <= HW_CODEC_ZSTD; codec++) {
@@ -158,7 +154,7 @@ static void each_payload_vector_gives_the_plain_records(void **state)
     }
 }
 
-static void what_is_compressed_comes_back_whatever_its_size_and_level(void **state)
+TEST(what_is_compressed_comes_back_whatever_its_size_and_level, struct fixture *fixture)
 {
     static const size_t sizes[] = {0, 1, 27, 32767, 32768, 32769, 65536, 65537, 400000};
     static const int levels[][4] = {[HW_CODEC_NONE] = {0, 0, 0, 0},
@@ -166,7 +162,6 @@ static void what_is_compressed_comes_back_whatever_its_size_and_level(void **sta
                                     [HW_CODEC_SNAPPY] = {0, 0, 0, 0},
                                     [HW_CODEC_LZ4] = {1, 9, 10, 17},
                                     [HW_CODEC_ZSTD] = {-131072, -1, 3, 19}};
-    struct fixture *fixture = *state;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         make_plain(&fixture->plain, sizes[s]);
@@ -184,9 +179,8 @@ static void what_is_compressed_comes_back_whatever_its_size_and_level(void **sta
 }
 
 /* Both ways append: what the buffers held before stays. */
-static void output_goes_behind_what_the_buffer_holds(void **state)
+TEST(output_goes_behind_what_the_buffer_holds, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_error error;
 
     make_plain(&fixture->plain, 100);
@@ -209,11 +203,10 @@ static void output_goes_behind_what_the_buffer_holds(void **state)
 }
 
 /* The frame that Kafka's reader insists on: see kafka's Lz4BlockOutputStream. */
-static void lz4_frames_have_independent_blocks_of_64_kib_and_nothing_else(void **state)
+TEST(lz4_frames_have_independent_blocks_of_64_kib_and_nothing_else, struct fixture *fixture)
 {
     static const uint8_t header[] = {0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82};
     static const size_t sizes[] = {0, 27, 65536, 400000};
-    struct fixture *fixture = *state;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int level = 1; level <= 17; level += 4) {
@@ -227,10 +220,9 @@ static void lz4_frames_have_independent_blocks_of_64_kib_and_nothing_else(void *
 }
 
 /* Header with version 1 and 1, then a chunk for each 32768 bytes. */
-static void snappy_is_written_in_chunks_of_32_kib(void **state)
+TEST(snappy_is_written_in_chunks_of_32_kib, struct fixture *fixture)
 {
     static const uint8_t header[] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0, 0, 0, 0, 1, 0, 0, 0, 1};
-    struct fixture *fixture = *state;
     size_t at = sizeof header;
     int chunks = 0;
 
@@ -246,11 +238,10 @@ static void snappy_is_written_in_chunks_of_32_kib(void **state)
 }
 
 /* Case: E-10. What producers other than Kafka's own have written. */
-static void snappy_is_read_in_every_framing(void **state)
+TEST(snappy_is_read_in_every_framing, struct fixture *fixture)
 {
     static const uint8_t magic[] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
     static const uint32_t versions[] = {1, 0x01000000, 0, 0xffffffff};
-    struct fixture *fixture = *state;
     const uint8_t block[] = {0x03, 0x08, 'a', 'b', 'c'};
 
     append(&fixture->plain, "abc", 3);
@@ -296,7 +287,7 @@ static void snappy_is_read_in_every_framing(void **state)
     expect_corrupt(fixture, HW_CODEC_SNAPPY, 2, "snappy: a header between the chunks");
 }
 
-static void a_snappy_chunk_must_fit_and_be_a_block(void **state)
+TEST(a_snappy_chunk_must_fit_and_be_a_block, struct fixture *fixture)
 {
     static const uint8_t frame[] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0, 0, 0, 0, 1, 0, 0, 0, 1};
     static const struct {
@@ -312,7 +303,6 @@ static void a_snappy_chunk_must_fit_and_be_a_block(void **state)
         {5, {0xff, 0xff, 0xff, 0x0f, 0x00}, "a block has no size"},
         {5, {0xff, 0xff, 0xff, 0xff, 0xff}, "a block has no size"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture->packed.size = 0;
@@ -326,10 +316,8 @@ static void a_snappy_chunk_must_fit_and_be_a_block(void **state)
 }
 
 /* Case: E-10. Old producers hashed the magic too: 0x1a in place of 0x82. */
-static void an_old_lz4_header_checksum_is_accepted_in_magic_0_and_1_only(void **state)
+TEST(an_old_lz4_header_checksum_is_accepted_in_magic_0_and_1_only, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->packed, "H-payload.lz4");
     assert_int_equal(fixture->packed.bytes[6], 0x82);
@@ -354,7 +342,7 @@ static void make_lz4_frame(struct fixture *fixture, LZ4F_frameInfo_t info)
     assert_false(LZ4F_isError(fixture->packed.size));
 }
 
-static void lz4_frames_with_sizes_and_checksums_are_read(void **state)
+TEST(lz4_frames_with_sizes_and_checksums_are_read, struct fixture *fixture)
 {
     static const LZ4F_frameInfo_t infos[] = {
         {.blockMode = LZ4F_blockIndependent, .contentSize = 1},
@@ -367,7 +355,6 @@ static void lz4_frames_with_sizes_and_checksums_are_read(void **state)
          .contentChecksumFlag = LZ4F_contentChecksumEnabled,
          .blockChecksumFlag = LZ4F_blockChecksumEnabled},
     };
-    struct fixture *fixture = *state;
 
     make_plain(&fixture->plain, 300000);
     for (size_t i = 0; i < sizeof infos / sizeof *infos; i++) {
@@ -383,7 +370,7 @@ static void lz4_frames_with_sizes_and_checksums_are_read(void **state)
     expect_corrupt(fixture, HW_CODEC_LZ4, 2, "lz4: ERROR_blockChecksum_invalid");
 }
 
-static void an_lz4_header_that_kafka_would_refuse_is_refused(void **state)
+TEST(an_lz4_header_that_kafka_would_refuse_is_refused, struct fixture *fixture)
 {
     static const struct {
         int flg;
@@ -397,7 +384,6 @@ static void an_lz4_header_that_kafka_would_refuse_is_refused(void **state)
         {0x60, 0x30, "block descriptor 0x30"}, {0x60, 0xc0, "block descriptor 0xc0"},
         {0x60, 0x41, "block descriptor 0x41"}, {0x60, 0x50, "wrong checksum"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture->packed.size = 0;
@@ -410,10 +396,8 @@ static void an_lz4_header_that_kafka_would_refuse_is_refused(void **state)
     expect_corrupt(fixture, HW_CODEC_LZ4, 2, "does not begin with a frame");
 }
 
-static void an_lz4_frame_needs_its_end_mark_and_ends_with_it(void **state)
+TEST(an_lz4_frame_needs_its_end_mark_and_ends_with_it, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->packed, "H-payload.lz4");
     append(&fixture->packed, "whatever", 8);
@@ -422,10 +406,8 @@ static void an_lz4_frame_needs_its_end_mark_and_ends_with_it(void **state)
     expect_corrupt(fixture, HW_CODEC_LZ4, 2, "without an end mark");
 }
 
-static void gzip_members_may_follow_each_other_and_be_followed_by_anything(void **state)
+TEST(gzip_members_may_follow_each_other_and_be_followed_by_anything, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->packed, "H-payload.gz");
@@ -448,10 +430,8 @@ static void gzip_members_may_follow_each_other_and_be_followed_by_anything(void 
 }
 
 /* Checksum and size at the end of a member. */
-static void a_gzip_trailer_must_be_right(void **state)
+TEST(a_gzip_trailer_must_be_right, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     test_read_vector(&fixture->packed, "H-payload.gz");
     fixture->packed.bytes[fixture->packed.size - 8] ^= 1;
     expect_corrupt(fixture, HW_CODEC_GZIP, 2, "gzip: incorrect data check");
@@ -460,10 +440,8 @@ static void a_gzip_trailer_must_be_right(void **state)
     expect_corrupt(fixture, HW_CODEC_GZIP, 2, "gzip: incorrect length check");
 }
 
-static void zstd_frames_may_follow_each_other_but_not_in_old_entries(void **state)
+TEST(zstd_frames_may_follow_each_other_but_not_in_old_entries, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->plain, "H-payload.plain");
     test_read_vector(&fixture->packed, "H-payload.zst");
@@ -479,10 +457,8 @@ static void zstd_frames_may_follow_each_other_but_not_in_old_entries(void **stat
 }
 
 /* Case: E-10. */
-static void an_unknown_codec_is_named(void **state)
+TEST(an_unknown_codec_is_named, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     append(&fixture->packed, "x", 1);
     expect_corrupt(fixture, 5, 2, "there is no codec with id 5");
     expect_corrupt(fixture, 6, 2, "there is no codec with id 6");
@@ -490,9 +466,8 @@ static void an_unknown_codec_is_named(void **state)
 }
 
 /* A payload of a few hundred bytes that would be a million: the limit is named. */
-static void a_bomb_stops_at_the_limit(void **state)
+TEST(a_bomb_stops_at_the_limit, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_error error;
 
     make_plain(&fixture->plain, LIMIT);
@@ -509,10 +484,9 @@ static void a_bomb_stops_at_the_limit(void **state)
 }
 
 /* Neither a claim of 4 GiB in six bytes nor an honest one above the limit allocates anything. */
-static void a_claim_allocates_nothing(void **state)
+TEST(a_claim_allocates_nothing, struct fixture *fixture)
 {
     static const uint8_t claim[] = {0xff, 0xff, 0xff, 0xff, 0x0f, 0x00};
-    struct fixture *fixture = *state;
     struct test_heap heap;
     struct hw_buffer out;
     struct hw_error error;
@@ -533,10 +507,9 @@ static void a_claim_allocates_nothing(void **state)
 }
 
 /* Every length that a payload can be cut to, and every value of each byte. */
-static void hostile_payloads_end_in_an_error_or_in_bytes(void **state)
+TEST(hostile_payloads_end_in_an_error_or_in_bytes, struct fixture *fixture)
 {
     const int step = getenv("HW_TEST_QUICK") != NULL ? 15 : 1;
-    struct fixture *fixture = *state;
     struct hw_error error;
 
     make_plain(&fixture->plain, 120);
@@ -571,12 +544,11 @@ static void hostile_payloads_end_in_an_error_or_in_bytes(void **state)
     }
 }
 
-static void names_and_codecs_go_both_ways(void **state)
+TEST_ALONE(names_and_codecs_go_both_ways)
 {
     static const char *names[] = {"none", "gzip", "snappy", "lz4", "zstd"};
     enum hw_codec codec = HW_CODEC_LZ4;
 
-    (void)state;
     for (int i = HW_CODEC_NONE; i <= HW_CODEC_ZSTD; i++) {
         assert_string_equal(hw_codec_name(i), names[i]);
         assert_true(hw_codec_from_name(names[i], &codec));
@@ -593,7 +565,7 @@ static void names_and_codecs_go_both_ways(void **state)
     assert_string_equal(hw_codec_name(7), "7");
 }
 
-static void a_level_outside_its_codec_is_refused(void **state)
+TEST(a_level_outside_its_codec_is_refused, struct fixture *fixture)
 {
     static const struct {
         enum hw_codec codec;
@@ -606,7 +578,6 @@ static void a_level_outside_its_codec_is_refused(void **state)
         {HW_CODEC_LZ4, 18, false},  {HW_CODEC_ZSTD, 22, true},       {HW_CODEC_ZSTD, -131072, true},
         {HW_CODEC_ZSTD, 23, false}, {HW_CODEC_ZSTD, -131073, false}, {HW_CODEC_SNAPPY, 0, true},
         {HW_CODEC_SNAPPY, 1, false}};
-    struct fixture *fixture = *state;
     struct hw_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -648,9 +619,8 @@ static enum hw_status round_trips(const struct hw_allocator *allocator,
     return status;
 }
 
-static void every_allocation_of_the_codecs_can_fail(void **state)
+TEST(every_allocation_of_the_codecs_can_fail, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct test_heap heap;
     int fail_at = 0;
 
@@ -666,32 +636,7 @@ static void every_allocation_of_the_codecs_can_fail(void **state)
     assert_true(fail_at > 10);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(each_payload_vector_gives_the_plain_records),
-        TEST(what_is_compressed_comes_back_whatever_its_size_and_level),
-        TEST(output_goes_behind_what_the_buffer_holds),
-        TEST(lz4_frames_have_independent_blocks_of_64_kib_and_nothing_else),
-        TEST(snappy_is_written_in_chunks_of_32_kib),
-        TEST(snappy_is_read_in_every_framing),
-        TEST(a_snappy_chunk_must_fit_and_be_a_block),
-        TEST(an_old_lz4_header_checksum_is_accepted_in_magic_0_and_1_only),
-        TEST(lz4_frames_with_sizes_and_checksums_are_read),
-        TEST(an_lz4_header_that_kafka_would_refuse_is_refused),
-        TEST(an_lz4_frame_needs_its_end_mark_and_ends_with_it),
-        TEST(gzip_members_may_follow_each_other_and_be_followed_by_anything),
-        TEST(a_gzip_trailer_must_be_right),
-        TEST(zstd_frames_may_follow_each_other_but_not_in_old_entries),
-        TEST(an_unknown_codec_is_named),
-        TEST(a_bomb_stops_at_the_limit),
-        TEST(a_claim_allocates_nothing),
-        TEST(hostile_payloads_end_in_an_error_or_in_bytes),
-        TEST(names_and_codecs_go_both_ways),
-        TEST(a_level_outside_its_codec_is_refused),
-        TEST(every_allocation_of_the_codecs_can_fail),
-    };
-    return cmocka_run_group_tests_name("record_codec", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -8,13 +8,10 @@
 #include "support_batch.h"
 #include "support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define TIME INT64_C(1700000000000)
 
@@ -80,10 +77,9 @@ static void expect_records_of_a(struct fixture *fixture, const struct hw_buffer 
 }
 
 /* Case: E-10. */
-static void every_codec_gives_the_same_records(void **state)
+TEST(every_codec_gives_the_same_records, struct fixture *fixture)
 {
     static const uint32_t crcs[] = {0xf7aa9e5b, 0x5e0fbc66, 0xafcb715f, 0x3c70bfb4, 0x76bcc8a3};
-    struct fixture *fixture = *state;
 
     for (int codec = HW_CODEC_NONE; codec <= HW_CODEC_ZSTD; codec++) {
         struct hw_batch batch;
@@ -97,9 +93,8 @@ static void every_codec_gives_the_same_records(void **state)
 }
 
 /* From each codec to each: the records stay, and so do all other fields of the header. */
-static void a_batch_can_get_any_other_codec(void **state)
+TEST(a_batch_can_get_any_other_codec, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_error error;
 
     for (int from = HW_CODEC_NONE; from <= HW_CODEC_ZSTD; from++) {
@@ -140,9 +135,8 @@ static void a_batch_can_get_any_other_codec(void **state)
 }
 
 /* Flags of the batch stay, and what has no meaning goes. */
-static void flags_survive_another_codec(void **state)
+TEST(flags_survive_another_codec, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_batch batch;
     struct hw_error error;
 
@@ -159,9 +153,8 @@ static void flags_survive_another_codec(void **state)
 }
 
 /* Case: E-01. Nothing to read, whatever the attributes say about a codec. */
-static void an_empty_batch_is_never_decompressed(void **state)
+TEST(an_empty_batch_is_never_decompressed, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -186,9 +179,8 @@ static void an_empty_batch_is_never_decompressed(void **state)
 }
 
 /* Case: E-10. Offsets, count and checksum can be had; only the records cannot. */
-static void a_batch_of_an_unknown_codec_can_still_be_listed(void **state)
+TEST(a_batch_of_an_unknown_codec_can_still_be_listed, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -207,9 +199,8 @@ static void a_batch_of_an_unknown_codec_can_still_be_listed(void **state)
     assert_string_equal(error.message, "the batch at offset 100: there is no codec with id 5");
 }
 
-static void the_limit_on_plain_bytes_is_named(void **state)
+TEST(the_limit_on_plain_bytes_is_named, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -228,10 +219,9 @@ static void the_limit_on_plain_bytes_is_named(void **state)
 }
 
 /* The plain bytes must be exactly record_count records. */
-static void a_wrong_count_is_found_in_the_plain_bytes(void **state)
+TEST(a_wrong_count_is_found_in_the_plain_bytes, struct fixture *fixture)
 {
     static const int32_t counts[] = {1, 3, INT32_MAX};
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct hw_record_iterator iterator;
@@ -256,9 +246,8 @@ static void a_wrong_count_is_found_in_the_plain_bytes(void **state)
 }
 
 /* A frame without a single plain byte where there should be two records. */
-static void an_empty_stream_is_found_too(void **state)
+TEST(an_empty_stream_is_found_too, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_record_iterator iterator;
     struct hw_record record;
     struct hw_batch batch;
@@ -277,10 +266,8 @@ static void an_empty_stream_is_found_too(void **state)
 }
 
 /* Whatever byte of whatever codec changes, reading ends, and within the bytes there are. */
-static void every_change_of_one_byte_is_harmless(void **state)
+TEST(every_change_of_one_byte_is_harmless, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     for (int codec = HW_CODEC_GZIP; codec <= HW_CODEC_ZSTD; codec++) {
         load(fixture, vectors[codec]);
         for (size_t i = 0; i < fixture->batch.size * 256; i++) {
@@ -338,9 +325,8 @@ static enum hw_status story(const struct hw_allocator *allocator, const struct h
     return status;
 }
 
-static void every_allocation_can_fail(void **state)
+TEST(every_allocation_can_fail, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct test_heap heap;
     int fail_at = 0;
 
@@ -356,21 +342,7 @@ static void every_allocation_can_fail(void **state)
     assert_true(fail_at > 5);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_codec_gives_the_same_records),
-        TEST(a_batch_can_get_any_other_codec),
-        TEST(flags_survive_another_codec),
-        TEST(an_empty_batch_is_never_decompressed),
-        TEST(a_batch_of_an_unknown_codec_can_still_be_listed),
-        TEST(the_limit_on_plain_bytes_is_named),
-        TEST(a_wrong_count_is_found_in_the_plain_bytes),
-        TEST(an_empty_stream_is_found_too),
-        TEST(every_change_of_one_byte_is_harmless),
-        TEST(every_allocation_can_fail),
-    };
-    return cmocka_run_group_tests_name("record_compressed", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

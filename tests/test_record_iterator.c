@@ -7,14 +7,11 @@
 #include "core/base/bytes.h"
 #include "support_batch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static int set_up(void **state)
 {
@@ -159,9 +156,8 @@ static void build_rich_batch(struct hw_buffer *buffer)
     hw_buffer_release(&headers);
 }
 
-static void every_truncation_of_a_file_is_the_end_of_data(void **state)
+TEST(every_truncation_of_a_file_is_the_end_of_data, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
     enum hw_status status;
 
@@ -175,9 +171,8 @@ static void every_truncation_of_a_file_is_the_end_of_data(void **state)
 }
 
 /* The header says that the batch ends earlier, with a right checksum: records run out. */
-static void every_truncation_of_the_record_area_is_corrupt(void **state)
+TEST(every_truncation_of_the_record_area_is_corrupt, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_batch batch;
     enum hw_status status;
 
@@ -192,9 +187,8 @@ static void every_truncation_of_the_record_area_is_corrupt(void **state)
 }
 
 /* Any value of any byte: the walk ends, and reads nothing outside. */
-static void every_change_of_one_byte_is_harmless(void **state)
+TEST(every_change_of_one_byte_is_harmless, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     enum hw_status status;
     const int step = getenv("HW_TEST_QUICK") != NULL ? 15 : 1;
     int corrupt = 0;
@@ -216,7 +210,7 @@ static void every_change_of_one_byte_is_harmless(void **state)
 
 /* One record's encoding at a time: what is wrong with it, or nothing. By itself, and with another
  * one behind it. */
-static void each_rule_of_a_record_is_checked(void **state)
+TEST(each_rule_of_a_record_is_checked, struct hw_buffer *buffer)
 {
     static const struct {
         const char *what;
@@ -254,7 +248,6 @@ static void each_rule_of_a_record_is_checked(void **state)
     enum { COUNT = sizeof cases / sizeof *cases, FOLLOWED_COUNT = COUNT - 3 };
     static const uint8_t next[] = "\x2c\0\0\2\1\x20"
                                   "0123456789abcdef";
-    struct hw_buffer *buffer = *state;
 
     for (int i = 0; i < COUNT + FOLLOWED_COUNT; i++) {
         bool is_followed = i >= COUNT;
@@ -304,10 +297,9 @@ static void each_rule_of_a_record_is_checked(void **state)
 
 /* Reading ahead stops in front of a record that is not as most are, of offsets that are not wanted
  * or not in order, and of damage; each of them is then read by itself, or not. */
-static void reading_ahead_stops_where_it_has_to(void **state)
+TEST(reading_ahead_stops_where_it_has_to, struct hw_buffer *buffer)
 {
     enum { COUNT = 7, ALL = 10 };
-    struct hw_buffer *buffer = *state;
     struct hw_buffer headers;
     struct hw_record records[COUNT];
     struct hw_record read[ALL];
@@ -362,11 +354,10 @@ static void reading_ahead_stops_where_it_has_to(void **state)
 
 /* Records are stepped over together as long as no offset is missing, to the same places as one by
  * one, and not over one whose front is damaged or not as that of most. */
-static void stepping_over_a_dense_batch_stops_where_it_has_to(void **state)
+TEST(stepping_over_a_dense_batch_stops_where_it_has_to, struct hw_buffer *buffer)
 {
     enum { COUNT = 40, LAST = 20 };
     static char value[3000];
-    struct hw_buffer *buffer = *state;
     struct hw_record records[COUNT];
     uint32_t ends[COUNT];
     uint32_t ends_quick[COUNT];
@@ -422,12 +413,11 @@ static void stepping_over_a_dense_batch_stops_where_it_has_to(void **state)
 }
 
 /* Case: E-08. Null and empty, in key and in value, are four different things. */
-static void null_and_empty_are_different(void **state)
+TEST(null_and_empty_are_different, struct hw_buffer *buffer)
 {
     const struct hw_record records[5] = {test_record(0, 0, NULL, "x"), test_record(1, 0, "", ""),
                                          test_record(2, 0, "a", NULL),
                                          test_record(3, 0, NULL, NULL), test_record(4, 0, "a", "")};
-    struct hw_buffer *buffer = *state;
     struct hw_record_iterator iterator;
     struct hw_record record;
     struct hw_batch batch;
@@ -450,7 +440,7 @@ static void null_and_empty_are_different(void **state)
 }
 
 /* Case: E-09. Bytes that are no text; names of headers repeat and may be empty. */
-static void keys_values_and_headers_are_bytes_in_order(void **state)
+TEST(keys_values_and_headers_are_bytes_in_order, struct hw_buffer *buffer)
 {
     static const uint8_t key[] = {0x00, 0x01, 0xff, 0xc3, 0x28};
     static const uint8_t value[] = {'a', 0x00, 'b'};
@@ -460,7 +450,6 @@ static void keys_values_and_headers_are_bytes_in_order(void **state)
         {(const uint8_t *)"h", 1, (const uint8_t *)"second", 6},
         {(const uint8_t *)"n", 1, NULL, -1},
         {(const uint8_t *)"", 0, (const uint8_t *)"x", 1}};
-    struct hw_buffer *buffer = *state;
     struct hw_buffer headers;
     struct hw_record record = test_record(0, 0, NULL, NULL);
     struct hw_record_iterator iterator;
@@ -506,13 +495,12 @@ static void keys_values_and_headers_are_bytes_in_order(void **state)
 }
 
 /* Offsets need not be 0, 1, 2, ..., nor the timestamps near each other. */
-static void offsets_and_timestamps_reach_their_bounds(void **state)
+TEST(offsets_and_timestamps_reach_their_bounds, struct hw_buffer *buffer)
 {
     const hw_offset_t base = INT64_MAX - 1 - INT32_MAX;
     struct hw_record records[3] = {test_record(base, INT64_MAX, "a", "b"),
                                    test_record(base + 1, -1, "c", "d"),
                                    test_record(INT64_MAX - 1, 0, "e", "f")};
-    struct hw_buffer *buffer = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -533,11 +521,10 @@ static void offsets_and_timestamps_reach_their_bounds(void **state)
 }
 
 /* Sizes and deltas around each size of a varint are written as they are read. */
-static void varints_of_every_size_go_both_ways(void **state)
+TEST(varints_of_every_size_go_both_ways, struct hw_buffer *buffer)
 {
     static const int32_t bounds[] = {63, 64, 65, 8191, 8192, 8193, 1048575, 1048576};
     enum { COUNT = sizeof bounds / sizeof *bounds };
-    struct hw_buffer *buffer = *state;
     uint8_t *bytes = calloc(1, (size_t)bounds[COUNT - 1]);
     struct hw_record records[2 * COUNT + 1];
     struct hw_record_iterator iterator;
@@ -567,10 +554,9 @@ static void varints_of_every_size_go_both_ways(void **state)
 }
 
 /* A record's delta is not bound by that of the header, but its offset stays an offset. */
-static void an_offset_that_overflows_is_corrupt(void **state)
+TEST(an_offset_that_overflows_is_corrupt, struct hw_buffer *buffer)
 {
     static const uint8_t bytes[] = {0x0c, 0, 0, 0x04, 0x01, 0x01, 0x00}; /* Delta 2. */
-    struct hw_buffer *buffer = *state;
     struct hw_record_iterator iterator;
     struct hw_record record;
     struct hw_batch batch;
@@ -585,9 +571,8 @@ static void an_offset_that_overflows_is_corrupt(void **state)
     assert_false(found);
 }
 
-static void a_compressed_batch_is_not_walked_as_it_is(void **state)
+TEST(a_compressed_batch_is_not_walked_as_it_is, struct hw_buffer *buffer)
 {
-    struct hw_buffer *buffer = *state;
     struct hw_record_iterator iterator;
     struct hw_batch batch;
     struct hw_error error;
@@ -597,23 +582,7 @@ static void a_compressed_batch_is_not_walked_as_it_is(void **state)
     assert_int_equal(hw_record_iterator_init(&iterator, buffer->bytes, &batch, &error), HW_CORRUPT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_truncation_of_a_file_is_the_end_of_data),
-        TEST(every_truncation_of_the_record_area_is_corrupt),
-        TEST(every_change_of_one_byte_is_harmless),
-        TEST(each_rule_of_a_record_is_checked),
-        TEST(reading_ahead_stops_where_it_has_to),
-        TEST(stepping_over_a_dense_batch_stops_where_it_has_to),
-        TEST(null_and_empty_are_different),
-        TEST(keys_values_and_headers_are_bytes_in_order),
-        TEST(offsets_and_timestamps_reach_their_bounds),
-        TEST(varints_of_every_size_go_both_ways),
-        TEST(an_offset_that_overflows_is_corrupt),
-        TEST(a_compressed_batch_is_not_walked_as_it_is),
-    };
-    return cmocka_run_group_tests_name("record_iterator", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -8,13 +8,10 @@
 #include "support_batch.h"
 #include "support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 #include <zlib.h>
 
 #define TIME INT64_C(1700000000000)
@@ -168,9 +165,8 @@ static void expect_refused(struct fixture *fixture, const char *part)
     }
 }
 
-static void plain_entries_of_both_magics_are_one_record(void **state)
+TEST(plain_entries_of_both_magics_are_one_record, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_iterator iterator;
     struct hw_error error;
 
@@ -187,9 +183,8 @@ static void plain_entries_of_both_magics_are_one_record(void **state)
     expect_no_more(&iterator);
 }
 
-static void the_wrapper_vector_gives_absolute_offsets(void **state)
+TEST(the_wrapper_vector_gives_absolute_offsets, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_iterator iterator;
     struct hw_error error;
 
@@ -201,9 +196,8 @@ static void the_wrapper_vector_gives_absolute_offsets(void **state)
     expect_no_more(&iterator);
 }
 
-static void a_changed_byte_behind_the_checksum_is_noticed(void **state)
+TEST(a_changed_byte_behind_the_checksum_is_noticed, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_batch entry;
 
     test_read_vector(&fixture->entry, "I-magic1.bin");
@@ -218,7 +212,7 @@ static void a_changed_byte_behind_the_checksum_is_noticed(void **state)
 }
 
 /* Case: E-03. First the offsets inside, then those that come out, for a wrapper of this offset. */
-static void inner_offsets_are_relative_to_the_last_one(void **state)
+TEST(inner_offsets_are_relative_to_the_last_one, struct fixture *fixture)
 {
     static const struct {
         hw_offset_t wrapper;
@@ -234,7 +228,6 @@ static void inner_offsets_are_relative_to_the_last_one(void **state)
         {0, 5, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}},
         {9, 10, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
     };
-    struct fixture *fixture = *state;
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct hw_legacy_iterator iterator;
@@ -256,10 +249,8 @@ static void inner_offsets_are_relative_to_the_last_one(void **state)
 }
 
 /* Case: E-03. The fourth: there is no room for ten records up to offset 3. */
-static void a_wrapper_below_its_last_inner_offset_is_corrupt(void **state)
+TEST(a_wrapper_below_its_last_inner_offset_is_corrupt, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-
     for (int i = 0; i < 10; i++) {
         struct hw_legacy_message inner = message_of(1, i, 0);
 
@@ -271,9 +262,8 @@ static void a_wrapper_below_its_last_inner_offset_is_corrupt(void **state)
 }
 
 /* In magic 0 offsets inside are absolute, whatever the wrapper's is. */
-static void offsets_of_magic_0_are_absolute(void **state)
+TEST(offsets_of_magic_0_are_absolute, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_message first = message_of(0, 40, 0);
     struct hw_legacy_message second = message_of(0, 42, 0);
     struct hw_legacy_iterator iterator;
@@ -289,9 +279,8 @@ static void offsets_of_magic_0_are_absolute(void **state)
 }
 
 /* Case: E-04. LogAppendTime of the wrapper, 9000, over 1 and 2 inside; not over magic 0. */
-static void log_append_time_of_a_wrapper_overrides_the_timestamps_inside(void **state)
+TEST(log_append_time_of_a_wrapper_overrides_the_timestamps_inside, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_message outer = message_of(1, 52, 9000);
     struct hw_legacy_message inner[3] = {message_of(1, 0, 1), message_of(1, 1, 2),
                                          message_of(0, 2, 0)};
@@ -328,9 +317,8 @@ static void log_append_time_of_a_wrapper_overrides_the_timestamps_inside(void **
 }
 
 /* Case: E-10. */
-static void lz4_with_the_old_header_checksum_is_read(void **state)
+TEST(lz4_with_the_old_header_checksum_is_read, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_iterator iterator;
     struct hw_error error;
 
@@ -358,9 +346,8 @@ static void lz4_with_the_old_header_checksum_is_read(void **state)
 }
 
 /* Case: E-10. */
-static void zstd_and_unknown_codecs_are_refused_by_name(void **state)
+TEST(zstd_and_unknown_codecs_are_refused_by_name, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_message inner = message_of(1, 0, 0);
     struct hw_legacy_message outer = message_of(1, 4, 0);
 
@@ -373,9 +360,8 @@ static void zstd_and_unknown_codecs_are_refused_by_name(void **state)
     expect_refused(fixture, "the old message at offset 4: there is no codec with id 5");
 }
 
-static void a_wrapper_needs_entries_inside(void **state)
+TEST(a_wrapper_needs_entries_inside, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_message outer = message_of(1, 4, 0);
 
     outer.attributes = HW_CODEC_GZIP;
@@ -407,9 +393,8 @@ static void a_wrapper_needs_entries_inside(void **state)
 }
 
 /* An entry cut off at the end of a wrapper is no record and no error. */
-static void a_cut_entry_at_the_end_of_a_wrapper_does_not_count(void **state)
+TEST(a_cut_entry_at_the_end_of_a_wrapper_does_not_count, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct hw_legacy_message first = message_of(1, 0, 1);
     struct hw_legacy_message second = message_of(1, 1, 2);
     struct hw_legacy_iterator iterator;
@@ -425,7 +410,7 @@ static void a_cut_entry_at_the_end_of_a_wrapper_does_not_count(void **state)
 }
 
 /* Faults of the second entry inside: the first is still given, then an error, then the end. */
-static void a_damaged_entry_inside_ends_the_walk(void **state)
+TEST(a_damaged_entry_inside_ends_the_walk, struct fixture *fixture)
 {
     static const struct {
         int at; /* Byte of the second entry that becomes `value`. */
@@ -437,7 +422,6 @@ static void a_damaged_entry_inside_ends_the_walk(void **state)
         {26, 0x7f, true, "its key passes its end"}, {33, 0x02, true, "its value passes its end"},
         {0, 0x7f, true, "too large an offset"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct hw_legacy_message inner[3] = {message_of(1, 0, 1), message_of(1, 0, 2),
@@ -469,11 +453,10 @@ static void a_damaged_entry_inside_ends_the_walk(void **state)
 }
 
 /* Case: E-08. */
-static void null_and_empty_are_different(void **state)
+TEST(null_and_empty_are_different, struct fixture *fixture)
 {
     static const char *const parts[][2] = {
         {NULL, "x"}, {"", ""}, {"a", NULL}, {NULL, NULL}, {"a", ""}};
-    struct fixture *fixture = *state;
 
     for (int i = 0; i < 5; i++) {
         struct hw_record expected = test_record(7, 1, parts[i][0], parts[i][1]);
@@ -496,11 +479,10 @@ static void null_and_empty_are_different(void **state)
 }
 
 /* Every value of every byte of both kinds of entries, in a block of exactly their size. */
-static void every_change_of_one_byte_is_harmless(void **state)
+TEST(every_change_of_one_byte_is_harmless, struct fixture *fixture)
 {
     static const char *const names[] = {"I-magic0.bin", "I-magic1.bin",
                                         "I-magic1-gzip-wrapper.bin"};
-    struct fixture *fixture = *state;
 
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         fixture->entry.size = 0;
@@ -534,9 +516,8 @@ static void every_change_of_one_byte_is_harmless(void **state)
     }
 }
 
-static void a_wrapper_without_memory_says_so(void **state)
+TEST(a_wrapper_without_memory_says_so, struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct test_heap heap;
     int fail_at = 0;
 
@@ -561,26 +542,7 @@ static void a_wrapper_without_memory_says_so(void **state)
     assert_true(fail_at > 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(plain_entries_of_both_magics_are_one_record),
-        TEST(the_wrapper_vector_gives_absolute_offsets),
-        TEST(a_changed_byte_behind_the_checksum_is_noticed),
-        TEST(inner_offsets_are_relative_to_the_last_one),
-        TEST(a_wrapper_below_its_last_inner_offset_is_corrupt),
-        TEST(offsets_of_magic_0_are_absolute),
-        TEST(log_append_time_of_a_wrapper_overrides_the_timestamps_inside),
-        TEST(lz4_with_the_old_header_checksum_is_read),
-        TEST(zstd_and_unknown_codecs_are_refused_by_name),
-        TEST(a_wrapper_needs_entries_inside),
-        TEST(a_cut_entry_at_the_end_of_a_wrapper_does_not_count),
-        TEST(a_damaged_entry_inside_ends_the_walk),
-        TEST(null_and_empty_are_different),
-        TEST(every_change_of_one_byte_is_harmless),
-        TEST(a_wrapper_without_memory_says_so),
-    };
-    return cmocka_run_group_tests_name("record_legacy", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

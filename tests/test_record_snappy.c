@@ -6,14 +6,12 @@
 #include "core/base/random.h"
 #include "tests/support_snappy.h"
 
-#include <setjmp.h>
 #include <snappy-c.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PLAIN_MAX = 200000, ROOM = 300000 };
 
@@ -58,11 +56,10 @@ static size_t some_size(struct hw_random *random)
     return pick(random, pick(random, 4) == 0 ? PLAIN_MAX : 1u << (1 + pick(random, 10)));
 }
 
-static void each_reads_what_the_other_wrote(void **state)
+TEST_ALONE(each_reads_what_the_other_wrote)
 {
     struct hw_random random = {0};
 
-    (void)state;
     hw_random_init(&random, 1);
     for (int i = 0; i < 400; i++) {
         size_t size = some_size(&random);
@@ -85,12 +82,11 @@ static void each_reads_what_the_other_wrote(void **state)
 }
 
 /* A tenth of the bytes of text that says the same again and again are enough. */
-static void what_repeats_becomes_small(void **state)
+TEST_ALONE(what_repeats_becomes_small)
 {
     size_t block_size = ROOM;
     size_t size = 0;
 
-    (void)state;
     while (size < PLAIN_MAX - 100) {
         size += (size_t)snprintf(plain + size, PLAIN_MAX - size,
                                  "{\"order\":%zu,\"state\":\"paid\"}", size % 10);
@@ -100,12 +96,11 @@ static void what_repeats_becomes_small(void **state)
 }
 
 /* The same bytes on every machine: a sum of what some blocks are. */
-static void the_compressed_bytes_are_the_same_everywhere(void **state)
+TEST_ALONE(the_compressed_bytes_are_the_same_everywhere)
 {
     struct hw_random random = {0};
     uint32_t sum = 0;
 
-    (void)state;
     hw_random_init(&random, 3);
     for (int i = 0; i < 50; i++) {
         size_t size = some_size(&random);
@@ -120,13 +115,12 @@ static void the_compressed_bytes_are_the_same_everywhere(void **state)
     assert_int_equal(sum, 0x3d7a62dd);
 }
 
-static void damaged_blocks_are_judged_alike(void **state)
+TEST_ALONE(damaged_blocks_are_judged_alike)
 {
     struct hw_random random = {0};
     int refused = 0;
     int compared = 0;
 
-    (void)state;
     hw_random_init(&random, 2);
     for (int i = 0; i < 20000; i++) {
         size_t size = 1 + pick(&random, 600);
@@ -166,11 +160,10 @@ static void damaged_blocks_are_judged_alike(void **state)
     assert_true(refused > 2000 && compared - refused > 2000);
 }
 
-static void too_little_room_is_refused(void **state)
+TEST_ALONE(too_little_room_is_refused)
 {
     size_t size = test_snappy_room(100) - 1;
 
-    (void)state;
     memset(plain, 'x', 100);
     assert_false(test_snappy_compress(plain, 100, block, &size));
     size = ROOM;
@@ -185,13 +178,5 @@ static void too_little_room_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_reads_what_the_other_wrote),
-        cmocka_unit_test(what_repeats_becomes_small),
-        cmocka_unit_test(the_compressed_bytes_are_the_same_everywhere),
-        cmocka_unit_test(damaged_blocks_are_judged_alike),
-        cmocka_unit_test(too_little_room_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,11 +6,9 @@
 #include "core/record/compressed_batch.h"
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
 
@@ -92,10 +90,8 @@ static void produce_with_counts(struct test_replicas *t, int32_t last_offset_del
 }
 
 /* Row: C043. Semantics: R1.6 */
-static void acks_are_0_or_1_or_all(void **state)
+TEST(acks_are_0_or_1_or_all, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     append_acks(t, 1, 3);
     expect_refused(t, INVALID_REQUIRED_ACKS);
     append_acks(t, 1, -2);
@@ -108,20 +104,16 @@ static void acks_are_0_or_1_or_all(void **state)
 }
 
 /* Semantics: R1.3, R1.9 */
-static void a_follower_takes_no_produce(void **state)
+TEST(a_follower_takes_no_produce, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 1, 2, 1);
     append(t, 1);
     expect_refused(t, NOT_LEADER_OR_FOLLOWER);
 }
 
 /* Semantics: R1.10, R4.15 */
-static void only_acks_all_needs_min_insync_replicas(void **state)
+TEST(only_acks_all_needs_min_insync_replicas, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 2;
     append_acks(t, 1, -1);
     expect_refused(t, NOT_ENOUGH_REPLICAS);
@@ -142,9 +134,8 @@ static void only_acks_all_needs_min_insync_replicas(void **state)
 }
 
 /* Row: C044. Semantics: R1.39 */
-static void a_deposed_leader_answers_those_who_wait(void **state)
+TEST(a_deposed_leader_answers_those_who_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     int64_t id;
     enum hw_kafka_error answer;
 
@@ -158,10 +149,8 @@ static void a_deposed_leader_answers_those_who_wait(void **state)
 }
 
 /* Row: C045. Semantics: R1.12 */
-static void a_batch_over_the_limit_is_refused(void **state)
+TEST(a_batch_over_the_limit_is_refused, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     int64_t size_bytes;
 
     append(t, 1);
@@ -178,10 +167,8 @@ static void a_batch_over_the_limit_is_refused(void **state)
 }
 
 /* Row: C046. Semantics: R1.20 */
-static void a_batch_over_a_segment_is_refused(void **state)
+TEST(a_batch_over_a_segment_is_refused, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     append(t, 3);
     t->log_config.segment_bytes = (int32_t)hw_log_size_bytes(log_of(t, 1)) - 1;
     hw_log_set_config(log_of(t, 1), &t->log_config);
@@ -196,9 +183,8 @@ static void only_with_keys(struct test_replicas *t)
 }
 
 /* Row: C047. Semantics: R1.16 */
-static void records_of_a_compacted_topic_have_keys(void **state)
+TEST(records_of_a_compacted_topic_have_keys, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct sent no_key = {NULL, t->now_ms};
     struct sent key = {"k", t->now_ms};
 
@@ -216,10 +202,8 @@ static void records_of_a_compacted_topic_have_keys(void **state)
 }
 
 /* Row: C051. Semantics: R1.15 */
-static void clients_write_no_control_records(void **state)
+TEST(clients_write_no_control_records, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     produce_with_header(t, &(struct hw_batch){.attributes = HW_BATCH_CONTROL,
                                               .last_offset_delta = 2,
                                               .record_count = 3,
@@ -228,10 +212,8 @@ static void clients_write_no_control_records(void **state)
 }
 
 /* Row: C052. Semantics: R1.15 */
-static void the_last_offset_must_fit_the_number_of_records(void **state)
+TEST(the_last_offset_must_fit_the_number_of_records, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     produce_with_counts(t, 0, 3);
     expect_refused(t, INVALID_RECORD);
     produce_with_counts(t, 15, 3);
@@ -243,10 +225,8 @@ static void the_last_offset_must_fit_the_number_of_records(void **state)
 }
 
 /* Row: C178. Semantics: R1.15 */
-static void the_number_of_records_must_be_the_real_one(void **state)
+TEST(the_number_of_records_must_be_the_real_one, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     for (int round = 0; round < 2; round++) {
         produce_with_counts(t, 5, 6);
         expect_refused(t, INVALID_RECORD);
@@ -257,10 +237,8 @@ static void the_number_of_records_must_be_the_real_one(void **state)
 }
 
 /* Semantics: R1.15, R1.18 */
-static void sequences_are_not_negative_and_log_append_time_is_not_the_producers(void **state)
+TEST(sequences_are_not_negative_and_log_append_time_is_not_the_producers, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     produce_with_header(
         t, &(struct hw_batch){
                .last_offset_delta = 2, .record_count = 3, .producer_id = 7, .base_sequence = -1});
@@ -281,9 +259,8 @@ static void limit_times(struct test_replicas *t)
 }
 
 /* Row: C053. Semantics: R1.17 */
-static void records_from_the_future_are_refused(void **state)
+TEST(records_from_the_future_are_refused, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct sent late = {NULL, t->now_ms + 65 * MINUTE_MS};
 
     limit_times(t);
@@ -294,10 +271,8 @@ static void records_from_the_future_are_refused(void **state)
 }
 
 /* Semantics: R1.17 */
-static void both_ends_of_the_allowed_time_are_allowed(void **state)
+TEST(both_ends_of_the_allowed_time_are_allowed, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     limit_times(t);
     produce(t, &(struct sent){NULL, t->now_ms - 24 * HOUR_MS}, 1, HW_CODEC_NONE);
     expect_done(t);
@@ -323,9 +298,8 @@ static void both_ends_of_the_allowed_time_are_allowed(void **state)
 }
 
 /* Row: C054. Semantics: R1.17 */
-static void a_bad_timestamp_wins_over_a_bad_record(void **state)
+TEST(a_bad_timestamp_wins_over_a_bad_record, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct sent keyless = {NULL, t->now_ms};
     struct sent late = {"k", t->now_ms + 65 * MINUTE_MS};
 
@@ -337,10 +311,8 @@ static void a_bad_timestamp_wins_over_a_bad_record(void **state)
 }
 
 /* Semantics: R1.12, R1.16, R1.17 */
-static void a_batch_that_is_too_large_is_refused_before_its_records_are_looked_at(void **state)
+TEST(a_batch_that_is_too_large_is_refused_before_its_records_are_looked_at, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     limit_times(t);
     t->log_config.max_message_bytes = 61;
     hw_log_set_config(log_of(t, 1), &t->log_config);
@@ -353,9 +325,8 @@ static void a_batch_that_is_too_large_is_refused_before_its_records_are_looked_a
 }
 
 /* Semantics: R1.13, R1.16 */
-static void a_bad_checksum_wins_over_a_bad_record(void **state)
+TEST(a_bad_checksum_wins_over_a_bad_record, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_buffer bytes;
 
     only_with_keys(t);
@@ -368,9 +339,8 @@ static void a_bad_checksum_wins_over_a_bad_record(void **state)
 }
 
 /* Semantics: R1.5, R1.11 */
-static void a_produce_is_one_batch_with_base_offset_0(void **state)
+TEST(a_produce_is_one_batch_with_base_offset_0, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_buffer bytes;
 
     hw_buffer_init(&bytes, &t->heap.allocator);
@@ -388,10 +358,8 @@ static void a_produce_is_one_batch_with_base_offset_0(void **state)
 }
 
 /* Row: C048. Semantics: R2.31 */
-static void a_follower_gives_up_on_batches_out_of_order(void **state)
+TEST(a_follower_gives_up_on_batches_out_of_order, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 1);
     log_has(t, 2, "0@0");
     follow(t, 2, 1, 2);
@@ -402,10 +370,8 @@ static void a_follower_gives_up_on_batches_out_of_order(void **state)
 }
 
 /* Row: C049. Semantics: R2.31 */
-static void a_follower_gives_up_on_a_batch_below_its_log_end(void **state)
+TEST(a_follower_gives_up_on_a_batch_below_its_log_end, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0@0 1@0");
     follow(t, 2, 1, 1);
     answered(t, 2, .high_watermark = 2, .batches = "0@0");
@@ -415,10 +381,8 @@ static void a_follower_gives_up_on_a_batch_below_its_log_end(void **state)
 }
 
 /* Row: C177. Semantics: R2.31 */
-static void a_follower_takes_any_size_and_gaps(void **state)
+TEST(a_follower_takes_any_size_and_gaps, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->log_config.max_message_bytes = 61;
     log_has(t, 2, "0-1@0");
     hw_log_set_config(log_of(t, 2), &t->log_config);
@@ -430,32 +394,7 @@ static void a_follower_takes_any_size_and_gaps(void **state)
     expect_batches(t, 2, "0-1@0 5-6@0");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_leader, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(acks_are_0_or_1_or_all),
-        TEST(a_follower_takes_no_produce),
-        TEST(only_acks_all_needs_min_insync_replicas),
-        TEST(a_deposed_leader_answers_those_who_wait),
-        TEST(a_batch_over_the_limit_is_refused),
-        TEST(a_batch_over_a_segment_is_refused),
-        TEST(records_of_a_compacted_topic_have_keys),
-        TEST(clients_write_no_control_records),
-        TEST(the_last_offset_must_fit_the_number_of_records),
-        TEST(the_number_of_records_must_be_the_real_one),
-        TEST(sequences_are_not_negative_and_log_append_time_is_not_the_producers),
-        TEST(records_from_the_future_are_refused),
-        TEST(both_ends_of_the_allowed_time_are_allowed),
-        TEST(a_bad_timestamp_wins_over_a_bad_record),
-        TEST(a_batch_that_is_too_large_is_refused_before_its_records_are_looked_at),
-        TEST(a_bad_checksum_wins_over_a_bad_record),
-        TEST(a_produce_is_one_batch_with_base_offset_0),
-        TEST(a_follower_gives_up_on_batches_out_of_order),
-        TEST(a_follower_gives_up_on_a_batch_below_its_log_end),
-        TEST(a_follower_takes_any_size_and_gaps),
-    };
-
-    return cmocka_run_group_tests_name("replication_append", tests, NULL, NULL);
+    return test_run(setup_leader, test_replicas_teardown);
 }

@@ -5,10 +5,7 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const struct hw_remote_replica *known(struct test_replicas *t, hw_broker_id_t follower)
 {
@@ -41,10 +38,8 @@ static void check_lag(struct test_replicas *t, bool proposes)
 }
 
 /* Row: C065. Semantics: R2.8 */
-static void a_follower_was_caught_up_when_it_reaches_what_it_had_seen(void **state)
+TEST(a_follower_was_caught_up_when_it_reaches_what_it_had_seen, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     t->now_ms = 1000;
     update(t, 5, 1, 10);
@@ -62,10 +57,8 @@ static void a_follower_was_caught_up_when_it_reaches_what_it_had_seen(void **sta
 }
 
 /* Row: C068. Semantics: R4.2 */
-static void who_was_at_the_end_is_caught_up_for_the_lag_time(void **state)
+TEST(who_was_at_the_end_is_caught_up_for_the_lag_time, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     update(t, 5, 0, 10);
     assert_false(is_caught_up(t));
@@ -79,10 +72,8 @@ static void who_was_at_the_end_is_caught_up_for_the_lag_time(void **state)
 }
 
 /* Row: C181. Semantics: R4.2 */
-static void who_is_at_the_end_is_caught_up_for_ever(void **state)
+TEST(who_is_at_the_end_is_caught_up_for_ever, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     append(t, 10);
     assert_false(is_caught_up(t));
@@ -93,10 +84,8 @@ static void who_is_at_the_end_is_caught_up_for_ever(void **state)
 }
 
 /* Row: C182. Semantics: R2.8, R4.13 */
-static void a_member_of_the_isr_counts_from_the_election(void **state)
+TEST(a_member_of_the_isr_counts_from_the_election, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->now_ms = 100;
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 6);
@@ -110,10 +99,8 @@ static void a_member_of_the_isr_counts_from_the_election(void **state)
 }
 
 /* Row: C073. Semantics: R2.8, R4.5, W5.2, W-R05 */
-static void who_trails_by_one_append_stays(void **state)
+TEST(who_trails_by_one_append_stays, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 10);
     t->now_ms = 5000;
@@ -129,10 +116,8 @@ static void who_trails_by_one_append_stays(void **state)
 }
 
 /* Case: A-11. Semantics: R2.8, R4.5 */
-static void who_trails_by_one_append_leaves_when_it_stops(void **state)
+TEST(who_trails_by_one_append_leaves_when_it_stops, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.replica_lag_time_max_ms = 10000;
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 10);
@@ -156,10 +141,8 @@ static void who_trails_by_one_append_leaves_when_it_stops(void **state)
 }
 
 /* Row: C074. Semantics: R4.2 */
-static void who_has_everything_stays_however_silent(void **state)
+TEST(who_has_everything_stays_however_silent, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 10);
     fetch_by(t, 2, 10);
@@ -169,20 +152,7 @@ static void who_has_everything_stays_however_silent(void **state)
     check_lag(t, true);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_follower_was_caught_up_when_it_reaches_what_it_had_seen),
-        TEST(who_was_at_the_end_is_caught_up_for_the_lag_time),
-        TEST(who_is_at_the_end_is_caught_up_for_ever),
-        TEST(a_member_of_the_isr_counts_from_the_election),
-        TEST(who_trails_by_one_append_stays),
-        TEST(who_trails_by_one_append_leaves_when_it_stops),
-        TEST(who_has_everything_stays_however_silent),
-    };
-
-    return cmocka_run_group_tests_name("replication_caught_up", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

@@ -7,19 +7,14 @@
  */
 #include "support_controller.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/support_test.h"
 
-#include <cmocka.h>
-
-static void registrations_are_kept_in_order_of_id(void **state)
+TEST_ALONE(registrations_are_kept_in_order_of_id)
 {
     struct hw_controller controller;
     const hw_broker_id_t ids[] = {5, 1, 9, 3};
     const hw_broker_id_t in_order[] = {1, 3, 5, 9};
 
-    (void)state;
     hw_controller_init(&controller);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(hw_controller_register(&controller, ids[i]), i + 1);
@@ -34,10 +29,8 @@ static void registrations_are_kept_in_order_of_id(void **state)
 }
 
 /* Semantics: R6.17. */
-static void registering_anew_makes_a_broker_active_in_a_new_epoch(void **state)
+TEST(registering_anew_makes_a_broker_active_in_a_new_epoch, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     shut_down(t, 2);
     assert_false(hw_metadata_is_active(&t->controller.metadata, 2));
     fence(t, 2);
@@ -52,10 +45,8 @@ static void registering_anew_makes_a_broker_active_in_a_new_epoch(void **state)
 /* --- New partitions --- */
 
 /* Semantics: R6.13. */
-static void a_new_partition_is_led_by_its_first_active_replica(void **state)
+TEST(a_new_partition_is_led_by_its_first_active_replica, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[3,1,2]");
     expect_partition(t, 0, "leader 3 epochs 0/0 replicas [3,1,2] isr [3,1,2]");
     fence(t, 3);
@@ -65,9 +56,8 @@ static void a_new_partition_is_led_by_its_first_active_replica(void **state)
 }
 
 /* Semantics: R6.13. */
-static void a_partition_that_nobody_could_hold_is_refused(void **state)
+TEST(a_partition_that_nobody_could_hold_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *lists[] = {"[]", "[1,9]", "[1,2,1]", "[4,5]"};
     const char *messages[] = {
         "the replica list is empty, a partition needs at least one broker",
@@ -93,10 +83,8 @@ static void a_partition_that_nobody_could_hold_is_refused(void **state)
 /* --- Proposals of an ISR --- */
 
 /* Row: C192. testShrinkAndExpandIsr. */
-static void a_leader_can_shrink_and_grow_the_isr(void **state)
+TEST(a_leader_can_shrink_and_grow_the_isr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     assert_int_equal(propose(t, 0, "[0,1]"), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 0 epochs 0/1 replicas [0,1,2] isr [0,1]");
@@ -114,10 +102,8 @@ static void a_leader_can_shrink_and_grow_the_isr(void **state)
 }
 
 /* Semantics: R4.9. */
-static void a_proposal_of_the_same_isr_is_accepted_and_changes_nothing(void **state)
+TEST(a_proposal_of_the_same_isr_is_accepted_and_changes_nothing, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     assert_int_equal(propose(t, 0, "[0,1,2]"), HW_KAFKA_NONE);
     assert_int_equal(t->response.partition_epoch, 0);
@@ -125,9 +111,8 @@ static void a_proposal_of_the_same_isr_is_accepted_and_changes_nothing(void **st
 }
 
 /* Row: C119. testInvalidAlterPartitionRequests. */
-static void a_proposal_with_wrong_sender_or_epochs_is_refused(void **state)
+TEST(a_proposal_with_wrong_sender_or_epochs_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_alter_partition_request request;
 
     create(t, "[0,1,2]");
@@ -152,9 +137,9 @@ static void a_proposal_with_wrong_sender_or_epochs_is_refused(void **state)
 }
 
 /* Semantics: R4.8. Which error wins tells the leader what to do: R4.7. */
-static void an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date(void **state)
+TEST(an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date,
+     struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_alter_partition_request old;
     struct hw_alter_partition_request request;
 
@@ -178,9 +163,8 @@ static void an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_d
 }
 
 /* Row: C120. testInvalidAlterPartitionRequests. */
-static void a_proposal_of_an_impossible_isr_is_refused(void **state)
+TEST(a_proposal_of_an_impossible_isr_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *impossible[] = {"[0,1,3]", "[1,2]", "[]", "[0,1,1]"};
     struct hw_alter_partition_request request;
 
@@ -203,9 +187,8 @@ static void a_proposal_of_an_impossible_isr_is_refused(void **state)
 }
 
 /* A message is not to be trusted, not even in its counts. */
-static void a_proposal_of_more_members_than_a_list_holds_is_refused(void **state)
+TEST(a_proposal_of_more_members_than_a_list_holds_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *all = "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]";
     struct hw_alter_partition_request request;
 
@@ -222,9 +205,8 @@ static void a_proposal_of_more_members_than_a_list_holds_is_refused(void **state
 }
 
 /* Semantics: R6.22. */
-static void a_leader_that_has_recovered_says_so_with_its_next_proposal(void **state)
+TEST(a_leader_that_has_recovered_says_so_with_its_next_proposal, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_alter_partition_request request;
 
     create(t, "[0,1,2]");
@@ -241,10 +223,8 @@ static void a_leader_that_has_recovered_says_so_with_its_next_proposal(void **st
 }
 
 /* Row: C121. testAlterPartitionShouldRejectFencedBrokers. */
-static void a_fenced_broker_cannot_be_put_into_the_isr(void **state)
+TEST(a_fenced_broker_cannot_be_put_into_the_isr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3,4]");
     fence(t, 3);
     expect_partition(t, 0, "leader 1 epochs 0/1 replicas [1,2,3,4] isr [1,2,4]");
@@ -256,10 +236,8 @@ static void a_fenced_broker_cannot_be_put_into_the_isr(void **state)
 }
 
 /* Row: C191. testAlterPartitionShouldRejectShuttingDownBrokers. */
-static void a_broker_that_is_shutting_down_cannot_be_put_into_the_isr(void **state)
+TEST(a_broker_that_is_shutting_down_cannot_be_put_into_the_isr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3,4]");
     hw_controller_set_in_controlled_shutdown(&t->controller, 3, true);
     assert_int_equal(propose(t, 0, "[1,2,3,4]"), HW_KAFKA_INELIGIBLE_REPLICA);
@@ -267,9 +245,9 @@ static void a_broker_that_is_shutting_down_cannot_be_put_into_the_isr(void **sta
 }
 
 /* Semantics: R6.19. The leader saw it before it restarted: it may have lost what it had then. */
-static void a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_isr(void **state)
+TEST(a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_isr,
+     struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_alter_partition_request request;
 
     create(t, "[1,2,3]");
@@ -288,10 +266,8 @@ static void a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_
 /* --- Brokers come and go --- */
 
 /* Row: C126. testProcessBrokerHeartbeatInControlledShutdown. */
-static void a_controlled_shutdown_moves_the_leadership_at_once(void **state)
+TEST(a_controlled_shutdown_moves_the_leadership_at_once, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     shut_down(t, 0);
     expect_partition(t, 0, "leader 1 epochs 1/1 replicas [0,1,2] isr [1,2]");
@@ -299,10 +275,8 @@ static void a_controlled_shutdown_moves_the_leadership_at_once(void **state)
 }
 
 /* Semantics: R6.16. */
-static void the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down(void **state)
+TEST(the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1]");
     assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
     shut_down(t, 0);
@@ -310,10 +284,8 @@ static void the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down(void **sta
 }
 
 /* Semantics: R6.16, with the ELR. */
-static void with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr(void **state)
+TEST(with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     create(t, "[0,1]");
     assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
@@ -322,10 +294,8 @@ static void with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr(void **stat
 }
 
 /* Semantics: R6.14, R6.15. */
-static void a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr(void **state)
+TEST(a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     fence(t, 1);
     fence(t, 0);
@@ -341,9 +311,8 @@ static void a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr(voi
 }
 
 /* Semantics: R6.14 to R6.16. A partition is looked at only where the event concerns it. */
-static void events_of_brokers_outside_the_isr_change_nothing(void **state)
+TEST(events_of_brokers_outside_the_isr_change_nothing, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *leaderless = "leader -1 epochs 1/2 replicas [0,1,2] isr [0]";
     const char *moved = "leader 0 epochs 1/2 replicas [0,1] isr [0] adding [0] removing [1]";
 
@@ -358,10 +327,8 @@ static void events_of_brokers_outside_the_isr_change_nothing(void **state)
 }
 
 /* Semantics: R6.14. */
-static void fencing_elects_uncleanly_where_the_topic_allows_it(void **state)
+TEST(fencing_elects_uncleanly_where_the_topic_allows_it, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     assert_int_equal(propose(t, 0, "[0]"), HW_KAFKA_NONE);
     t->settings.unclean_leader_election_enable = true;
@@ -370,10 +337,8 @@ static void fencing_elects_uncleanly_where_the_topic_allows_it(void **state)
 }
 
 /* The user is the one who elects: design of controller.auto.elect. */
-static void without_auto_elect_only_a_controlled_shutdown_elects(void **state)
+TEST(without_auto_elect_only_a_controlled_shutdown_elects, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.auto_elect = false;
     t->settings.unclean_leader_election_enable = true;
     create(t, "[0,1,2]");
@@ -393,47 +358,5 @@ static void without_auto_elect_only_a_controlled_shutdown_elects(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(registrations_are_kept_in_order_of_id, test_controller_set_up),
-        cmocka_unit_test_setup(registering_anew_makes_a_broker_active_in_a_new_epoch,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_new_partition_is_led_by_its_first_active_replica,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_partition_that_nobody_could_hold_is_refused,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_leader_can_shrink_and_grow_the_isr, test_controller_set_up),
-        cmocka_unit_test_setup(a_proposal_of_the_same_isr_is_accepted_and_changes_nothing,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_proposal_with_wrong_sender_or_epochs_is_refused,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(
-            an_old_leader_epoch_is_fenced_and_an_old_partition_epoch_is_out_of_date,
-            test_controller_set_up),
-        cmocka_unit_test_setup(a_proposal_of_an_impossible_isr_is_refused, test_controller_set_up),
-        cmocka_unit_test_setup(a_proposal_of_more_members_than_a_list_holds_is_refused,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_leader_that_has_recovered_says_so_with_its_next_proposal,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_fenced_broker_cannot_be_put_into_the_isr, test_controller_set_up),
-        cmocka_unit_test_setup(a_broker_that_is_shutting_down_cannot_be_put_into_the_isr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(
-            a_broker_that_restarted_since_its_last_fetch_cannot_be_put_into_the_isr,
-            test_controller_set_up),
-        cmocka_unit_test_setup(a_controlled_shutdown_moves_the_leadership_at_once,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(the_sole_member_of_the_isr_stays_in_it_when_it_shuts_down,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(with_the_elr_the_sole_member_of_the_isr_moves_to_the_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_partition_led_by_a_fenced_broker_waits_for_a_member_of_its_isr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(events_of_brokers_outside_the_isr_change_nothing,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(fencing_elects_uncleanly_where_the_topic_allows_it,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(without_auto_elect_only_a_controlled_shutdown_elects,
-                               test_controller_set_up),
-    };
-    return cmocka_run_group_tests_name("replication_controller", tests, NULL, NULL);
+    return test_run(test_controller_set_up, NULL);
 }

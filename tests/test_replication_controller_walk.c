@@ -10,12 +10,9 @@
 #include "core/base/random.h"
 #include "support_controller.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { SEEDS = 400, STEPS = 400, BROKERS = 7 };
 
@@ -275,11 +272,10 @@ static void walk_begin(struct walk *walk, uint64_t seed)
         hw_controller_create_partition(&walk->controller, &replicas, &walk->record, &error), HW_OK);
 }
 
-static void a_record_is_sound_after_every_step(void **state)
+TEST_ALONE(a_record_is_sound_after_every_step)
 {
     static struct walk walk;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         walk_begin(&walk, seed);
         for (int i = 0; i < STEPS; i++) {
@@ -299,7 +295,7 @@ static void a_record_is_sound_after_every_step(void **state)
 }
 
 /* The walk proves little if it never gets anywhere: each kind of state has to be met. */
-static void the_walk_meets_every_kind_of_state(void **state)
+TEST_ALONE(the_walk_meets_every_kind_of_state)
 {
     static struct walk walk;
     int without_leader = 0;
@@ -309,7 +305,6 @@ static void the_walk_meets_every_kind_of_state(void **state)
     int moving = 0;
     int moved = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         walk_begin(&walk, seed);
         for (int i = 0; i < STEPS; i++) {
@@ -336,9 +331,5 @@ static void the_walk_meets_every_kind_of_state(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_is_sound_after_every_step),
-        cmocka_unit_test(the_walk_meets_every_kind_of_state),
-    };
-    return cmocka_run_group_tests_name("replication_controller_walk", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -4,15 +4,9 @@
  * in each state, how it ends? The rows are facts from TransactionCoordinatorTest and
  * TransactionMetadataTest, and from runs of released brokers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/replication/coordinator.h"
 #include "tests/support_heap.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -177,10 +171,8 @@ static void complete(struct fixture *t)
 }
 
 /* Row: T001, T019. Semantics: X2.1 */
-static void what_no_producer_can_ask_for_is_refused(void **state)
+TEST(what_no_producer_can_ask_for_is_refused, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(init_with(t, "", 10, -1, -1), "INVALID_REQUEST");
     assert_string_equal(init_with(t, "", 10, -1, -1), "INVALID_REQUEST");
     assert_string_equal(init_with(t, "t", 10, P, -1), "INVALID_REQUEST");
@@ -189,10 +181,8 @@ static void what_no_producer_can_ask_for_is_refused(void **state)
 }
 
 /* Row: T017, T058 */
-static void a_timeout_is_positive_and_not_above_the_largest(void **state)
+TEST(a_timeout_is_positive_and_not_above_the_largest, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(init_with(t, "t", 0, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
     assert_string_equal(init_with(t, "t", -1, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
     assert_string_equal(init_with(t, "t", 900001, -1, -1), "INVALID_TRANSACTION_TIMEOUT");
@@ -201,9 +191,8 @@ static void a_timeout_is_positive_and_not_above_the_largest(void **state)
 }
 
 /* Row: T003, T006, T007. Semantics: X2.2, X3.5 */
-static void the_epoch_rises_each_time(void **state)
+TEST(the_epoch_rises_each_time, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry;
 
     assert_string_equal(init(t), "100 0");
@@ -222,10 +211,8 @@ static void the_epoch_rises_each_time(void **state)
 }
 
 /* Row: T004, T047. Semantics: X2.2 */
-static void an_exhausted_epoch_gives_another_id(void **state)
+TEST(an_exhausted_epoch_gives_another_id, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     have(t, 32766, HW_TRANSACTION_EMPTY);
     assert_string_equal(init(t), "100 0");
     have(t, 32766, HW_TRANSACTION_EMPTY);
@@ -233,10 +220,8 @@ static void an_exhausted_epoch_gives_another_id(void **state)
 }
 
 /* Row: T008. Semantics: X2.1 */
-static void an_ending_transaction_comes_first(void **state)
+TEST(an_ending_transaction_comes_first, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     have(t, 1, HW_TRANSACTION_PREPARE_COMMIT);
     assert_string_equal(init(t), "CONCURRENT_TRANSACTIONS");
     have(t, 1, HW_TRANSACTION_PREPARE_ABORT);
@@ -244,9 +229,8 @@ static void an_ending_transaction_comes_first(void **state)
 }
 
 /* Row: T009. Semantics: X6.3, X2.6 */
-static void an_open_transaction_is_fenced_and_aborted(void **state)
+TEST(an_open_transaction_is_fenced_and_aborted, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 1, HW_TRANSACTION_ONGOING);
 
     for (t->version = 0; t->version <= 2; t->version += 2) {
@@ -263,9 +247,8 @@ static void an_open_transaction_is_fenced_and_aborted(void **state)
 }
 
 /* Row: T012, T055, T056. Semantics: X6.3 */
-static void a_fence_uses_the_last_epoch(void **state)
+TEST(a_fence_uses_the_last_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 32766, HW_TRANSACTION_ONGOING);
 
     t->version = 0;
@@ -281,9 +264,8 @@ static void a_fence_uses_the_last_epoch(void **state)
 }
 
 /* Row: T013, T048, T050. Semantics: X2.2 */
-static void an_answer_that_was_lost_is_given_again(void **state)
+TEST(an_answer_that_was_lost_is_given_again, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_EMPTY);
 
     entry->last_epoch = 9;
@@ -299,9 +281,8 @@ static void an_answer_that_was_lost_is_given_again(void **state)
 }
 
 /* Row: T014, T016, T046, T049 */
-static void who_was_taken_over_is_fenced(void **state)
+TEST(who_was_taken_over_is_fenced, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_EMPTY);
 
     assert_string_equal(init(t), "10 11");
@@ -319,20 +300,16 @@ static void who_was_taken_over_is_fenced(void **state)
 }
 
 /* Row: T015. Semantics: X2.2 */
-static void a_new_id_is_given_again_too(void **state)
+TEST(a_new_id_is_given_again_too, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     have(t, 32766, HW_TRANSACTION_EMPTY);
     assert_string_equal(init_as(t, P, 32766), "100 0");
     assert_string_equal(init_as(t, P, 32766), "100 0");
 }
 
 /* Row: T018, T040. Semantics: X5.4 */
-static void empty_aborts_raise_the_epoch(void **state)
+TEST(empty_aborts_raise_the_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     have(t, 0, HW_TRANSACTION_EMPTY);
     assert_string_equal(end(t, P, 0, COMMIT), "INVALID_TXN_STATE");
     t->version = 0;
@@ -349,10 +326,8 @@ static void empty_aborts_raise_the_epoch(void **state)
 }
 
 /* Row: T020, T021, T022, T023. Semantics: X4.1 */
-static void what_cannot_be_added(void **state)
+TEST(what_cannot_be_added, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     assert_string_equal(add_to(t, "unknown", P, 0, &topic), "INVALID_PRODUCER_ID_MAPPING");
     assert_string_equal(add_to(t, "", P, 0, &topic), "INVALID_REQUEST");
     assert_string_equal(add_to(t, NULL, P, 0, &topic), "INVALID_REQUEST");
@@ -366,11 +341,10 @@ static void what_cannot_be_added(void **state)
 }
 
 /* Row: T024, T052. Semantics: X4.1, X3.5 */
-static void a_partition_is_added_once(void **state)
+TEST(a_partition_is_added_once, struct fixture *t)
 {
     static const enum hw_transaction_status from[] = {
         HW_TRANSACTION_EMPTY, HW_TRANSACTION_COMPLETE_COMMIT, HW_TRANSACTION_COMPLETE_ABORT};
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = NULL;
 
     for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
@@ -391,9 +365,8 @@ static void a_partition_is_added_once(void **state)
 }
 
 /* Row: T025, T026. Semantics: X4.3 */
-static void what_an_old_client_added_is_verified(void **state)
+TEST(what_an_old_client_added_is_verified, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 0, HW_TRANSACTION_PREPARE_COMMIT);
 
     assert_string_equal(verify(t, P + 1, 0, &topic), "INVALID_PRODUCER_ID_MAPPING");
@@ -409,10 +382,8 @@ static void what_an_old_client_added_is_verified(void **state)
 }
 
 /* Row: T031, T032, T037, T038. Semantics: X5.2, X5.3 */
-static void who_may_not_end_it(void **state)
+TEST(who_may_not_end_it, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (t->version = 0; t->version <= 2; t->version += 2) {
         assert_string_equal(end_of(t, NULL, P, 0, COMMIT), "INVALID_REQUEST");
         assert_string_equal(end_of(t, "", P, 0, COMMIT), "INVALID_REQUEST");
@@ -427,10 +398,8 @@ static void who_may_not_end_it(void **state)
 }
 
 /* Row: T033, T034, T035, T036. Semantics: X3.7 */
-static void an_end_that_was_decided_before(void **state)
+TEST(an_end_that_was_decided_before, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (t->version = 0; t->version <= 2; t->version += 2) {
         int epoch = t->version == 0 ? 1 : 0;
 
@@ -453,10 +422,8 @@ static void an_end_that_was_decided_before(void **state)
 }
 
 /* Row: T041, T042, T043. Semantics: X5.1, X5.3 */
-static void epochs_go_on_from_end_to_end(void **state)
+TEST(epochs_go_on_from_end_to_end, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     have(t, 1, HW_TRANSACTION_COMPLETE_ABORT);
     assert_string_equal(end(t, P, 0, COMMIT), "INVALID_TXN_STATE");
     assert_string_equal(end(t, P, 1, COMMIT), "INVALID_TXN_STATE");
@@ -476,9 +443,8 @@ static void epochs_go_on_from_end_to_end(void **state)
 }
 
 /* Row: T039, T054. Semantics: X5.8 */
-static void the_last_epoch_ends_with_another_id(void **state)
+TEST(the_last_epoch_ends_with_another_id, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 32766, HW_TRANSACTION_ONGOING);
 
     assert_string_equal(end(t, P, 32766, COMMIT), "100 0");
@@ -497,9 +463,8 @@ static void the_last_epoch_ends_with_another_id(void **state)
 }
 
 /* Row: T045 */
-static void an_id_lasts_for_all_its_epochs(void **state)
+TEST(an_id_lasts_for_all_its_epochs, struct fixture *t)
 {
-    struct fixture *t = *state;
     int epoch = 0;
 
     assert_string_equal(init(t), "100 0");
@@ -512,9 +477,8 @@ static void an_id_lasts_for_all_its_epochs(void **state)
 }
 
 /* Row: T053. Semantics: X3.5 */
-static void an_end_of_today_raises_the_epoch(void **state)
+TEST(an_end_of_today_raises_the_epoch, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry = have(t, 10, HW_TRANSACTION_ONGOING);
 
     assert_string_equal(end(t, P, 10, COMMIT), "10 11");
@@ -529,22 +493,20 @@ static void an_end_of_today_raises_the_epoch(void **state)
 }
 
 /* Row: T057. Semantics: X3.2 */
-static void states_have_kafkas_numbers_and_names(void **state)
+TEST_ALONE(states_have_kafkas_numbers_and_names)
 {
     static const char *const names[] = {"Empty",        "Ongoing",          "PrepareCommit",
                                         "PrepareAbort", "CompleteCommit",   "CompleteAbort",
                                         "Dead",         "PrepareEpochFence"};
 
-    (void)state;
     for (int i = 0; i < HW_TRANSACTION_STATUSES; i++) {
         assert_string_equal(hw_transaction_status_name((enum hw_transaction_status)i), names[i]);
     }
 }
 
 /* Row: T067. Semantics: X6.1 */
-static void only_what_is_open_times_out(void **state)
+TEST(only_what_is_open_times_out, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_transaction_entry *entry;
 
     for (int i = 0; i < 6; i++) {
@@ -558,10 +520,8 @@ static void only_what_is_open_times_out(void **state)
 }
 
 /* Row: T069, T070. Semantics: X8.8 */
-static void only_what_is_over_expires(void **state)
+TEST(only_what_is_over_expires, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     for (int i = 0; i < 6; i++) {
         bool is_over = i == HW_TRANSACTION_EMPTY || i >= HW_TRANSACTION_COMPLETE_COMMIT;
 
@@ -575,10 +535,8 @@ static void only_what_is_over_expires(void **state)
 }
 
 /* Semantics: X1.1, X1.4 */
-static void ids_are_above_every_id_that_was_seen(void **state)
+TEST(ids_are_above_every_id_that_was_seen, struct fixture *t)
 {
-    struct fixture *t = *state;
-
     hw_coordinator_saw_producer_id(&t->coordinator, 4000);
     hw_coordinator_saw_producer_id(&t->coordinator, 7);
     assert_int_equal(hw_coordinator_new_producer_id(&t->coordinator), 4001);
@@ -589,9 +547,8 @@ static void ids_are_above_every_id_that_was_seen(void **state)
     assert_int_equal(hw_coordinator_new_producer_id(&t->coordinator), 4003);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail, struct fixture *t)
 {
-    struct fixture *t = *state;
     struct hw_init_request request = {.transactional_id = "t",
                                       .timeout_ms = 10,
                                       .producer_id = -1,
@@ -621,13 +578,12 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* A partition that has its marker, or was deleted, leaves the others as they are. */
-static void a_partition_is_struck_out_wherever_it_stands(void **state)
+TEST_ALONE(a_partition_is_struck_out_wherever_it_stands)
 {
     struct hw_transaction_partition partitions[4] = {
         {.partition = 0}, {.partition = 1}, {.partition = 2}, {.partition = 3}};
     struct hw_transaction_entry entry = {.partitions = partitions, .count = 4};
 
-    (void)state;
     hw_transaction_entry_strike(&entry, 1);
     hw_transaction_entry_strike(&entry, 2);
     assert_int_equal(entry.count, 2);
@@ -636,10 +592,9 @@ static void a_partition_is_struck_out_wherever_it_stands(void **state)
 }
 
 /* The id that a producer has, or had before its epochs were used up; entries are in order of names. */
-static void a_producer_is_found_by_its_id_of_now_and_of_before(void **state)
+TEST(a_producer_is_found_by_its_id_of_now_and_of_before, struct fixture *t)
 {
     static const char *const names[] = {"c", "a", "b"};
-    struct fixture *t = *state;
     struct hw_transaction_entry *entries[3];
 
     for (int i = 0; i < 3; i++) {
@@ -660,36 +615,5 @@ static void a_producer_is_found_by_its_id_of_now_and_of_before(void **state)
 
 int main(void)
 {
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CLAIM(a_partition_is_struck_out_wherever_it_stands),
-        CLAIM(a_producer_is_found_by_its_id_of_now_and_of_before),
-        CLAIM(what_no_producer_can_ask_for_is_refused),
-        CLAIM(a_timeout_is_positive_and_not_above_the_largest),
-        CLAIM(the_epoch_rises_each_time),
-        CLAIM(an_exhausted_epoch_gives_another_id),
-        CLAIM(an_ending_transaction_comes_first),
-        CLAIM(an_open_transaction_is_fenced_and_aborted),
-        CLAIM(a_fence_uses_the_last_epoch),
-        CLAIM(an_answer_that_was_lost_is_given_again),
-        CLAIM(who_was_taken_over_is_fenced),
-        CLAIM(a_new_id_is_given_again_too),
-        CLAIM(empty_aborts_raise_the_epoch),
-        CLAIM(what_cannot_be_added),
-        CLAIM(a_partition_is_added_once),
-        CLAIM(what_an_old_client_added_is_verified),
-        CLAIM(who_may_not_end_it),
-        CLAIM(an_end_that_was_decided_before),
-        CLAIM(epochs_go_on_from_end_to_end),
-        CLAIM(the_last_epoch_ends_with_another_id),
-        CLAIM(an_id_lasts_for_all_its_epochs),
-        CLAIM(an_end_of_today_raises_the_epoch),
-        CLAIM(states_have_kafkas_numbers_and_names),
-        CLAIM(only_what_is_open_times_out),
-        CLAIM(only_what_is_over_expires),
-        CLAIM(ids_are_above_every_id_that_was_seen),
-        CLAIM(every_allocation_may_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(setup, teardown);
 }

@@ -7,12 +7,10 @@
 #include "core/replication/variant.h"
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { LEADER = 1, FOLLOWER = 2, LEADER_EPOCH = 9, POLLS = 12 };
 
@@ -80,24 +78,20 @@ static void expect_cuts(const char *leader, const char *follower, hw_offset_t hi
 }
 
 /* KIP-279's own example: the rule of KIP-101 leaves offsets 1 and 2 as they are. Semantics: R5.19 */
-static void fast_leader_changes_are_cut_by_their_rule(void **state)
+TEST_ALONE(fast_leader_changes_are_cut_by_their_rule)
 {
-    (void)state;
     expect_cuts("0@0 1@2 2@2 3@2 4@4 5@4", "0@0 1@1 2@3", 2, (hw_offset_t[]){2, 3, 1, 1});
 }
 
 /* Semantics: R5.12 */
-static void a_log_without_epochs_is_cut_to_its_high_watermark(void **state)
+TEST_ALONE(a_log_without_epochs_is_cut_to_its_high_watermark)
 {
-    (void)state;
     expect_cuts("0@0 1@0", "0@-1 1@-1", 1, (hw_offset_t[]){1, 1, 1, 1});
 }
 
 /* Semantics: R2.30 */
-static void a_log_that_ends_before_its_leaders_begins_anew(void **state)
+TEST(a_log_that_ends_before_its_leaders_begins_anew, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     assert_int_equal(
         hw_log_truncate_fully_and_start_at(log_of(t, LEADER), 20, HW_OFFSET_NONE, &t->error),
         HW_OK);
@@ -168,11 +162,10 @@ static void cut_at_random(uint64_t seed)
 }
 
 /* Semantics: R5.10-R5.15, R5.19 */
-static void what_a_variant_says_is_what_it_does(void **state)
+TEST_ALONE(what_a_variant_says_is_what_it_does)
 {
     uint64_t count = getenv("HW_TEST_QUICK") != NULL ? 400 : 8000;
 
-    (void)state;
     for (uint64_t seed = 0; seed < count; seed++) {
         cut_at_random(seed);
     }
@@ -180,13 +173,5 @@ static void what_a_variant_says_is_what_it_does(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_leader_changes_are_cut_by_their_rule),
-        cmocka_unit_test(a_log_without_epochs_is_cut_to_its_high_watermark),
-        cmocka_unit_test_setup_teardown(a_log_that_ends_before_its_leaders_begins_anew,
-                                        test_replicas_setup, test_replicas_teardown),
-        cmocka_unit_test(what_a_variant_says_is_what_it_does),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

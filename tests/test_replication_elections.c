@@ -6,19 +6,13 @@
  */
 #include "support_controller.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* --- Elections --- */
 
 /* Row: C122. testElectUncleanLeaders_WithoutElr. */
-static void an_ordered_unclean_election_ignores_the_config_but_not_a_leader(void **state)
+TEST(an_ordered_unclean_election_ignores_the_config_but_not_a_leader, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     create(t, "[2,3,4]");
     create(t, "[0,2,1]");
@@ -44,10 +38,8 @@ static void an_ordered_unclean_election_ignores_the_config_but_not_a_leader(void
 }
 
 /* Row: C123. testPreferredElectionDoesNotTriggerUncleanElection. */
-static void a_preferred_election_is_never_unclean(void **state)
+TEST(a_preferred_election_is_never_unclean, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     fence(t, 2);
     fence(t, 3);
@@ -59,10 +51,8 @@ static void a_preferred_election_is_never_unclean(void **state)
 }
 
 /* Row: C124. testElectPreferredLeaders. */
-static void a_preferred_election_waits_for_the_first_replica_to_be_in_sync(void **state)
+TEST(a_preferred_election_waits_for_the_first_replica_to_be_in_sync, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     fence(t, 0);
     shut_down(t, 1);
     create(t, "[1,2,3]");
@@ -85,10 +75,8 @@ static void a_preferred_election_waits_for_the_first_replica_to_be_in_sync(void 
 }
 
 /* Row: C125. testMaybeTriggerUncleanLeaderElectionForLeaderlessPartitions. */
-static void the_controller_elects_uncleanly_once_the_topic_allows_it(void **state)
+TEST(the_controller_elects_uncleanly_once_the_topic_allows_it, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,4]");
     create(t, "[1,3,4]");
     create(t, "[0,2,4]");
@@ -113,10 +101,8 @@ static void the_controller_elects_uncleanly_once_the_topic_allows_it(void **stat
 }
 
 /* Semantics: R6.4. */
-static void an_online_election_keeps_a_leader_that_can_lead(void **state)
+TEST(an_online_election_keeps_a_leader_that_can_lead, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     t->partitions[0] = test_partition_record("leader 2 epochs 1/1 replicas [1,2,3] isr [1,2,3]");
     assert_int_equal(elect(t, 0, HW_ELECTION_ONLINE), HW_KAFKA_ELECTION_NOT_NEEDED);
@@ -126,10 +112,8 @@ static void an_online_election_keeps_a_leader_that_can_lead(void **state)
 }
 
 /* Semantics: R6.20. What an operator orders is clean where it can be. */
-static void an_ordered_unclean_election_elects_cleanly_if_it_can(void **state)
+TEST(an_ordered_unclean_election_elects_cleanly_if_it_can, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     t->partitions[0] = test_partition_record("leader -1 epochs 1/1 replicas [1,2,3] isr [3]");
     assert_int_equal(elect(t, 0, HW_ELECTION_UNCLEAN), HW_KAFKA_NONE);
@@ -137,9 +121,8 @@ static void an_ordered_unclean_election_elects_cleanly_if_it_can(void **state)
 }
 
 /* Semantics: R6.20. Where no election is needed the record is not touched at all. */
-static void an_election_that_is_not_needed_does_not_complete_a_move(void **state)
+TEST(an_election_that_is_not_needed_does_not_complete_a_move, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *text = "leader 1 epochs 1/2 replicas [1,2] isr [1] adding [1] removing [2]";
 
     create(t, "[1,2]");
@@ -151,10 +134,8 @@ static void an_election_that_is_not_needed_does_not_complete_a_move(void **state
 
 /* --- Promotions --- */
 
-static void promoting_a_member_of_the_isr_moves_the_leadership(void **state)
+TEST(promoting_a_member_of_the_isr_moves_the_leadership, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(promote(t, 0, 2, "[]", false), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 2 epochs 1/1 replicas [1,2,3] isr [1,2,3]");
@@ -165,10 +146,8 @@ static void promoting_a_member_of_the_isr_moves_the_leadership(void **state)
 }
 
 /* A leader that restarts leads again in a new epoch: nobody may take its old epoch for the new. */
-static void promoting_the_leader_begins_a_new_leader_epoch(void **state)
+TEST(promoting_the_leader_begins_a_new_leader_epoch, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(promote(t, 0, 1, "[]", false), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 1 epochs 1/1 replicas [1,2,3] isr [1,2,3]");
@@ -176,10 +155,8 @@ static void promoting_the_leader_begins_a_new_leader_epoch(void **state)
     expect_partition(t, 0, "leader 1 epochs 2/2 replicas [1,2,3] isr [1,2]");
 }
 
-static void promoting_a_replica_outside_the_isr_has_to_be_forced(void **state)
+TEST(promoting_a_replica_outside_the_isr_has_to_be_forced, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(propose(t, 0, "[1,2]"), HW_KAFKA_NONE);
     assert_int_equal(promote(t, 0, 3, "[1]", false), HW_KAFKA_NOT_IN_SYNC_REPLICA);
@@ -192,19 +169,15 @@ static void promoting_a_replica_outside_the_isr_has_to_be_forced(void **state)
 }
 
 /* 'unclean' is a permission: whoever can lead cleanly does. */
-static void forcing_what_is_clean_anyway_loses_nothing(void **state)
+TEST(forcing_what_is_clean_anyway_loses_nothing, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(promote(t, 0, 3, "[1]", true), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 3 epochs 1/1 replicas [1,2,3] isr [2,3]");
 }
 
-static void who_cannot_lead_cannot_be_promoted(void **state)
+TEST(who_cannot_lead_cannot_be_promoted, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(promote(t, 0, 4, "[]", true), HW_KAFKA_REPLICA_NOT_AVAILABLE);
     assert_string_equal(t->error.message,
@@ -220,9 +193,8 @@ static void who_cannot_lead_cannot_be_promoted(void **state)
 }
 
 /* Semantics: R6.2. */
-static void a_member_of_the_elr_can_be_promoted_when_the_isr_is_empty(void **state)
+TEST(a_member_of_the_elr_can_be_promoted_when_the_isr_is_empty, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     const char *text = "leader 1 epochs 4/8 replicas [1,2,3] isr [1] elr [2,3]";
 
     t->controller.elr_enabled = true;
@@ -240,10 +212,8 @@ static void a_member_of_the_elr_can_be_promoted_when_the_isr_is_empty(void **sta
 }
 
 /* The replica that a move takes away is promoted against it: the move must not take the leader. */
-static void a_forced_promotion_does_not_complete_a_move(void **state)
+TEST(a_forced_promotion_does_not_complete_a_move, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2]");
     t->partitions[0] =
         test_partition_record("leader 1 epochs 4/8 replicas [1,2] isr [1] adding [1] removing [2]");
@@ -254,9 +224,8 @@ static void a_forced_promotion_does_not_complete_a_move(void **state)
 
 /* --- Removal from the ISR --- */
 
-static void a_member_is_taken_out_of_the_isr_and_nobody_is_elected(void **state)
+TEST(a_member_is_taken_out_of_the_isr_and_nobody_is_elected, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_partition_record *record;
 
     create(t, "[1,2,3]");
@@ -274,10 +243,8 @@ static void a_member_is_taken_out_of_the_isr_and_nobody_is_elected(void **state)
 }
 
 /* Semantics: R6.8. */
-static void who_is_taken_out_of_a_small_isr_enters_the_elr(void **state)
+TEST(who_is_taken_out_of_a_small_isr_enters_the_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 2;
     create(t, "[1,2]");
@@ -287,35 +254,5 @@ static void who_is_taken_out_of_a_small_isr_enters_the_elr(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_ordered_unclean_election_ignores_the_config_but_not_a_leader,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_preferred_election_is_never_unclean, test_controller_set_up),
-        cmocka_unit_test_setup(a_preferred_election_waits_for_the_first_replica_to_be_in_sync,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(the_controller_elects_uncleanly_once_the_topic_allows_it,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_online_election_keeps_a_leader_that_can_lead,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_ordered_unclean_election_elects_cleanly_if_it_can,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(promoting_a_member_of_the_isr_moves_the_leadership,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(promoting_the_leader_begins_a_new_leader_epoch,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(promoting_a_replica_outside_the_isr_has_to_be_forced,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(forcing_what_is_clean_anyway_loses_nothing, test_controller_set_up),
-        cmocka_unit_test_setup(who_cannot_lead_cannot_be_promoted, test_controller_set_up),
-        cmocka_unit_test_setup(a_member_of_the_elr_can_be_promoted_when_the_isr_is_empty,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_forced_promotion_does_not_complete_a_move, test_controller_set_up),
-        cmocka_unit_test_setup(a_member_is_taken_out_of_the_isr_and_nobody_is_elected,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(who_is_taken_out_of_a_small_isr_enters_the_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_election_that_is_not_needed_does_not_complete_a_move,
-                               test_controller_set_up),
-    };
-    return cmocka_run_group_tests_name("replication_elections", tests, NULL, NULL);
+    return test_run(test_controller_set_up, NULL);
 }

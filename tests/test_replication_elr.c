@@ -8,63 +8,54 @@
 #include "support_controller.h"
 #include "support_partition_change.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Row: C108. testUncleanLeaderElection. */
-static void an_unclean_election_forgets_the_elr(void **state)
+TEST_ALONE(an_unclean_election_forgets_the_elr)
 {
     struct test_change t =
         elr_change_of("leader -1 epochs 100/200 replicas [2,1,3] isr [] elr [3] known [2]", "[1]");
 
-    (void)state;
     t.change.election = HW_ELECTION_UNCLEAN;
     expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [2,1,3] isr [1] recovering");
 }
 
 /* Row: C111. testEligibleLeaderReplicas_IsrShrinkBelowMinISR. */
-static void who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr(void **state)
+TEST_ALONE(who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
 
-    (void)state;
     t.change.isr = test_list("[1,2]");
     expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2] elr [3,4]");
 }
 
 /* Semantics: R0.4. */
-static void the_elr_is_kept_in_order_of_id(void **state)
+TEST_ALONE(the_elr_is_kept_in_order_of_id)
 {
     struct test_change t =
         elr_change_of("leader 3 epochs 1/2 replicas [4,3,2,1] isr [4,3,2,1]", "[1,2,3,4]");
 
-    (void)state;
     t.change.isr = test_list("[3]");
     expect_clean_change(&t, "leader 3 epochs 1/3 replicas [4,3,2,1] isr [3] elr [1,2,4]");
 }
 
 /* Semantics: R6.8. The high watermark moved on without it. */
-static void who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr(void **state)
+TEST_ALONE(who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2,3,4]", "[1,2,3,4]");
 
-    (void)state;
     t.change.isr = test_list("[1,2,3]");
     expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
 }
 
 /* Row: C112. testEligibleLeaderReplicas_IsrExpandAboveMinISR. */
-static void an_isr_that_reaches_the_minimum_empties_the_elr(void **state)
+TEST_ALONE(an_isr_that_reaches_the_minimum_empties_the_elr)
 {
     struct test_change t = elr_change_of(
         "leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3] known [4]", "[1,2,3,4]");
 
-    (void)state;
     t.change.isr = test_list("[1,2,3]");
     expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1,2,3]");
     t.change.use_last_known_leader = false;
@@ -72,12 +63,11 @@ static void an_isr_that_reaches_the_minimum_empties_the_elr(void **state)
 }
 
 /* Row: C113. testEligibleLeaderReplicas_RemoveUncleanShutdownReplicasFromElr. */
-static void who_restarted_uncleanly_leaves_the_elr(void **state)
+TEST_ALONE(who_restarted_uncleanly_leaves_the_elr)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [2,3]", "[1,2,4]");
 
-    (void)state;
     t.change.unclean_restarts = test_list("[3]");
     t.change.use_last_known_leader = false;
     expect_clean_change(&t, "leader 1 epochs 100/201 replicas [1,2,3,4] isr [1] elr [2] known [3]");
@@ -88,34 +78,31 @@ static void who_restarted_uncleanly_leaves_the_elr(void **state)
 }
 
 /* Row: C114. testEligibleLeaderReplicas_ElrCanBeElected. */
-static void a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty(void **state)
+TEST_ALONE(a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1] elr [3]", "[2,3,4]");
 
-    (void)state;
     t.change.isr = test_list("[]");
     expect_clean_change(&t, "leader 3 epochs 101/201 replicas [1,2,3,4] isr [3] elr [1]");
 }
 
 /* Semantics: R6.2. */
-static void a_member_of_the_elr_does_not_lead_while_the_isr_has_members(void **state)
+TEST_ALONE(a_member_of_the_elr_does_not_lead_while_the_isr_has_members)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3,4] isr [1,2] elr [3]", "[3,4]");
 
-    (void)state;
     t.change.isr = test_list("[2]");
     expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3,4] isr [2] elr [1,3]");
 }
 
 /* Row: C115. testEligibleLeaderReplicas_ElectLastKnownLeader. */
-static void the_last_known_leader_leads_when_isr_and_elr_are_empty(void **state)
+TEST_ALONE(the_last_known_leader_leads_when_isr_and_elr_are_empty)
 {
     struct test_change t =
         elr_change_of("leader -1 epochs 100/200 replicas [1,2,3,4] isr [] known [1]", "[1,2,3,4]");
 
-    (void)state;
     t.change.election = HW_ELECTION_PREFERRED;
     expect_unclean_change(&t, "leader 1 epochs 101/201 replicas [1,2,3,4] isr [1] recovering");
     t.change.election = HW_ELECTION_ONLINE;
@@ -123,11 +110,10 @@ static void the_last_known_leader_leads_when_isr_and_elr_are_empty(void **state)
 }
 
 /* Semantics: R6.10. */
-static void the_last_known_leader_is_not_elected_unless_every_condition_holds(void **state)
+TEST_ALONE(the_last_known_leader_is_not_elected_unless_every_condition_holds)
 {
     struct test_change t;
 
-    (void)state;
     t = elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [1]", "[2,3]");
     expect_no_change(&t); /* It is down. */
 
@@ -149,24 +135,21 @@ static void the_last_known_leader_is_not_elected_unless_every_condition_holds(vo
 }
 
 /* Semantics: R6.4. Of those that may lack records it lacks the fewest. */
-static void an_unclean_election_prefers_the_last_known_leader(void **state)
+TEST_ALONE(an_unclean_election_prefers_the_last_known_leader)
 {
     struct test_change t =
         elr_change_of("leader -1 epochs 1/2 replicas [1,2,3] isr [] known [3]", "[1,2,3]");
 
-    (void)state;
     t.change.election = HW_ELECTION_UNCLEAN;
     expect_unclean_change(&t, "leader 3 epochs 2/3 replicas [1,2,3] isr [3] recovering");
 }
 
 /* Semantics: R6.9. */
-static void
-the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again(void **state)
+TEST_ALONE(the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again)
 {
     struct test_change t =
         elr_change_of("leader 1 epochs 100/200 replicas [1,2,3] isr [1] elr [2]", "[3]");
 
-    (void)state;
     t.change.isr = test_list("[]");
     expect_clean_change(&t, "leader -1 epochs 101/201 replicas [1,2,3] isr [] elr [1,2] known [1]");
 
@@ -180,12 +163,11 @@ the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again(void
 }
 
 /* Semantics: R6.5. With the feature off, what it left behind goes with the next change. */
-static void with_the_elr_off_its_fields_are_emptied(void **state)
+TEST_ALONE(with_the_elr_off_its_fields_are_emptied)
 {
     struct test_change t =
         change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1] elr [2] known [3]", "[1]");
 
-    (void)state;
     expect_clean_change(&t, "leader 1 epochs 1/3 replicas [1,2,3] isr [1]");
 
     /* Nor can it elect anybody any more. */
@@ -194,22 +176,19 @@ static void with_the_elr_off_its_fields_are_emptied(void **state)
 }
 
 /* A removed replica is in the old ISR, but must not become eligible: it is no replica any more. */
-static void who_was_moved_away_does_not_enter_the_elr(void **state)
+TEST_ALONE(who_was_moved_away_does_not_enter_the_elr)
 {
     struct test_change t = elr_change_of("leader 1 epochs 1/2 replicas [1,2,3] isr [1,3] elr [2] "
                                          "adding [1,2] removing [3]",
                                          "[1,2,3]");
 
-    (void)state;
     t.change.isr = test_list("[1,2,3]");
     expect_clean_change(&t, "leader 1 epochs 2/3 replicas [1,2] isr [1,2]");
 }
 
 /* Semantics: R6.12. Without the ELR a broker that registers anew stays where it is. */
-static void an_unclean_restart_counts_only_with_the_elr(void **state)
+TEST(an_unclean_restart_counts_only_with_the_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     restart(t, 0);
     expect_partition(t, 0, "leader 0 epochs 0/0 replicas [0,1,2] isr [0,1,2]");
@@ -223,10 +202,8 @@ static void an_unclean_restart_counts_only_with_the_elr(void **state)
 }
 
 /* Row: C116. testEligibleLeaderReplicas_BrokerFence. */
-static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
+TEST(brokers_fenced_below_the_minimum_enter_the_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 3;
     create(t, "[0,1,2,3]");
@@ -245,10 +222,8 @@ static void brokers_fenced_below_the_minimum_enter_the_elr(void **state)
 /* The minimum was lowered while nobody led. From the election on the high watermark moves, and who
  * is not in the ISR does not have all below it any more. Semantics: 0.6 invariants 4 and 8, R6.11
  */
-static void a_leader_that_is_enough_alone_leaves_nobody_in_the_elr(void **state)
+TEST(a_leader_that_is_enough_alone_leaves_nobody_in_the_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 2;
     create(t, "[0,1]");
@@ -265,10 +240,8 @@ static void a_leader_that_is_enough_alone_leaves_nobody_in_the_elr(void **state)
 }
 
 /* Row: C117. testEligibleLeaderReplicas_EffectiveMinIsr. */
-static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
+TEST(the_minimum_is_never_more_than_the_replicas_there_are, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[0,1,2]");
     t->settings.min_insync_replicas = 5;
     assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 3);
@@ -277,10 +250,8 @@ static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
 }
 
 /* Row: C118. testEligibleLeaderReplicas_UncleanShutdown. */
-static void brokers_that_restart_uncleanly_leave_isr_and_elr(void **state)
+TEST(brokers_that_restart_uncleanly_leave_isr_and_elr, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 3;
     create(t, "[0,1,2,3]");
@@ -295,10 +266,8 @@ static void brokers_that_restart_uncleanly_leave_isr_and_elr(void **state)
 }
 
 /* Semantics: R6.11. */
-static void an_unfenced_member_of_the_elr_leads_a_leaderless_partition(void **state)
+TEST(an_unfenced_member_of_the_elr_leads_a_leaderless_partition, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.elr_enabled = true;
     t->settings.min_insync_replicas = 2;
     create(t, "[0,1,2]");
@@ -314,33 +283,5 @@ static void an_unfenced_member_of_the_elr_leads_a_leaderless_partition(void **st
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unclean_election_forgets_the_elr),
-        cmocka_unit_test(who_leaves_an_isr_that_falls_below_the_minimum_enters_the_elr),
-        cmocka_unit_test(the_elr_is_kept_in_order_of_id),
-        cmocka_unit_test(who_leaves_an_isr_that_stays_large_enough_does_not_enter_the_elr),
-        cmocka_unit_test(an_isr_that_reaches_the_minimum_empties_the_elr),
-        cmocka_unit_test(who_restarted_uncleanly_leaves_the_elr),
-        cmocka_unit_test(a_member_of_the_elr_leads_cleanly_when_the_isr_is_empty),
-        cmocka_unit_test(a_member_of_the_elr_does_not_lead_while_the_isr_has_members),
-        cmocka_unit_test(the_last_known_leader_leads_when_isr_and_elr_are_empty),
-        cmocka_unit_test(the_last_known_leader_is_not_elected_unless_every_condition_holds),
-        cmocka_unit_test(an_unclean_election_prefers_the_last_known_leader),
-        cmocka_unit_test(
-            the_leader_of_an_isr_that_becomes_empty_is_remembered_until_one_leads_again),
-        cmocka_unit_test(with_the_elr_off_its_fields_are_emptied),
-        cmocka_unit_test(who_was_moved_away_does_not_enter_the_elr),
-        cmocka_unit_test_setup(an_unclean_restart_counts_only_with_the_elr, test_controller_set_up),
-        cmocka_unit_test_setup(brokers_fenced_below_the_minimum_enter_the_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_leader_that_is_enough_alone_leaves_nobody_in_the_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(the_minimum_is_never_more_than_the_replicas_there_are,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(brokers_that_restart_uncleanly_leave_isr_and_elr,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(an_unfenced_member_of_the_elr_leads_a_leaderless_partition,
-                               test_controller_set_up),
-    };
-    return cmocka_run_group_tests_name("replication_elr", tests, NULL, NULL);
+    return test_run(test_controller_set_up, NULL);
 }

@@ -5,11 +5,9 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Append one record to the leader. */
 static enum hw_status produce(struct test_replicas *t)
@@ -196,11 +194,10 @@ static bool tell_story(int64_t n, bool of_memory)
     return failed;
 }
 
-static void memory_may_run_out_anywhere(void **state)
+TEST_ALONE(memory_may_run_out_anywhere)
 {
     int64_t n = 0;
 
-    (void)state;
     while (tell_story(n, true)) {
         n++;
     }
@@ -208,11 +205,10 @@ static void memory_may_run_out_anywhere(void **state)
 }
 
 /* Semantics: R2.27, R5.17 */
-static void the_store_may_fail_anywhere(void **state)
+TEST_ALONE(the_store_may_fail_anywhere)
 {
     int64_t n = 0;
 
-    (void)state;
     while (tell_story(n, false)) {
         n++;
     }
@@ -221,10 +217,5 @@ static void the_store_may_fail_anywhere(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_may_run_out_anywhere),
-        cmocka_unit_test(the_store_may_fail_anywhere),
-    };
-
-    return cmocka_run_group_tests_name("replication_faults", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -5,11 +5,9 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The log of C027 to C030. */
 static const char long_history[] = "0-1@0 2-7@3 8-12@4 13@7 14-16@9";
@@ -21,10 +19,8 @@ static void lead_with_long_history(struct test_replicas *t)
 }
 
 /* Row: C027. Semantics: R2.5, R5.3 */
-static void a_log_that_went_another_way_is_told_where_they_part(void **state)
+TEST(a_log_that_went_another_way_is_told_where_they_part, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_with_long_history(t);
     fetch_after_epoch(t, 2, 2, 5);
     expect_answer(t, "hw 0 start 0 diverging (0,2)");
@@ -36,10 +32,8 @@ static void a_log_that_went_another_way_is_told_where_they_part(void **state)
 }
 
 /* Row: C028. Semantics: R2.5 */
-static void a_log_that_is_a_prefix_does_not_diverge(void **state)
+TEST(a_log_that_is_a_prefix_does_not_diverge, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_with_long_history(t);
     fetch_after_epoch(t, 2, 0, 2);
     expect_answer(t, "hw 0 start 0 records 2-7 8-12 13 14-16");
@@ -50,29 +44,24 @@ static void a_log_that_is_a_prefix_does_not_diverge(void **state)
 }
 
 /* Row: C173. Semantics: R2.5 */
-static void the_whole_log_without_the_empty_epoch_does_not_diverge(void **state)
+TEST(the_whole_log_without_the_empty_epoch_does_not_diverge, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_with_long_history(t);
     fetch_after_epoch(t, 2, 9, 17);
     expect_answer(t, "hw 0 start 0 records none");
 }
 
 /* Row: C029. Semantics: R2.5 */
-static void an_epoch_that_the_leader_cannot_know_is_out_of_range(void **state)
+TEST(an_epoch_that_the_leader_cannot_know_is_out_of_range, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_with_long_history(t);
     fetch_after_epoch(t, 2, 11, 5);
     expect_answer(t, "OFFSET_OUT_OF_RANGE");
 }
 
 /* Row: C030. Case: A-07. Semantics: R2.5 */
-static void below_the_log_start_is_out_of_range_even_where_epochs_diverge(void **state)
+TEST(below_the_log_start_is_out_of_range_even_where_epochs_diverge, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     bool changed;
 
     lead_with_long_history(t);
@@ -86,9 +75,8 @@ static void below_the_log_start_is_out_of_range_even_where_epochs_diverge(void *
 }
 
 /* Row: C031. Semantics: R2.2, R2.7 */
-static void only_a_fetch_that_was_answered_with_records_counts(void **state)
+TEST(only_a_fetch_that_was_answered_with_records_counts, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 5, "[1,2]", "[1,2]");
@@ -110,9 +98,8 @@ static void only_a_fetch_that_was_answered_with_records_counts(void **state)
 }
 
 /* Row: C032. Semantics: R2.4, R2.9, R2.10 */
-static void the_answer_shows_the_high_watermark_from_before_the_request(void **state)
+TEST(the_answer_shows_the_high_watermark_from_before_the_request, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     void *other;
     struct test_replicas *u;
 
@@ -136,10 +123,8 @@ static void the_answer_shows_the_high_watermark_from_before_the_request(void **s
 }
 
 /* Row: C033: the follower. Semantics: R2.16 */
-static void followers_read_beyond_the_high_watermark(void **state)
+TEST(followers_read_beyond_the_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2,3]", "[1,2,3]");
     append(t, 1);
     append(t, 1);
@@ -148,9 +133,8 @@ static void followers_read_beyond_the_high_watermark(void **state)
 }
 
 /* Row: C034. Semantics: R2.10, R2.13 */
-static void a_fetch_that_waited_is_answered_with_the_high_watermark_of_then(void **state)
+TEST(a_fetch_that_waited_is_answered_with_the_high_watermark_of_then, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     int64_t id;
     enum hw_kafka_error answer;
@@ -172,9 +156,8 @@ static void a_fetch_that_waited_is_answered_with_the_high_watermark_of_then(void
 }
 
 /* Semantics: R2.7, R2.12: the request counts when it arrives, the records are those of later. */
-static void a_fetch_that_waited_takes_what_came_meanwhile(void **state)
+TEST(a_fetch_that_waited_takes_what_came_meanwhile, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -189,9 +172,8 @@ static void a_fetch_that_waited_takes_what_came_meanwhile(void **state)
 }
 
 /* Row: C035. Semantics: R2.12 */
-static void a_waiting_fetch_learns_that_the_logs_part(void **state)
+TEST(a_waiting_fetch_learns_that_the_logs_part, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     log_has(t, 1, "0-498@9 499@9");
@@ -209,9 +191,8 @@ static void a_waiting_fetch_learns_that_the_logs_part(void **state)
 }
 
 /* Row: C036. Semantics: R2.12 */
-static void a_waiting_fetch_learns_that_the_leader_is_gone(void **state)
+TEST(a_waiting_fetch_learns_that_the_leader_is_gone, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -224,10 +205,8 @@ static void a_waiting_fetch_learns_that_the_leader_is_gone(void **state)
 }
 
 /* Row: C037. Semantics: R2.6, R2.16 */
-static void a_fetch_at_the_log_end_is_empty_and_outside_is_out_of_range(void **state)
+TEST(a_fetch_at_the_log_end_is_empty_and_outside_is_out_of_range, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     assert_int_equal(
         hw_log_truncate_fully_and_start_at(log_of(t, 1), 1024, HW_OFFSET_NONE, &t->error), HW_OK);
     log_has(t, 1, "1024@0");
@@ -241,9 +220,8 @@ static void a_fetch_at_the_log_end_is_empty_and_outside_is_out_of_range(void **s
 }
 
 /* Row: C038. Semantics: R2.14 */
-static void nothing_is_read_where_the_first_batch_does_not_fit(void **state)
+TEST(nothing_is_read_where_the_first_batch_does_not_fit, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_buffer records;
 
     log_has(t, 1, "0@0 1@0");
@@ -256,9 +234,8 @@ static void nothing_is_read_where_the_first_batch_does_not_fit(void **state)
 }
 
 /* Row: C039. Semantics: R2.14 */
-static void the_first_batch_may_pass_both_limits(void **state)
+TEST(the_first_batch_may_pass_both_limits, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -277,9 +254,8 @@ static void the_first_batch_may_pass_both_limits(void **state)
 }
 
 /* Semantics: R2.14, R2.15 */
-static void an_answer_has_whole_batches_within_the_smaller_limit(void **state)
+TEST(an_answer_has_whole_batches_within_the_smaller_limit, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     size_t one;
 
@@ -300,9 +276,8 @@ static void an_answer_has_whole_batches_within_the_smaller_limit(void **state)
 }
 
 /* Semantics: R2.14, R2.15 */
-static void the_part_of_a_batch_that_a_limit_cuts_off_counts(void **state)
+TEST(the_part_of_a_batch_that_a_limit_cuts_off_counts, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     int64_t one;
     bool rolled;
@@ -338,10 +313,8 @@ static void the_part_of_a_batch_that_a_limit_cuts_off_counts(void **state)
 }
 
 /* Row: C041. Semantics: R2.16 */
-static void a_fetch_in_a_gap_begins_behind_it(void **state)
+TEST(a_fetch_in_a_gap_begins_behind_it, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "50-51@0 60-61@0");
     lead(t, 1, 0, "[1,2]", "[1,2]");
     fetch_by(t, 2, 55);
@@ -349,10 +322,9 @@ static void a_fetch_in_a_gap_begins_behind_it(void **state)
 }
 
 /* Row: C175. Semantics: R2.14, R2.16 */
-static void at_least_one_batch_comes_whatever_the_limit(void **state)
+TEST(at_least_one_batch_comes_whatever_the_limit, struct test_replicas *t)
 {
     static const int32_t limits[] = {1, 100, 100000};
-    struct test_replicas *t = *state;
 
     log_has(t, 1, "0-49@0 50@0 57@0 64@0 71@0");
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -375,9 +347,8 @@ static void at_least_one_batch_comes_whatever_the_limit(void **state)
 }
 
 /* Row: C165. Semantics: R10.10 */
-static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
+TEST(a_time_is_found_at_the_first_record_that_is_not_older, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     hw_time_ms_t timestamp;
     hw_offset_t offset;
 
@@ -403,33 +374,7 @@ static void a_time_is_found_at_the_first_record_that_is_not_older(void **state)
     assert_int_equal(offset, HW_OFFSET_NONE);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_that_went_another_way_is_told_where_they_part),
-        TEST(a_log_that_is_a_prefix_does_not_diverge),
-        TEST(the_whole_log_without_the_empty_epoch_does_not_diverge),
-        TEST(an_epoch_that_the_leader_cannot_know_is_out_of_range),
-        TEST(below_the_log_start_is_out_of_range_even_where_epochs_diverge),
-        TEST(only_a_fetch_that_was_answered_with_records_counts),
-        TEST(the_answer_shows_the_high_watermark_from_before_the_request),
-        TEST(followers_read_beyond_the_high_watermark),
-        TEST(a_fetch_that_waited_is_answered_with_the_high_watermark_of_then),
-        TEST(a_fetch_that_waited_takes_what_came_meanwhile),
-        TEST(a_waiting_fetch_learns_that_the_logs_part),
-        TEST(a_waiting_fetch_learns_that_the_leader_is_gone),
-        TEST(a_fetch_at_the_log_end_is_empty_and_outside_is_out_of_range),
-        TEST(nothing_is_read_where_the_first_batch_does_not_fit),
-        TEST(the_first_batch_may_pass_both_limits),
-        TEST(an_answer_has_whole_batches_within_the_smaller_limit),
-        TEST(the_part_of_a_batch_that_a_limit_cuts_off_counts),
-        TEST(a_fetch_in_a_gap_begins_behind_it),
-        TEST(at_least_one_batch_comes_whatever_the_limit),
-        TEST(a_time_is_found_at_the_first_record_that_is_not_older),
-    };
-
-    return cmocka_run_group_tests_name("replication_fetch", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

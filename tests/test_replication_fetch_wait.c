@@ -7,12 +7,10 @@
 #include "tests/support_replica.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Broker 1 sees this request of broker 2 waiting: "ready", or the bytes that count for min bytes.
  */
@@ -67,9 +65,8 @@ static void lead_log(struct test_replicas *t, const char *batches)
 /* -------------------------------------------------------------------------------- the predicate */
 
 /* Row: C034. Semantics: R2.11, R2.13. A high watermark that rises ends no wait. */
-static void a_request_at_the_log_end_waits(void **state)
+TEST(a_request_at_the_log_end_waits, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -84,9 +81,8 @@ static void a_request_at_the_log_end_waits(void **state)
 
 /* The leader learns from a request when it comes, and not once more when it is answered: who sends
  * nothing new falls out of the ISR. Semantics: R2.8, R2.9 */
-static void an_answer_tells_the_leader_nothing_of_the_follower(void **state)
+TEST(an_answer_tells_the_leader_nothing_of_the_follower, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     const struct hw_remote_replica *remote;
     struct hw_fetch_request request;
     struct hw_fetch_response response;
@@ -107,9 +103,8 @@ static void an_answer_tells_the_leader_nothing_of_the_follower(void **state)
 }
 
 /* Semantics: R2.12 */
-static void what_there_is_to_send_counts_up_to_the_limit_of_the_partition(void **state)
+TEST(what_there_is_to_send_counts_up_to_the_limit_of_the_partition, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     char all[40];
 
@@ -130,9 +125,8 @@ static void what_there_is_to_send_counts_up_to_the_limit_of_the_partition(void *
 }
 
 /* Row: C035. Semantics: R2.12 */
-static void a_log_that_parts_from_the_followers_ends_the_wait(void **state)
+TEST(a_log_that_parts_from_the_followers_ends_the_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead_log(t, "0-498@9 499@9");
@@ -151,9 +145,8 @@ static void a_log_that_parts_from_the_followers_ends_the_wait(void **state)
 }
 
 /* Row: C036. Semantics: R2.12, R1.39 */
-static void a_leader_that_leads_no_longer_ends_the_wait(void **state)
+TEST(a_leader_that_leads_no_longer_ends_the_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead_log(t, "0-9@9");
@@ -167,9 +160,8 @@ static void a_leader_that_leads_no_longer_ends_the_wait(void **state)
 }
 
 /* Semantics: R2.12 */
-static void a_new_leader_epoch_ends_the_wait(void **state)
+TEST(a_new_leader_epoch_ends_the_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead_log(t, "0-9@9");
@@ -179,9 +171,8 @@ static void a_new_leader_epoch_ends_the_wait(void **state)
 }
 
 /* Semantics: R2.12 */
-static void a_leader_that_was_cut_below_the_offset_ends_the_wait(void **state)
+TEST(a_leader_that_was_cut_below_the_offset_ends_the_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead_log(t, "0-9@9");
@@ -191,9 +182,8 @@ static void a_leader_that_was_cut_below_the_offset_ends_the_wait(void **state)
 }
 
 /* Semantics: R2.12 */
-static void an_older_segment_is_sent_however_little_is_in_it(void **state)
+TEST(an_older_segment_is_sent_however_little_is_in_it, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     bool rolled;
 
@@ -207,9 +197,8 @@ static void an_older_segment_is_sent_however_little_is_in_it(void **state)
 }
 
 /* Semantics: R8.4, R2.12 */
-static void a_throttled_follower_waits_whatever_there_is(void **state)
+TEST(a_throttled_follower_waits_whatever_there_is, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_broker_quotas quotas;
     struct hw_fetch_request request;
     bool rolled;
@@ -244,10 +233,8 @@ static void begin_waiting(struct test_replicas *t, int32_t min_bytes)
 }
 
 /* Semantics: R2.13 */
-static void the_high_watermark_is_learnt_when_the_wait_is_over(void **state)
+TEST(the_high_watermark_is_learnt_when_the_wait_is_over, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 1);
     append_acks(t, 2, -1);
     fetch_round(t);
@@ -263,10 +250,8 @@ static void the_high_watermark_is_learnt_when_the_wait_is_over(void **state)
 }
 
 /* Nothing moves by itself. */
-static void records_do_not_move_when_the_wait_is_over(void **state)
+TEST(records_do_not_move_when_the_wait_is_over, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 1);
     append_acks(t, 2, -1);
     assert_int_equal(hw_fetch_round_next_expiry(&t->partition), 500);
@@ -280,10 +265,8 @@ static void records_do_not_move_when_the_wait_is_over(void **state)
 }
 
 /* Semantics: R2.11, R2.12 */
-static void fewer_records_than_min_bytes_wait_until_the_time_is_over(void **state)
+TEST(fewer_records_than_min_bytes_wait_until_the_time_is_over, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 200);
     append_acks(t, 1, -1);
     fetch_round(t);
@@ -297,10 +280,8 @@ static void fewer_records_than_min_bytes_wait_until_the_time_is_over(void **stat
 }
 
 /* Semantics: R2.12 */
-static void enough_records_for_min_bytes_end_the_wait(void **state)
+TEST(enough_records_for_min_bytes_end_the_wait, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 200);
     for (int i = 0; hw_log_size_bytes(log_of(t, 1)) < 200; i++) {
         fetch_round(t);
@@ -313,10 +294,8 @@ static void enough_records_for_min_bytes_end_the_wait(void **state)
 }
 
 /* The message about the high watermark does not wait for min bytes: a round stands for the time. */
-static void a_round_with_nothing_to_send_carries_the_high_watermark(void **state)
+TEST(a_round_with_nothing_to_send_carries_the_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 200);
     append_acks(t, 50, -1);
     fetch_round(t);
@@ -326,10 +305,8 @@ static void a_round_with_nothing_to_send_carries_the_high_watermark(void **state
 }
 
 /* Semantics: R2.11 */
-static void without_a_maximal_wait_everything_is_answered(void **state)
+TEST(without_a_maximal_wait_everything_is_answered, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.replica_fetch_wait_max_ms = 0;
     begin_waiting(t, 200);
     append_acks(t, 1, -1);
@@ -338,10 +315,8 @@ static void without_a_maximal_wait_everything_is_answered(void **state)
 }
 
 /* A cut is the follower's own movement: it is left to a round. */
-static void a_log_is_not_cut_when_the_wait_is_over(void **state)
+TEST(a_log_is_not_cut_when_the_wait_is_over, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 1);
     append_acks(t, 1, -1);
     append_acks(t, 1, -1);
@@ -353,10 +328,8 @@ static void a_log_is_not_cut_when_the_wait_is_over(void **state)
     expect_log(t, 2, 0, 0, 1);
 }
 
-static void what_cannot_be_delivered_stays(void **state)
+TEST(what_cannot_be_delivered_stays, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     begin_waiting(t, 1);
     append_acks(t, 1, -1);
     fetch_round(t);
@@ -368,32 +341,7 @@ static void what_cannot_be_delivered_stays(void **state)
     assert_false(replica_of(t, 2)->fetch.is_request_waiting);
 }
 
-#define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function, test_replicas_setup, test_replicas_teardown, NULL                     \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_request_at_the_log_end_waits),
-        TEST(an_answer_tells_the_leader_nothing_of_the_follower),
-        TEST(what_there_is_to_send_counts_up_to_the_limit_of_the_partition),
-        TEST(a_log_that_parts_from_the_followers_ends_the_wait),
-        TEST(a_leader_that_leads_no_longer_ends_the_wait),
-        TEST(a_new_leader_epoch_ends_the_wait),
-        TEST(a_leader_that_was_cut_below_the_offset_ends_the_wait),
-        TEST(an_older_segment_is_sent_however_little_is_in_it),
-        TEST(a_throttled_follower_waits_whatever_there_is),
-        TEST(the_high_watermark_is_learnt_when_the_wait_is_over),
-        TEST(records_do_not_move_when_the_wait_is_over),
-        TEST(fewer_records_than_min_bytes_wait_until_the_time_is_over),
-        TEST(enough_records_for_min_bytes_end_the_wait),
-        TEST(a_round_with_nothing_to_send_carries_the_high_watermark),
-        TEST(without_a_maximal_wait_everything_is_answered),
-        TEST(a_log_is_not_cut_when_the_wait_is_over),
-        TEST(what_cannot_be_delivered_stays),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

@@ -5,10 +5,7 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The controller cannot reach `broker` any more: it is told nothing. */
 static void cut_off(struct test_replicas *t, hw_broker_id_t broker)
@@ -26,10 +23,8 @@ static void delete_before(struct test_replicas *t, hw_broker_id_t broker, hw_off
 }
 
 /* Row: C089. Semantics: R2.22, R2.25, R2.26 */
-static void one_poll_takes_records_and_high_watermark(void **state)
+TEST(one_poll_takes_records_and_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 1);
     append(t, 1);
@@ -43,10 +38,8 @@ static void one_poll_takes_records_and_high_watermark(void **state)
 }
 
 /* Row: C087. Semantics: R2.26 */
-static void an_empty_answer_tells_a_lag_that_was_not_known(void **state)
+TEST(an_empty_answer_tells_a_lag_that_was_not_known, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 0);
     assert_int_equal(replica_of(t, 2)->fetch.lag, -1);
     answered(t, 2, .high_watermark = 0);
@@ -54,10 +47,8 @@ static void an_empty_answer_tells_a_lag_that_was_not_known(void **state)
 }
 
 /* Semantics: R2.26 */
-static void the_lag_changes_with_records_only(void **state)
+TEST(the_lag_changes_with_records_only, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 0);
     answered(t, 2, .high_watermark = 5, .batches = "0@0 1@0");
     assert_int_equal(replica_of(t, 2)->fetch.lag, 3);
@@ -68,10 +59,8 @@ static void the_lag_changes_with_records_only(void **state)
 }
 
 /* Row: C086. Case: A-08. Semantics: R2.24 */
-static void a_diverging_answer_cuts_and_nothing_else(void **state)
+TEST(a_diverging_answer_cuts_and_nothing_else, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0-129@4 130-139@4 140-148@4 149@5");
     knows_high_watermark(t, 2, 130);
     follow(t, 2, 1, 6);
@@ -85,10 +74,8 @@ static void a_diverging_answer_cuts_and_nothing_else(void **state)
 }
 
 /* Case: A-08. Semantics: R2.24 */
-static void the_high_watermark_comes_only_after_the_cut(void **state)
+TEST(the_high_watermark_comes_only_after_the_cut, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0@0 1@0 2@2 3@5 4@5");
     knows_high_watermark(t, 1, 4);
     lead(t, 1, 5, "[1,2]", "[1,2]");
@@ -106,12 +93,11 @@ static void the_high_watermark_comes_only_after_the_cut(void **state)
 }
 
 /* Row: C088. Semantics: R2.27 */
-static void an_error_cuts_nothing_however_often_it_comes(void **state)
+TEST(an_error_cuts_nothing_however_often_it_comes, struct test_replicas *t)
 {
     static const enum hw_kafka_error errors[] = {
         HW_KAFKA_NOT_LEADER_OR_FOLLOWER, HW_KAFKA_UNKNOWN_LEADER_EPOCH,
         HW_KAFKA_UNKNOWN_SERVER_ERROR, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION};
-    struct test_replicas *t = *state;
 
     log_has(t, 2, "0-155@5 156-199@5");
     follow(t, 2, 1, 6);
@@ -126,10 +112,8 @@ static void an_error_cuts_nothing_however_often_it_comes(void **state)
 }
 
 /* Semantics: R2.29 */
-static void a_second_error_does_not_delay_longer(void **state)
+TEST(a_second_error_does_not_delay_longer, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0@0");
     follow(t, 2, 1, 0);
     answered(t, 2, .error = HW_KAFKA_UNKNOWN_LEADER_EPOCH);
@@ -143,10 +127,8 @@ static void a_second_error_does_not_delay_longer(void **state)
 }
 
 /* Row: C090. Semantics: R2.27, R2.28 */
-static void a_fenced_follower_waits_for_the_controller(void **state)
+TEST(a_fenced_follower_waits_for_the_controller, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 1);
     follow(t, 2, 1, 0);
@@ -166,9 +148,8 @@ static void a_fenced_follower_waits_for_the_controller(void **state)
 }
 
 /* Semantics: R2.23, R2.27: the epoch of the request is not the one of now (KAFKA-18991) */
-static void who_was_told_of_a_new_epoch_meanwhile_drops_the_answer(void **state)
+TEST(who_was_told_of_a_new_epoch_meanwhile_drops_the_answer, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     struct hw_fetch_response response = {.error = HW_KAFKA_FENCED_LEADER_EPOCH};
 
@@ -191,9 +172,8 @@ static void who_was_told_of_a_new_epoch_meanwhile_drops_the_answer(void **state)
 }
 
 /* Semantics: R2.1, R2.3, R2.17 */
-static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **state)
+TEST(a_request_says_where_the_follower_is_and_how_much_it_takes, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     log_has(t, 2, "0@0 1@0 2@1");
@@ -229,10 +209,8 @@ static void a_request_says_where_the_follower_is_and_how_much_it_takes(void **st
 }
 
 /* Row: C095. Semantics: R2.27 */
-static void damaged_records_are_asked_for_again(void **state)
+TEST(damaged_records_are_asked_for_again, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 0);
     answered(t, 2, .high_watermark = 2, .batches = "0@0 1@0", .broken_byte = 63);
     expect_done(t);
@@ -244,10 +222,8 @@ static void damaged_records_are_asked_for_again(void **state)
 }
 
 /* Row: C096. Semantics: R2.27 */
-static void a_topic_that_is_not_the_same_is_asked_for_later(void **state)
+TEST(a_topic_that_is_not_the_same_is_asked_for_later, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 0);
     follow(t, 3, 1, 0);
     follow(t, 4, 1, 0);
@@ -260,10 +236,8 @@ static void a_topic_that_is_not_the_same_is_asked_for_later(void **state)
 }
 
 /* Row: C093. Semantics: R2.30 case A */
-static void who_is_beyond_the_leaders_end_goes_back_to_it(void **state)
+TEST(who_is_beyond_the_leaders_end_goes_back_to_it, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->partition.variant = &hw_variant_hw_truncation; /* Without epochs nothing else is noticed. */
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append(t, 3);
@@ -280,10 +254,8 @@ static void who_is_beyond_the_leaders_end_goes_back_to_it(void **state)
 }
 
 /* Row: C097. Semantics: R2.30 */
-static void a_follower_that_is_fenced_while_it_is_out_of_range_gives_up(void **state)
+TEST(a_follower_that_is_fenced_while_it_is_out_of_range_gives_up, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 2, 1, 0);
     answered(t, 2, .error = HW_KAFKA_OFFSET_OUT_OF_RANGE);
     assert_true(t->out_of_range);
@@ -303,10 +275,8 @@ static void a_follower_that_is_fenced_while_it_is_out_of_range_gives_up(void **s
 }
 
 /* Semantics: R2.34, R2.30 case B; R10.13: a follower is told the log end, not the high watermark */
-static void a_new_replica_begins_at_the_leaders_log_start(void **state)
+TEST(a_new_replica_begins_at_the_leaders_log_start, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 3);
     append(t, 2);
@@ -321,10 +291,8 @@ static void a_new_replica_begins_at_the_leaders_log_start(void **state)
 }
 
 /* Semantics: R2.30 case B: the log is kept where it reaches the leader's */
-static void a_log_that_reaches_the_leaders_is_kept(void **state)
+TEST(a_log_that_reaches_the_leaders_is_kept, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0@0 1@0 2@0");
     follow(t, 2, 1, 0);
     assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 2), 0, &t->settings, HW_KAFKA_NONE,
@@ -336,10 +304,8 @@ static void a_log_that_reaches_the_leaders_is_kept(void **state)
 }
 
 /* Case: A-13. Semantics: R2.32, R7.16 */
-static void a_new_replica_begins_in_the_middle_of_a_batch(void **state)
+TEST(a_new_replica_begins_in_the_middle_of_a_batch, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0-3@3 4-6@3 7@3");
     lead(t, 1, 3, "[1,2]", "[1]");
     delete_before(t, 1, 5);
@@ -359,10 +325,8 @@ static void a_new_replica_begins_in_the_middle_of_a_batch(void **state)
 }
 
 /* Case: A-07. Semantics: R2.5, R2.30 */
-static void a_replica_that_was_away_too_long_starts_over(void **state)
+TEST(a_replica_that_was_away_too_long_starts_over, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0-9@1 10-19@4 20-24@6");
     lead(t, 1, 6, "[1,2]", "[1]");
     delete_before(t, 1, 12);
@@ -379,10 +343,8 @@ static void a_replica_that_was_away_too_long_starts_over(void **state)
 }
 
 /* Semantics: R7.16 */
-static void a_log_start_above_the_high_watermark_stops_the_follower(void **state)
+TEST(a_log_start_above_the_high_watermark_stops_the_follower, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0@0 1@0 2@0");
     follow(t, 2, 1, 0);
     answered(t, 2, .high_watermark = 1, .log_start = 2);
@@ -392,9 +354,8 @@ static void a_log_start_above_the_high_watermark_stops_the_follower(void **state
 }
 
 /* Semantics: R2.23 */
-static void an_answer_to_an_old_question_is_dropped(void **state)
+TEST(an_answer_to_an_old_question_is_dropped, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     struct hw_fetch_response response = {
         .high_watermark = 1,
@@ -418,33 +379,7 @@ static void an_answer_to_an_old_question_is_dropped(void **state)
     expect_log(t, 2, 0, 0, 2);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(one_poll_takes_records_and_high_watermark),
-        TEST(an_empty_answer_tells_a_lag_that_was_not_known),
-        TEST(the_lag_changes_with_records_only),
-        TEST(a_diverging_answer_cuts_and_nothing_else),
-        TEST(the_high_watermark_comes_only_after_the_cut),
-        TEST(an_error_cuts_nothing_however_often_it_comes),
-        TEST(a_second_error_does_not_delay_longer),
-        TEST(a_fenced_follower_waits_for_the_controller),
-        TEST(who_was_told_of_a_new_epoch_meanwhile_drops_the_answer),
-        TEST(a_request_says_where_the_follower_is_and_how_much_it_takes),
-        TEST(damaged_records_are_asked_for_again),
-        TEST(a_topic_that_is_not_the_same_is_asked_for_later),
-        TEST(who_is_beyond_the_leaders_end_goes_back_to_it),
-        TEST(a_follower_that_is_fenced_while_it_is_out_of_range_gives_up),
-        TEST(a_new_replica_begins_at_the_leaders_log_start),
-        TEST(a_log_that_reaches_the_leaders_is_kept),
-        TEST(a_new_replica_begins_in_the_middle_of_a_batch),
-        TEST(a_replica_that_was_away_too_long_starts_over),
-        TEST(a_log_start_above_the_high_watermark_stops_the_follower),
-        TEST(an_answer_to_an_old_question_is_dropped),
-    };
-
-    return cmocka_run_group_tests_name("replication_follower", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

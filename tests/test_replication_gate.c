@@ -5,15 +5,11 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Row: C023. Semantics: R1.2 */
-static void a_leader_accepts_its_own_epoch_and_none(void **state)
+TEST(a_leader_accepts_its_own_epoch_and_none, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_replica *leader = replica_of(t, 1);
 
     lead(t, 1, 5, "[1,2]", "[1,2]");
@@ -24,9 +20,8 @@ static void a_leader_accepts_its_own_epoch_and_none(void **state)
 }
 
 /* Row: C024, C166. Semantics: R1.2, R10.2 */
-static void a_follower_compares_epochs_before_it_says_that_it_does_not_lead(void **state)
+TEST(a_follower_compares_epochs_before_it_says_that_it_does_not_lead, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_replica *follower = replica_of(t, 1);
 
     follow(t, 1, 2, 5);
@@ -48,10 +43,8 @@ static void send_with_epoch(struct test_replicas *t, hw_broker_id_t from, hw_epo
 }
 
 /* Row: C025. Semantics: R1.2, R2.4 */
-static void a_follower_is_not_fetched_from_by_followers(void **state)
+TEST(a_follower_is_not_fetched_from_by_followers, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 1, 2, 8);
     send_with_epoch(t, 3, HW_EPOCH_NONE);
     expect_answer(t, "NOT_LEADER_OR_FOLLOWER");
@@ -64,10 +57,8 @@ static void a_follower_is_not_fetched_from_by_followers(void **state)
 }
 
 /* Row: C026. Semantics: R2.4, R7.3 */
-static void who_is_not_assigned_yet_is_told_to_ask_again(void **state)
+TEST(who_is_not_assigned_yet_is_told_to_ask_again, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 1);
     send_with_epoch(t, 3, 5);
@@ -84,9 +75,8 @@ static void who_is_not_assigned_yet_is_told_to_ask_again(void **state)
 }
 
 /* Semantics: R2.4 */
-static void a_topic_of_the_same_name_is_another_topic(void **state)
+TEST(a_topic_of_the_same_name_is_another_topic, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -109,10 +99,8 @@ static void send_with_broker_epoch(struct test_replicas *t, hw_offset_t offset,
 }
 
 /* Row: C042. Semantics: R2.8, R6.19 */
-static void a_request_from_before_a_restart_is_refused(void **state)
+TEST(a_request_from_before_a_restart_is_refused, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1,2]");
     send_with_broker_epoch(t, 0, 2);
     expect_answer(t, "hw 0 start 0 records none");
@@ -123,10 +111,8 @@ static void a_request_from_before_a_restart_is_refused(void **state)
 }
 
 /* Row: C174. Case: A-14. Semantics: R2.8 */
-static void a_request_from_before_a_restart_teaches_the_leader_nothing(void **state)
+TEST(a_request_from_before_a_restart_teaches_the_leader_nothing, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 10);
     t->now_ms = 500;
@@ -141,9 +127,8 @@ static void a_request_from_before_a_restart_teaches_the_leader_nothing(void **st
 }
 
 /* Row: C171, though each message is about one partition. Semantics: R5.6 */
-static void where_an_epoch_ends_is_answered_by_leaders_only(void **state)
+TEST(where_an_epoch_ends_is_answered_by_leaders_only, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_epoch_end end;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -164,21 +149,7 @@ static void where_an_epoch_ends_is_answered_by_leaders_only(void **state)
     assert_int_equal(end.end_offset, -1);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_leader_accepts_its_own_epoch_and_none),
-        TEST(a_follower_compares_epochs_before_it_says_that_it_does_not_lead),
-        TEST(a_follower_is_not_fetched_from_by_followers),
-        TEST(who_is_not_assigned_yet_is_told_to_ask_again),
-        TEST(a_topic_of_the_same_name_is_another_topic),
-        TEST(a_request_from_before_a_restart_is_refused),
-        TEST(a_request_from_before_a_restart_teaches_the_leader_nothing),
-        TEST(where_an_epoch_ends_is_answered_by_leaders_only),
-    };
-
-    return cmocka_run_group_tests_name("replication_gate", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

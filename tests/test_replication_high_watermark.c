@@ -5,16 +5,11 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Semantics: R3.1 */
-static void no_role_resets_the_checkpointed_high_watermark(void **state)
+TEST(no_role_resets_the_checkpointed_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0-5@0");
     test_replicas_reopen(t, 1, 4);
     follow(t, 1, 2, 1);
@@ -47,28 +42,26 @@ static hw_offset_t high_watermark_without_member(struct test_replicas *t, bool f
 }
 
 /* Row: C058. Semantics: R3.4, R3.5, W5.10 */
-static void a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr(void **state)
+TEST(a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr, void *fixture)
 {
-    assert_int_equal(high_watermark_without_member(*state, false, false), 10);
+    assert_int_equal(high_watermark_without_member(fixture, false, false), 10);
 }
 
 /* Row: C058. Semantics: R3.5 */
-static void a_fenced_replica_is_not_waited_for(void **state)
+TEST(a_fenced_replica_is_not_waited_for, void *fixture)
 {
-    assert_int_equal(high_watermark_without_member(*state, true, false), 20);
+    assert_int_equal(high_watermark_without_member(fixture, true, false), 20);
 }
 
 /* Row: C058. Semantics: R3.5 */
-static void a_replica_that_shuts_down_is_not_waited_for(void **state)
+TEST(a_replica_that_shuts_down_is_not_waited_for, void *fixture)
 {
-    assert_int_equal(high_watermark_without_member(*state, false, true), 20);
+    assert_int_equal(high_watermark_without_member(fixture, false, true), 20);
 }
 
 /* Semantics: R3.5 */
-static void a_replica_that_lags_is_not_waited_for(void **state)
+TEST(a_replica_that_lags_is_not_waited_for, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     append(t, 10);
     fetch_by(t, 2, 3);
@@ -89,10 +82,8 @@ static void a_replica_that_lags_is_not_waited_for(void **state)
 }
 
 /* Row: C059. Semantics: R3.3 */
-static void below_the_minimum_nothing_is_committed(void **state)
+TEST(below_the_minimum_nothing_is_committed, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 3;
     lead(t, 1, 5, "[1,2,3]", "[1,2]");
     append(t, 10);
@@ -110,10 +101,8 @@ static void below_the_minimum_nothing_is_committed(void **state)
 }
 
 /* Semantics: R0.1 effective min ISR */
-static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
+TEST(the_minimum_is_never_more_than_the_replicas_there_are, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 5;
     lead(t, 1, 0, "[1,2]", "[1,2]");
     assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1), &t->settings), 2);
@@ -125,10 +114,8 @@ static void the_minimum_is_never_more_than_the_replicas_there_are(void **state)
 }
 
 /* Row: C060. Case: A-10. Semantics: R4.3, R3.12 */
-static void who_has_not_reached_the_start_of_the_epoch_does_not_join(void **state)
+TEST(who_has_not_reached_the_start_of_the_epoch_does_not_join, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 8, "[1,2,3]", "[1,3]");
     append(t, 2);
     append(t, 3);
@@ -151,10 +138,8 @@ static void who_has_not_reached_the_start_of_the_epoch_does_not_join(void **stat
 }
 
 /* Semantics: R3.12, R3.8: the half of C061 to C063 that ListOffsets would show */
-static void a_new_leader_begins_with_what_it_had_heard(void **state)
+TEST(a_new_leader_begins_with_what_it_had_heard, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 8, "[1,2,3]", "[1,3]");
     append(t, 2);
     append(t, 3);
@@ -178,10 +163,8 @@ static void a_new_leader_begins_with_what_it_had_heard(void **state)
 }
 
 /* Semantics: R3.4 */
-static void a_member_that_was_never_heard_of_blocks(void **state)
+TEST(a_member_that_was_never_heard_of_blocks, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2,3]", "[1,2,3]");
     append(t, 1);
     fetch_by(t, 2, 1);
@@ -191,10 +174,8 @@ static void a_member_that_was_never_heard_of_blocks(void **state)
 }
 
 /* Semantics: R2.8, R3.8 */
-static void a_follower_that_was_cut_does_not_take_the_high_watermark_with_it(void **state)
+TEST(a_follower_that_was_cut_does_not_take_the_high_watermark_with_it, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append(t, 4);
     fetch_by(t, 2, 4);
@@ -205,10 +186,8 @@ static void a_follower_that_was_cut_does_not_take_the_high_watermark_with_it(voi
 }
 
 /* Semantics: R3.9, R3.10 */
-static void a_follower_goes_down_with_its_leader(void **state)
+TEST(a_follower_goes_down_with_its_leader, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 2, "0@0 1@0 2@0");
     follow(t, 2, 1, 0);
     answered(t, 2, .high_watermark = 3);
@@ -219,25 +198,7 @@ static void a_follower_goes_down_with_its_leader(void **state)
     expect_log(t, 2, 0, 4, 4);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(no_role_resets_the_checkpointed_high_watermark),
-        TEST(a_replica_that_keeps_up_is_waited_for_without_being_in_the_isr),
-        TEST(a_fenced_replica_is_not_waited_for),
-        TEST(a_replica_that_shuts_down_is_not_waited_for),
-        TEST(a_replica_that_lags_is_not_waited_for),
-        TEST(below_the_minimum_nothing_is_committed),
-        TEST(the_minimum_is_never_more_than_the_replicas_there_are),
-        TEST(who_has_not_reached_the_start_of_the_epoch_does_not_join),
-        TEST(a_new_leader_begins_with_what_it_had_heard),
-        TEST(a_member_that_was_never_heard_of_blocks),
-        TEST(a_follower_that_was_cut_does_not_take_the_high_watermark_with_it),
-        TEST(a_follower_goes_down_with_its_leader),
-    };
-
-    return cmocka_run_group_tests_name("replication_high_watermark", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

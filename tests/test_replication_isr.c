@@ -5,10 +5,7 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const struct hw_remote_replica *known(struct test_replicas *t, hw_broker_id_t follower)
 {
@@ -22,10 +19,8 @@ static void check_lag(struct test_replicas *t, bool proposes)
 }
 
 /* Row: C069. Semantics: R4.3, R4.6 */
-static void who_has_the_committed_records_joins(void **state)
+TEST(who_has_the_committed_records_joins, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     append(t, 10);
     fetch_by(t, 2, 3);
@@ -42,9 +37,8 @@ static void who_has_the_committed_records_joins(void **state)
 
 /* Whoever waits for all to come to rest would wait for ever, where each fetch leads to the same
  * proposal and the same answer. Semantics: R4.7 */
-static void a_refused_proposal_has_moved_nothing(void **state)
+TEST(a_refused_proposal_has_moved_nothing, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     uint64_t changes;
 
     lead(t, 1, 5, "[1,2]", "[1]");
@@ -59,10 +53,8 @@ static void a_refused_proposal_has_moved_nothing(void **state)
 }
 
 /* Row: C070. Semantics: R4.4, R4.7 */
-static void a_fenced_broker_is_not_proposed(void **state)
+TEST(a_fenced_broker_is_not_proposed, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1]");
     append(t, 10);
     fetch_by(t, 2, 10);
@@ -86,10 +78,8 @@ static void a_fenced_broker_is_not_proposed(void **state)
 }
 
 /* Row: C071. Semantics: R4.4, R4.6 */
-static void a_fetch_from_before_the_registration_makes_no_member(void **state)
+TEST(a_fetch_from_before_the_registration_makes_no_member, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2,3]", "[1,3]");
     append(t, 10);
     hw_controller_set_fenced(&t->controller, 2, true);
@@ -109,9 +99,8 @@ static void a_fetch_from_before_the_registration_makes_no_member(void **state)
 }
 
 /* Case: A-14. Semantics: R2.8, R4.4, R6.19 */
-static void a_late_fetch_from_before_a_crash_does_not_count(void **state)
+TEST(a_late_fetch_from_before_a_crash_does_not_count, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request late;
 
     lead(t, 1, 0, "[1,2]", "[1,2]");
@@ -133,10 +122,8 @@ static void a_late_fetch_from_before_a_crash_does_not_count(void **state)
 }
 
 /* Row: C072. Semantics: R4.5, R4.7, R3.7 */
-static void a_shrink_is_sent_until_the_controller_answers(void **state)
+TEST(a_shrink_is_sent_until_the_controller_answers, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     append(t, 10);
     t->now_ms += 30001;
@@ -156,9 +143,8 @@ static void a_shrink_is_sent_until_the_controller_answers(void **state)
 }
 
 /* Case: A-09. Semantics: R3.6, R3.7 */
-static void a_committed_shrink_itself_moves_the_high_watermark(void **state)
+TEST(a_committed_shrink_itself_moves_the_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     int64_t id;
     enum hw_kafka_error answer;
 
@@ -192,10 +178,8 @@ static void propose_member(struct test_replicas *t)
 }
 
 /* Row: C075. Semantics: R4.7 */
-static void an_invalid_request_is_not_repeated(void **state)
+TEST(an_invalid_request_is_not_repeated, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     propose_member(t);
     refuse_proposal(t, INVALID_REQUEST);
     expect_isr(t, "[1]", "[1,2]");
@@ -205,12 +189,11 @@ static void an_invalid_request_is_not_repeated(void **state)
 }
 
 /* Row: C076. Semantics: R4.7 */
-static void only_unexpected_errors_are_repeated(void **state)
+TEST(only_unexpected_errors_are_repeated, struct test_replicas *t)
 {
     static const enum hw_kafka_error final[] = {
         HW_KAFKA_NEW_LEADER_ELECTED, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION, HW_KAFKA_UNKNOWN_TOPIC_ID,
         HW_KAFKA_INVALID_UPDATE_VERSION, HW_KAFKA_FENCED_LEADER_EPOCH};
-    struct test_replicas *t = *state;
 
     propose_member(t);
     for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
@@ -226,9 +209,8 @@ static void only_unexpected_errors_are_repeated(void **state)
 }
 
 /* Semantics: R4.7 */
-static void an_answer_of_another_epoch_is_ignored(void **state)
+TEST(an_answer_of_another_epoch_is_ignored, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_alter_partition_response answer = {
         .leader = 1, .leader_epoch = 6, .partition_epoch = 2};
 
@@ -250,9 +232,8 @@ static void an_answer_of_another_epoch_is_ignored(void **state)
 
 /* Row: C081, where each proposal is a message of its own: what Kafka's queue refuses is sent here.
  * Semantics: R4.7, R4.12 */
-static void the_answer_to_a_forgotten_proposal_is_ignored(void **state)
+TEST(the_answer_to_a_forgotten_proposal_is_ignored, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_alter_partition_request forgotten;
 
     lead_at(t, 1, 5, 1, "[1,2]", "[1,2]");
@@ -280,25 +261,7 @@ static void the_answer_to_a_forgotten_proposal_is_ignored(void **state)
     expect_isr(t, "[1]", "[1]");
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(who_has_the_committed_records_joins),
-        TEST(a_refused_proposal_has_moved_nothing),
-        TEST(a_refused_proposal_has_moved_nothing),
-        TEST(a_fenced_broker_is_not_proposed),
-        TEST(a_fetch_from_before_the_registration_makes_no_member),
-        TEST(a_late_fetch_from_before_a_crash_does_not_count),
-        TEST(a_shrink_is_sent_until_the_controller_answers),
-        TEST(a_committed_shrink_itself_moves_the_high_watermark),
-        TEST(an_invalid_request_is_not_repeated),
-        TEST(only_unexpected_errors_are_repeated),
-        TEST(an_answer_of_another_epoch_is_ignored),
-        TEST(the_answer_to_a_forgotten_proposal_is_ignored),
-    };
-
-    return cmocka_run_group_tests_name("replication_isr", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

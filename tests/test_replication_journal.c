@@ -3,13 +3,10 @@
 #include "core/replication/journal.h"
 #include "tests/support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static hw_time_ms_t now_ms;
 
@@ -21,13 +18,12 @@ static void expect_detail(const struct hw_journal *journal, size_t index, const 
     assert_string_equal(detail, expected);
 }
 
-static void the_last_events_are_kept_in_order(void **state)
+TEST_ALONE(the_last_events_are_kept_in_order)
 {
     struct hw_journal journal;
     struct hw_event event;
     size_t kept = 0;
 
-    (void)state;
     now_ms = 0;
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
     for (int i = 1; i <= HW_JOURNAL_EVENTS_MAX + 100; i++) {
@@ -50,7 +46,7 @@ static void the_last_events_are_kept_in_order(void **state)
 }
 
 /* Case: F-31 */
-static void traffic_pushes_out_no_turn(void **state)
+TEST_ALONE(traffic_pushes_out_no_turn)
 {
     struct hw_journal journal;
     struct hw_event event;
@@ -58,7 +54,6 @@ static void traffic_pushes_out_no_turn(void **state)
     size_t turns = 0;
     size_t count = 0;
 
-    (void)state;
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
     /* Every seventh is a turn, so both rings go round; they are read in order all the same. */
     for (int i = 0; i < 8 * HW_JOURNAL_EVENTS_MAX; i++) {
@@ -81,12 +76,11 @@ static void traffic_pushes_out_no_turn(void **state)
     hw_journal_release(&journal);
 }
 
-static void a_topic_keeps_its_place(void **state)
+TEST_ALONE(a_topic_keeps_its_place)
 {
     struct hw_journal journal;
     uint32_t orders;
 
-    (void)state;
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
     orders = hw_journal_topic(&journal, "orders");
     assert_int_not_equal(hw_journal_topic(&journal, "other"), orders);
@@ -97,13 +91,12 @@ static void a_topic_keeps_its_place(void **state)
     hw_journal_release(&journal);
 }
 
-static void without_memory_an_event_leaves_a_gap(void **state)
+TEST_ALONE(without_memory_an_event_leaves_a_gap)
 {
     struct test_heap heap;
     struct hw_journal journal;
     struct hw_event event;
 
-    (void)state;
     for (int fail_at = 0; fail_at < 2; fail_at++) {
         test_heap_init(&heap, fail_at);
         hw_journal_init(&journal, &heap.allocator, &now_ms);
@@ -124,20 +117,18 @@ static void without_memory_an_event_leaves_a_gap(void **state)
     }
 }
 
-static void a_missing_journal_notes_nothing(void **state)
+TEST_ALONE(a_missing_journal_notes_nothing)
 {
-    (void)state;
     hw_journal_add(NULL, hw_event_of(NULL, HW_EVENT_ACK), "nobody hears %s", "it");
     assert_int_equal(hw_event_of(NULL, HW_EVENT_ACK).time_ms, 0);
 }
 
 /* Texts are made when they are read: an event in the place of one with a text has its own. */
-static void numbers_become_text_when_they_are_read(void **state)
+TEST_ALONE(numbers_become_text_when_they_are_read)
 {
     struct hw_journal journal;
     struct hw_event event = hw_event_of(NULL, HW_EVENT_FETCH_REQUEST);
 
-    (void)state;
     hw_journal_init(&journal, &hw_allocator_libc, &now_ms);
     for (int i = 0; i < HW_JOURNAL_EVENTS_MAX; i++) {
         hw_journal_add(&journal, event, "a text");
@@ -156,14 +147,13 @@ static void numbers_become_text_when_they_are_read(void **state)
     hw_journal_add_bare(NULL, &event);
 }
 
-static void what_is_too_long_is_cut_off(void **state)
+TEST_ALONE(what_is_too_long_is_cut_off)
 {
     struct hw_journal journal;
     char text[2 * HW_EVENT_DETAIL_SIZE];
     char pattern[2 * HW_EVENT_DETAIL_SIZE];
     struct hw_event event = hw_event_of(NULL, HW_EVENT_FETCH_REQUEST);
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     memcpy(pattern, text, sizeof text);
@@ -180,25 +170,13 @@ static void what_is_too_long_is_cut_off(void **state)
     hw_journal_release(&journal);
 }
 
-static void every_kind_has_a_name(void **state)
+TEST_ALONE(every_kind_has_a_name)
 {
-    (void)state;
     assert_string_equal(hw_event_name(HW_EVENT_PRODUCE), "produce");
     assert_string_equal(hw_event_name(HW_EVENT_TOPIC), "topic");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_events_are_kept_in_order),
-        cmocka_unit_test(traffic_pushes_out_no_turn),
-        cmocka_unit_test(a_topic_keeps_its_place),
-        cmocka_unit_test(without_memory_an_event_leaves_a_gap),
-        cmocka_unit_test(a_missing_journal_notes_nothing),
-        cmocka_unit_test(numbers_become_text_when_they_are_read),
-        cmocka_unit_test(what_is_too_long_is_cut_off),
-        cmocka_unit_test(every_kind_has_a_name),
-    };
-
-    return cmocka_run_group_tests_name("replication_journal", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

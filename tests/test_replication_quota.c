@@ -5,12 +5,10 @@
  */
 #include "core/replication/quota.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static struct hw_quota quota_of(int64_t bytes_per_second, int32_t windows, int64_t window_ms)
 {
@@ -38,11 +36,10 @@ static void expect_rate_at(struct hw_quota *quota, hw_time_ms_t now_ms, const ch
 /* ---------------------------------------------------------------------------------------- rates */
 
 /* Row: C139, C140. Semantics: R8.2, R8.3, W-R04 */
-static void a_rate_is_exceeded_and_falls_as_time_passes(void **state)
+TEST_ALONE(a_rate_is_exceeded_and_falls_as_time_passes)
 {
     struct hw_quota quota = quota_of(100, 10, 1000);
 
-    (void)state;
     expect_rate(&quota, 0, "0.00");
     hw_quota_record(&quota, 1, 1500);
     hw_quota_record(&quota, 149, 1500);
@@ -58,11 +55,10 @@ static void a_rate_is_exceeded_and_falls_as_time_passes(void **state)
 }
 
 /* Ten samples of a second. Semantics: R8.2, W8.1, W-R03 */
-static void a_rate_is_that_of_the_samples_that_live(void **state)
+TEST_ALONE(a_rate_is_that_of_the_samples_that_live)
 {
     struct hw_quota quota = quota_of(1000000, 10, 1000);
 
-    (void)state;
     hw_quota_record(&quota, 1000, 0);
     expect_rate(&quota, 0, "1000.00");
     expect_rate(&quota, 1000, "1000.00");
@@ -80,11 +76,10 @@ static void a_rate_is_that_of_the_samples_that_live(void **state)
 }
 
 /* Semantics: R8.2 SimpleRate.windowSize */
-static void a_rate_is_taken_over_one_window_at_least(void **state)
+TEST_ALONE(a_rate_is_taken_over_one_window_at_least)
 {
     struct hw_quota quota = quota_of(1000, 11, 1000);
 
-    (void)state;
     hw_quota_record(&quota, 500, 70);
     expect_rate(&quota, 70, "500.00");
     expect_rate(&quota, 1070, "500.00");
@@ -93,12 +88,11 @@ static void a_rate_is_taken_over_one_window_at_least(void **state)
 
 /* Semantics: R8.2. The first question opens the first sample: idle time before it does not count.
  */
-static void the_first_question_opens_the_first_sample(void **state)
+TEST_ALONE(the_first_question_opens_the_first_sample)
 {
     struct hw_quota asked = quota_of(1000, 11, 1000);
     struct hw_quota told = quota_of(1000, 11, 1000);
 
-    (void)state;
     expect_rate(&asked, 5000, "0.00");
     hw_quota_record(&asked, 4000, 9000);
     expect_rate(&asked, 9000, "1000.00");
@@ -107,11 +101,10 @@ static void the_first_question_opens_the_first_sample(void **state)
 }
 
 /* Semantics: R8.2 Sample.isComplete */
-static void a_sample_closes_with_the_first_record_a_window_after_it_began(void **state)
+TEST_ALONE(a_sample_closes_with_the_first_record_a_window_after_it_began)
 {
     struct hw_quota quota = quota_of(INT64_MAX, 2, 1000);
 
-    (void)state;
     hw_quota_record(&quota, 10, 0);
     hw_quota_record(&quota, 10, 999);
     assert_int_equal(quota.sample_count, 1);
@@ -124,11 +117,10 @@ static void a_sample_closes_with_the_first_record_a_window_after_it_began(void *
 }
 
 /* Semantics: R8.2. One more sample than windows: then the oldest one is used again. */
-static void one_sample_more_than_windows_is_kept(void **state)
+TEST_ALONE(one_sample_more_than_windows_is_kept)
 {
     struct hw_quota quota = quota_of(INT64_MAX, 2, 1000);
 
-    (void)state;
     for (hw_time_ms_t now_ms = 0; now_ms < 3000; now_ms += 1000) {
         hw_quota_record(&quota, 600, now_ms);
         hw_quota_record(&quota, 600, now_ms + 900);
@@ -140,11 +132,10 @@ static void one_sample_more_than_windows_is_kept(void **state)
 }
 
 /* Semantics: R8.2 SampledStat.purgeObsoleteSamples */
-static void a_sample_is_forgotten_when_nothing_fell_in_it_for_all_windows(void **state)
+TEST_ALONE(a_sample_is_forgotten_when_nothing_fell_in_it_for_all_windows)
 {
     struct hw_quota quota = quota_of(100, 3, 1000);
 
-    (void)state;
     hw_quota_record(&quota, 900, 0);
     hw_quota_record(&quota, 900, 800);
     expect_rate(&quota, 3799, "473.81 exceeded"); /* It began at 0, and was last used at 800. */
@@ -154,11 +145,10 @@ static void a_sample_is_forgotten_when_nothing_fell_in_it_for_all_windows(void *
 }
 
 /* Semantics: R8.3 */
-static void without_a_limit_nothing_is_exceeded(void **state)
+TEST_ALONE(without_a_limit_nothing_is_exceeded)
 {
     struct hw_quota quota;
 
-    (void)state;
     hw_quota_init(&quota);
     hw_quota_record(&quota, INT64_MAX / 4, 0);
     assert_false(hw_quota_is_exceeded(&quota, 0));
@@ -167,11 +157,10 @@ static void without_a_limit_nothing_is_exceeded(void **state)
 }
 
 /* Semantics: R8.1. A new limit counts for what was recorded before, as in Kafka. */
-static void a_new_limit_keeps_what_was_recorded_and_new_windows_do_not(void **state)
+TEST_ALONE(a_new_limit_keeps_what_was_recorded_and_new_windows_do_not)
 {
     struct hw_quota quota = quota_of(100, 11, 1000);
 
-    (void)state;
     hw_quota_record(&quota, 150, 0);
     expect_rate(&quota, 0, "150.00 exceeded");
     hw_quota_configure(&quota, 150, 11, 1000);
@@ -181,7 +170,7 @@ static void a_new_limit_keeps_what_was_recorded_and_new_windows_do_not(void **st
 }
 
 /* A list of samples without an end, beside the ring: no step of either may differ. */
-static void a_thousand_records_give_the_rates_that_a_plain_list_gives(void **state)
+TEST_ALONE(a_thousand_records_give_the_rates_that_a_plain_list_gives)
 {
     struct {
         int64_t bytes;
@@ -194,7 +183,6 @@ static void a_thousand_records_give_the_rates_that_a_plain_list_gives(void **sta
     hw_time_ms_t now_ms = 0;
     uint32_t seed = 1;
 
-    (void)state;
     for (int step = 0; step < 1000; step++) {
         int64_t bytes = 0;
         hw_time_ms_t elapsed_ms = 1000;
@@ -231,11 +219,10 @@ static void a_thousand_records_give_the_rates_that_a_plain_list_gives(void **sta
 /* ------------------------------------------------------------------------- throttled replicas */
 
 /* Row: C141. Semantics: R8.1 */
-static void only_the_replicas_in_the_list_are_throttled(void **state)
+TEST_ALONE(only_the_replicas_in_the_list_are_throttled)
 {
     static const char list[] = "1:101,2:101,3:101,3:102";
 
-    (void)state;
     assert_true(hw_throttled_list_contains(list, 1, 101));
     assert_true(hw_throttled_list_contains(list, 3, 101));
     assert_true(hw_throttled_list_contains(list, 3, 102));
@@ -247,7 +234,7 @@ static void only_the_replicas_in_the_list_are_throttled(void **state)
 }
 
 /* Semantics: R8.1 ThrottledReplicaListValidator */
-static void a_list_is_brought_into_its_normal_form(void **state)
+TEST_ALONE(a_list_is_brought_into_its_normal_form)
 {
     static const char *const lists[][2] = {
         {"0:1", "0:1"},
@@ -261,7 +248,6 @@ static void a_list_is_brought_into_its_normal_form(void **state)
     };
     char normal[HW_THROTTLED_LIST_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         assert_true(hw_throttled_list_normalize(lists[i][0], normal));
         assert_string_equal(normal, lists[i][1]);
@@ -269,7 +255,7 @@ static void a_list_is_brought_into_its_normal_form(void **state)
 }
 
 /* Semantics: R8.1 */
-static void anything_else_is_no_list(void **state)
+TEST_ALONE(anything_else_is_no_list)
 {
     static const char *const texts[] = {"0",
                                         "0:",
@@ -293,7 +279,6 @@ static void anything_else_is_no_list(void **state)
                                         "0:1,0:2 x"};
     char normal[HW_THROTTLED_LIST_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (hw_throttled_list_normalize(texts[i], normal)) {
             fail_msg("'%s' was taken as '%s'", texts[i], normal);
@@ -301,13 +286,12 @@ static void anything_else_is_no_list(void **state)
     }
 }
 
-static void a_list_that_is_too_long_is_refused(void **state)
+TEST_ALONE(a_list_that_is_too_long_is_refused)
 {
     char text[2 * HW_THROTTLED_LIST_MAX];
     char normal[HW_THROTTLED_LIST_MAX];
     size_t size = 0;
 
-    (void)state;
     while (size + 4 < HW_THROTTLED_LIST_MAX) {
         memcpy(text + size, "0:1,", 4);
         size += 4;
@@ -324,22 +308,5 @@ static void a_list_that_is_too_long_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_is_exceeded_and_falls_as_time_passes),
-        cmocka_unit_test(a_rate_is_that_of_the_samples_that_live),
-        cmocka_unit_test(a_rate_is_taken_over_one_window_at_least),
-        cmocka_unit_test(the_first_question_opens_the_first_sample),
-        cmocka_unit_test(a_sample_closes_with_the_first_record_a_window_after_it_began),
-        cmocka_unit_test(one_sample_more_than_windows_is_kept),
-        cmocka_unit_test(a_sample_is_forgotten_when_nothing_fell_in_it_for_all_windows),
-        cmocka_unit_test(without_a_limit_nothing_is_exceeded),
-        cmocka_unit_test(a_new_limit_keeps_what_was_recorded_and_new_windows_do_not),
-        cmocka_unit_test(a_thousand_records_give_the_rates_that_a_plain_list_gives),
-        cmocka_unit_test(only_the_replicas_in_the_list_are_throttled),
-        cmocka_unit_test(a_list_is_brought_into_its_normal_form),
-        cmocka_unit_test(anything_else_is_no_list),
-        cmocka_unit_test(a_list_that_is_too_long_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -8,11 +8,7 @@
 #include "core/replication/reassignment.h"
 #include "support_controller.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static void expect_begin(const char *replicas, const char *target, const char *removing,
                          const char *adding, const char *list)
@@ -28,34 +24,30 @@ static void expect_begin(const char *replicas, const char *target, const char *r
 }
 
 /* Row: C127. testRemovals. */
-static void replicas_to_be_removed_go_behind_the_target(void **state)
+TEST_ALONE(replicas_to_be_removed_go_behind_the_target)
 {
-    (void)state;
     expect_begin("[3,2,1,0]", "[3,1]", "[0,2]", "[]", "[3,1,0,2]");
 }
 
 /* Row: C128. testAdditionsAndRemovals. */
-static void replicas_can_be_added_and_removed_in_one_move(void **state)
+TEST_ALONE(replicas_can_be_added_and_removed_in_one_move)
 {
-    (void)state;
     expect_begin("[3,2,1,0]", "[7,3,1,9]", "[0,2]", "[7,9]", "[7,3,1,9,0,2]");
 }
 
 /* Row: C193. testAdditions. */
-static void replicas_that_are_added_stand_where_the_target_has_them(void **state)
+TEST_ALONE(replicas_that_are_added_stand_where_the_target_has_them)
 {
-    (void)state;
     expect_begin("[3,2,1]", "[3,6,2,1,5]", "[]", "[5,6]", "[3,6,2,1,5]");
 }
 
-static void a_move_with_more_replicas_than_a_list_holds_is_refused(void **state)
+TEST_ALONE(a_move_with_more_replicas_than_a_list_holds_is_refused)
 {
     struct hw_broker_list from = test_list("[1,2,3,4,5,6,7,8,9,10,11,12]");
     struct hw_broker_list to = test_list("[12,13,14,15,16]");
     struct hw_broker_list too_many = test_list("[12,13,14,15,16,17]");
     struct hw_reassignment reassignment;
 
-    (void)state;
     assert_true(hw_reassignment_begin(&from, &to, &reassignment));
     assert_int_equal(reassignment.replicas.count, HW_REPLICAS_MAX);
     assert_false(hw_reassignment_begin(&from, &too_many, &reassignment));
@@ -63,31 +55,29 @@ static void a_move_with_more_replicas_than_a_list_holds_is_refused(void **state)
 }
 
 /* Row: C129. testDoesNotCompleteReassignment. */
-static void a_move_is_not_complete_until_every_new_replica_is_in_sync(void **state)
+TEST_ALONE(a_move_is_not_complete_until_every_new_replica_is_in_sync)
 {
     const char *text = "leader 0 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4] "
                        "adding [3,4,5] removing [0,1,2]";
     struct hw_partition_record record = test_partition_record(text);
 
-    (void)state;
     assert_false(hw_reassignment_maybe_complete(&record));
     expect_record(&record, text);
 }
 
 /* Row: C130. testDoesCompleteReassignmentAllNewReplicas. */
-static void a_move_to_other_brokers_completes_when_all_of_them_are_in_sync(void **state)
+TEST_ALONE(a_move_to_other_brokers_completes_when_all_of_them_are_in_sync)
 {
     struct hw_partition_record record =
         test_partition_record("leader 3 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4,5] "
                               "adding [3,4,5] removing [0,1,2]");
 
-    (void)state;
     assert_true(hw_reassignment_maybe_complete(&record));
     expect_record(&record, "leader 3 epochs 0/1 replicas [3,4,5] isr [3,4,5]");
 }
 
 /* Semantics: R7.4. Replicas that stay count too. */
-static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(void **state)
+TEST_ALONE(a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync)
 {
     struct hw_partition_record record =
         test_partition_record("leader 3 epochs 0/1 replicas [3,4,0] isr [3,0] removing [0]");
@@ -98,7 +88,6 @@ static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(voi
     struct hw_partition_record nothing =
         test_partition_record("leader 3 epochs 0/1 replicas [3] isr [3] removing [3]");
 
-    (void)state;
     assert_false(hw_reassignment_maybe_complete(&record));
     assert_false(hw_reassignment_maybe_complete(&at_rest));
     assert_false(hw_reassignment_maybe_complete(&synced));  /* Nothing is moving. */
@@ -106,35 +95,33 @@ static void a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync(voi
 }
 
 /* Row: C131. testSomeAdding. */
-static void taking_a_move_back_drops_the_added_replicas(void **state)
+TEST_ALONE(taking_a_move_back_drops_the_added_replicas)
 {
     struct hw_partition_record record =
         test_partition_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5,2] adding [4,5]");
     struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
 
-    (void)state;
     expect_list(&revert.replicas, "[3,2,1]");
     expect_list(&revert.isr, "[2]");
     assert_false(revert.unclean);
 }
 
 /* Row: C132. testIsrSpecialCase. */
-static void taking_a_move_back_whose_isr_is_all_new_is_unclean(void **state)
+TEST_ALONE(taking_a_move_back_whose_isr_is_all_new_is_unclean)
 {
     struct hw_partition_record record = test_partition_record(
         "leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5] adding [4,5] removing [2]");
     struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
 
-    (void)state;
     expect_list(&revert.replicas, "[3,2,1]");
     expect_list(&revert.isr, "[3]");
     assert_true(revert.unclean);
 }
 
 /* Row: C136. testReassignPartitions. */
-static void the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership(void **state)
+TEST(the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership,
+     struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_partition_record moving;
 
     create(t, "[3,2,1]");
@@ -152,10 +139,8 @@ static void the_proposal_that_completes_a_move_can_cost_its_sender_the_leadershi
 }
 
 /* Row: C195. testCancelReassignPartitions. */
-static void a_move_to_unknown_brokers_or_to_nowhere_is_refused(void **state)
+TEST(a_move_to_unknown_brokers_or_to_nowhere_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(reassign(t, 0, "[5,6,7]"), HW_KAFKA_INVALID_REPLICA_ASSIGNMENT);
     assert_string_equal(t->error.message,
@@ -168,10 +153,8 @@ static void a_move_to_unknown_brokers_or_to_nowhere_is_refused(void **state)
 }
 
 /* Semantics: R7.1. */
-static void a_move_that_only_reorders_takes_effect_at_once(void **state)
+TEST(a_move_that_only_reorders_takes_effect_at_once, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(reassign(t, 0, "[3,1,2]"), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 1 epochs 0/1 replicas [3,1,2] isr [1,2,3]");
@@ -180,10 +163,8 @@ static void a_move_that_only_reorders_takes_effect_at_once(void **state)
 }
 
 /* Semantics: R7.4, R7.6. */
-static void a_move_that_only_removes_completes_at_once(void **state)
+TEST(a_move_that_only_removes_completes_at_once, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     assert_int_equal(reassign(t, 0, "[1,2]"), HW_KAFKA_NONE);
     expect_partition(t, 0, "leader 1 epochs 1/1 replicas [1,2] isr [1,2]");
@@ -194,10 +175,8 @@ static void a_move_that_only_removes_completes_at_once(void **state)
 }
 
 /* Semantics: R7.2. */
-static void a_second_move_is_computed_from_the_replicas_of_the_first(void **state)
+TEST(a_second_move_is_computed_from_the_replicas_of_the_first, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2]");
     assert_int_equal(reassign(t, 0, "[3,4]"), HW_KAFKA_NONE);
     expect_partition(
@@ -210,10 +189,9 @@ static void a_second_move_is_computed_from_the_replicas_of_the_first(void **stat
 }
 
 /* The replica that is added is active, but has nothing. */
-static void a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_begins(void **state)
+TEST(a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_begins,
+     struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->settings.unclean_leader_election_enable = true;
     create(t, "[1,2]");
     fence(t, 2);
@@ -223,10 +201,9 @@ static void a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_b
 }
 
 /* The user is the one who elects: design of controller.auto.elect. */
-static void without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away(void **state)
+TEST(without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away,
+     struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     t->controller.auto_elect = false;
     create(t, "[1,2,3]");
     assert_int_equal(reassign(t, 0, "[2,3]"), HW_KAFKA_NONE);
@@ -239,20 +216,16 @@ static void without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away
 }
 
 /* Semantics: R7.7. */
-static void there_is_no_cancelling_without_a_move(void **state)
+TEST(there_is_no_cancelling_without_a_move, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2]");
     assert_int_equal(cancel_reassignment(t, 0), HW_KAFKA_NO_REASSIGNMENT_IN_PROGRESS);
     assert_string_equal(t->error.message, "no reassignment is running, there is nothing to cancel");
 }
 
 /* Semantics: R7.7. */
-static void a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections(void **state)
+TEST(a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections, struct test_controller *t)
 {
-    struct test_controller *t = *state;
-
     create(t, "[1,2,3]");
     t->partitions[0] = test_partition_record("leader 4 epochs 1/5 replicas [4,5,3,2,1] isr [4,5] "
                                              "adding [4,5] removing [2]");
@@ -265,9 +238,8 @@ static void a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections(void
     expect_partition(t, 0, "leader 3 epochs 2/6 replicas [3,2,1] isr [3]");
 }
 
-static void a_move_of_more_replicas_than_there_is_room_for_is_refused(void **state)
+TEST(a_move_of_more_replicas_than_there_is_room_for_is_refused, struct test_controller *t)
 {
-    struct test_controller *t = *state;
     struct hw_broker_list target = {.count = HW_REPLICAS_MAX};
     struct hw_partition_record before;
 
@@ -289,36 +261,5 @@ static void a_move_of_more_replicas_than_there_is_room_for_is_refused(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replicas_to_be_removed_go_behind_the_target),
-        cmocka_unit_test(replicas_can_be_added_and_removed_in_one_move),
-        cmocka_unit_test(replicas_that_are_added_stand_where_the_target_has_them),
-        cmocka_unit_test(a_move_with_more_replicas_than_a_list_holds_is_refused),
-        cmocka_unit_test(a_move_is_not_complete_until_every_new_replica_is_in_sync),
-        cmocka_unit_test(a_move_to_other_brokers_completes_when_all_of_them_are_in_sync),
-        cmocka_unit_test(a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync),
-        cmocka_unit_test(taking_a_move_back_drops_the_added_replicas),
-        cmocka_unit_test(taking_a_move_back_whose_isr_is_all_new_is_unclean),
-        cmocka_unit_test_setup(
-            the_proposal_that_completes_a_move_can_cost_its_sender_the_leadership,
-            test_controller_set_up),
-        cmocka_unit_test_setup(a_move_to_unknown_brokers_or_to_nowhere_is_refused,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_that_only_reorders_takes_effect_at_once,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_that_only_removes_completes_at_once, test_controller_set_up),
-        cmocka_unit_test_setup(a_second_move_is_computed_from_the_replicas_of_the_first,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(
-            a_new_replica_is_not_elected_when_a_move_of_a_leaderless_partition_begins,
-            test_controller_set_up),
-        cmocka_unit_test_setup(without_auto_elect_a_move_elects_only_where_it_takes_the_leader_away,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(there_is_no_cancelling_without_a_move, test_controller_set_up),
-        cmocka_unit_test_setup(a_cancel_that_leaves_no_in_sync_replica_needs_unclean_elections,
-                               test_controller_set_up),
-        cmocka_unit_test_setup(a_move_of_more_replicas_than_there_is_room_for_is_refused,
-                               test_controller_set_up),
-    };
-    return cmocka_run_group_tests_name("replication_reassignment", tests, NULL, NULL);
+    return test_run(test_controller_set_up, NULL);
 }

@@ -6,10 +6,7 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const struct hw_remote_replica *known(struct test_replicas *t, hw_broker_id_t follower)
 {
@@ -28,10 +25,8 @@ static void fetch_at_10(struct test_replicas *t)
 }
 
 /* Row: C064. Semantics: R4.13 */
-static void nothing_is_known_of_a_replica_that_was_just_assigned(void **state)
+TEST(nothing_is_known_of_a_replica_that_was_just_assigned, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,3]", "[1]");
     lead(t, 1, 5, "[1,3,2]", "[1]");
     expect_known(t, 2, "end -1 start -1 caught up never");
@@ -41,10 +36,8 @@ static void nothing_is_known_of_a_replica_that_was_just_assigned(void **state)
 }
 
 /* Row: C066. Semantics: R4.13 */
-static void a_leader_that_is_elected_again_keeps_what_it_knows(void **state)
+TEST(a_leader_that_is_elected_again_keeps_what_it_knows, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     fetch_at_10(t);
     append(t, 1);
@@ -62,10 +55,8 @@ static void a_leader_that_is_elected_again_keeps_what_it_knows(void **state)
 }
 
 /* Row: C067. Semantics: R4.13 */
-static void a_new_leader_begins_by_knowing_nothing(void **state)
+TEST(a_new_leader_begins_by_knowing_nothing, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 5, "[1,2]", "[1,2]");
     fetch_at_10(t);
     follow(t, 1, 2, 6);
@@ -84,10 +75,8 @@ static void a_new_leader_begins_by_knowing_nothing(void **state)
 }
 
 /* Row: C077. Semantics: R4.12, W-C05 */
-static void the_same_leader_epoch_again_resets_nothing(void **state)
+TEST(the_same_leader_epoch_again_resets_nothing, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_at(t, 1, 8, 1, "[1,2]", "[1]");
     t->now_ms = 700;
     fetch_by(t, 2, 0);
@@ -100,10 +89,8 @@ static void the_same_leader_epoch_again_resets_nothing(void **state)
 }
 
 /* Row: C078. Semantics: R4.11 */
-static void a_leader_ignores_an_older_record(void **state)
+TEST(a_leader_ignores_an_older_record, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead_at(t, 1, 8, 1, "[1,2]", "[1]");
     lead_at(t, 1, 8, 0, "[1,2]", "[1,2]");
     assert_false(t->changed);
@@ -112,10 +99,8 @@ static void a_leader_ignores_an_older_record(void **state)
 }
 
 /* Row: C183. Semantics: R4.11 */
-static void a_follower_ignores_an_older_record(void **state)
+TEST(a_follower_ignores_an_older_record, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow_at(t, 1, 2, 8, 1);
     follow_at(t, 1, 3, 9, 0);
     assert_false(t->changed);
@@ -124,10 +109,8 @@ static void a_follower_ignores_an_older_record(void **state)
 }
 
 /* Row: C079. Semantics: R2.19, R2.21, R4.14, R5.13 */
-static void a_follower_starts_over_only_in_a_new_leader_epoch(void **state)
+TEST(a_follower_starts_over_only_in_a_new_leader_epoch, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follow(t, 1, 2, 1);
     follow(t, 1, 2, 4);
     assert_true(t->changed);
@@ -142,9 +125,8 @@ static void a_follower_starts_over_only_in_a_new_leader_epoch(void **state)
 }
 
 /* Row: C018. Case: A-04. Semantics: R4.12, R5.2 */
-static void a_new_leader_notes_its_epoch_at_its_log_end(void **state)
+TEST(a_new_leader_notes_its_epoch_at_its_log_end, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_epoch_end end;
 
     log_has(t, 1, "0-1@0 2-3@5");
@@ -155,21 +137,7 @@ static void a_new_leader_notes_its_epoch_at_its_log_end(void **state)
     assert_int_equal(end.end_offset, 4);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_is_known_of_a_replica_that_was_just_assigned),
-        TEST(a_leader_that_is_elected_again_keeps_what_it_knows),
-        TEST(a_new_leader_begins_by_knowing_nothing),
-        TEST(the_same_leader_epoch_again_resets_nothing),
-        TEST(a_leader_ignores_an_older_record),
-        TEST(a_follower_ignores_an_older_record),
-        TEST(a_follower_starts_over_only_in_a_new_leader_epoch),
-        TEST(a_new_leader_notes_its_epoch_at_its_log_end),
-    };
-
-    return cmocka_run_group_tests_name("replication_roles", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

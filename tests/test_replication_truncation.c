@@ -5,11 +5,9 @@
  */
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Cut the log of broker 2 as the leader's answer (epoch, end) says. Returns whether that was all.
  */
@@ -36,10 +34,8 @@ static void fill_to(struct test_replicas *t, hw_offset_t end, hw_epoch_t epoch)
 }
 
 /* Row: C082. Semantics: R5.14 case 3c */
-static void a_common_epoch_is_cut_where_the_leaders_ends(void **state)
+TEST(a_common_epoch_is_cut_where_the_leaders_ends, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     fill_to(t, 200, 5);
     follow(t, 2, 1, 6);
     assert_true(cut(t, 5, 172, 200));
@@ -50,10 +46,8 @@ static void a_common_epoch_is_cut_where_the_leaders_ends(void **state)
 }
 
 /* Row: C083. Semantics: R5.14 case 3a */
-static void a_leader_with_a_larger_epoch_is_believed(void **state)
+TEST(a_leader_with_a_larger_epoch_is_believed, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     fill_to(t, 200, 3);
     follow(t, 2, 1, 6);
     assert_true(cut(t, 4, 202, 200));
@@ -63,10 +57,8 @@ static void a_leader_with_a_larger_epoch_is_believed(void **state)
 }
 
 /* Semantics: R5.14 case 2 */
-static void an_answer_without_an_epoch_is_an_offset(void **state)
+TEST(an_answer_without_an_epoch_is_an_offset, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     fill_to(t, 10, 3);
     assert_true(cut(t, HW_EPOCH_NONE, 12, 0));
     expect_log(t, 2, 0, 0, 10);
@@ -75,10 +67,8 @@ static void an_answer_without_an_epoch_is_an_offset(void **state)
 }
 
 /* Row: C185. Semantics: R5.14 case 1 */
-static void a_leader_that_does_not_know_leaves_the_start_of_the_fetch(void **state)
+TEST(a_leader_that_does_not_know_leaves_the_start_of_the_fetch, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     fill_to(t, 200, 5);
     assert_true(cut(t, HW_EPOCH_NONE, HW_OFFSET_NONE, 100));
     expect_log(t, 2, 0, 0, 100);
@@ -95,10 +85,9 @@ static void follower_of_epochs_2_4_5(struct test_replicas *t)
 }
 
 /* Row: C084. Semantics: R5.10, R5.14 */
-static void the_first_answer_cuts_to_the_common_epoch(void **state)
+TEST(the_first_answer_cuts_to_the_common_epoch, struct test_replicas *t)
 {
     static const hw_offset_t ends[] = {141, 140};
-    struct test_replicas *t = *state;
 
     follower_of_epochs_2_4_5(t);
     for (size_t i = 0; i < 2; i++) {
@@ -111,10 +100,8 @@ static void the_first_answer_cuts_to_the_common_epoch(void **state)
 }
 
 /* Semantics: R5.14 case 3c */
-static void a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower(void **state)
+TEST(a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follower_of_epochs_2_4_5(t);
     answered(t, 2, .diverging = true, .epoch = 4, .end = 170);
     expect_log(t, 2, 0, 115, 149);
@@ -122,10 +109,8 @@ static void a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower(void **sta
 }
 
 /* Row: C085. Semantics: R5.14 case 3b */
-static void an_epoch_that_was_never_here_cuts_to_the_one_before(void **state)
+TEST(an_epoch_that_was_never_here_cuts_to_the_one_before, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     follower_of_epochs_2_4_5(t);
     answered(t, 2, .diverging = true, .epoch = 4, .end = 140);
     answered(t, 2, .diverging = true, .epoch = 3, .end = 130);
@@ -134,10 +119,8 @@ static void an_epoch_that_was_never_here_cuts_to_the_one_before(void **state)
 }
 
 /* Row: C091. Case: A-03. Semantics: R5.14, R5.15 */
-static void logs_without_a_common_epoch_take_a_cut_for_each(void **state)
+TEST(logs_without_a_common_epoch_take_a_cut_for_each, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0@1 1@3 2@5");
     knows_high_watermark(t, 1, 2);
     lead(t, 1, 5, "[1,2]", "[1,2]");
@@ -156,10 +139,8 @@ static void logs_without_a_common_epoch_take_a_cut_for_each(void **state)
 }
 
 /* Row: C094. Semantics: R5.10 */
-static void the_last_fetched_epoch_goes_down_and_up_again(void **state)
+TEST(the_last_fetched_epoch_goes_down_and_up_again, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0@0 1@2 2@5");
     lead(t, 1, 5, "[1,2]", "[1,2]");
     log_has(t, 2, "0@0 1@2 2@4");
@@ -173,10 +154,8 @@ static void the_last_fetched_epoch_goes_down_and_up_again(void **state)
 }
 
 /* Semantics: R5.14, scenario S3 of fast leader changes (KIP-279) */
-static void fast_leader_changes_take_two_cuts(void **state)
+TEST(fast_leader_changes_take_two_cuts, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0@0 1-3@2 4-5@4");
     lead(t, 1, 4, "[1,2]", "[1]");
     log_has(t, 2, "0@0 1@1 2@3");
@@ -192,10 +171,8 @@ static void fast_leader_changes_take_two_cuts(void **state)
 }
 
 /* Row: C092. Semantics: R5.12, R5.19 */
-static void without_epochs_a_follower_cuts_to_its_high_watermark(void **state)
+TEST(without_epochs_a_follower_cuts_to_its_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->partition.variant = &hw_variant_hw_truncation;
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 1);
@@ -210,10 +187,8 @@ static void without_epochs_a_follower_cuts_to_its_high_watermark(void **state)
 }
 
 /* Semantics: R2.20, R2.21, R5.12 */
-static void a_log_without_any_epoch_cuts_to_its_high_watermark(void **state)
+TEST(a_log_without_any_epoch_cuts_to_its_high_watermark, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     follow(t, 2, 1, 0);
     expect_fetch(t, 2, "truncating at 0");
@@ -222,10 +197,8 @@ static void a_log_without_any_epoch_cuts_to_its_high_watermark(void **state)
 }
 
 /* Row: C186, where the follower asks in its fetch. Semantics: R2.27, R5.11 */
-static void a_follower_that_is_ahead_of_its_leader_waits_for_it(void **state)
+TEST(a_follower_that_is_ahead_of_its_leader_waits_for_it, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append(t, 1);
     follow(t, 2, 1, 1);
@@ -240,9 +213,8 @@ static void a_follower_that_is_ahead_of_its_leader_waits_for_it(void **state)
 }
 
 /* Row: C187. Semantics: R5.16 */
-static void who_does_not_follow_any_more_is_not_cut(void **state)
+TEST(who_does_not_follow_any_more_is_not_cut, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_fetch_request request;
     struct hw_fetch_response response = {.diverging_epoch = {4, 2}};
 
@@ -259,9 +231,8 @@ static void who_does_not_follow_any_more_is_not_cut(void **state)
 }
 
 /* Case: A-04. Semantics: R4.12, R5.3 */
-static void a_leader_that_never_wrote_knows_where_the_last_epoch_ended(void **state)
+TEST(a_leader_that_never_wrote_knows_where_the_last_epoch_ended, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_epoch_end end;
 
     log_has(t, 1, "0@0 1@0");
@@ -289,9 +260,8 @@ static void a_leader_that_never_wrote_knows_where_the_last_epoch_ended(void **st
 }
 
 /* Case: A-05. Semantics: R5.7 */
-static void an_epoch_without_records_goes_with_any_cut(void **state)
+TEST(an_epoch_without_records_goes_with_any_cut, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_log *log = log_of(t, 2);
 
     assert_int_equal(hw_log_truncate_fully_and_start_at(log, 27, HW_OFFSET_NONE, &t->error), HW_OK);
@@ -308,29 +278,7 @@ static void an_epoch_without_records_goes_with_any_cut(void **state)
     expect_batches(t, 2, "27@19 28@19");
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_common_epoch_is_cut_where_the_leaders_ends),
-        TEST(a_leader_with_a_larger_epoch_is_believed),
-        TEST(an_answer_without_an_epoch_is_an_offset),
-        TEST(a_leader_that_does_not_know_leaves_the_start_of_the_fetch),
-        TEST(the_first_answer_cuts_to_the_common_epoch),
-        TEST(a_common_epoch_is_cut_where_it_ends_here_if_that_is_lower),
-        TEST(an_epoch_that_was_never_here_cuts_to_the_one_before),
-        TEST(logs_without_a_common_epoch_take_a_cut_for_each),
-        TEST(the_last_fetched_epoch_goes_down_and_up_again),
-        TEST(fast_leader_changes_take_two_cuts),
-        TEST(without_epochs_a_follower_cuts_to_its_high_watermark),
-        TEST(a_log_without_any_epoch_cuts_to_its_high_watermark),
-        TEST(a_follower_that_is_ahead_of_its_leader_waits_for_it),
-        TEST(who_does_not_follow_any_more_is_not_cut),
-        TEST(a_leader_that_never_wrote_knows_where_the_last_epoch_ended),
-        TEST(an_epoch_without_records_goes_with_any_cut),
-    };
-
-    return cmocka_run_group_tests_name("replication_truncation", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

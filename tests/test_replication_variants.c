@@ -6,10 +6,7 @@
 #include "core/replication/epoch_truncation.h"
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Broker 2 holds this log and follows broker 1 in this leader epoch; it has not asked yet. */
 static void truncating(struct test_replicas *t, const struct hw_variant *variant,
@@ -33,10 +30,8 @@ static void told(struct test_replicas *t, enum hw_kafka_error refused, hw_epoch_
 }
 
 /* Row: C082. Semantics: R5.14 3c */
-static void a_follower_cuts_where_its_epoch_ends_on_the_leader(void **state)
+TEST(a_follower_cuts_where_its_epoch_ends_on_the_leader, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     truncating(t, &hw_variant_kip_279, "0-99@5 100-155@5 156-171@5 172-199@5", 0, 6);
     expect_fetch(t, 2, "truncating at 0 after epoch 5");
     told(t, HW_KAFKA_NONE, HW_EPOCH_NONE, 5, 172);
@@ -51,10 +46,8 @@ static void a_follower_cuts_where_its_epoch_ends_on_the_leader(void **state)
 
 /* Row: C083. Semantics: R5.14 3a. No leader answers a larger epoch than it was asked for; if one
  * did, its end offset is what there is. */
-static void an_epoch_above_all_of_the_followers_counts_by_its_end_offset(void **state)
+TEST(an_epoch_above_all_of_the_followers_counts_by_its_end_offset, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     truncating(t, &hw_variant_kip_279, "0-155@3 156-199@3", 0, 6);
     told(t, HW_KAFKA_NONE, HW_EPOCH_NONE, 4, 202);
     expect_fetch(t, 2, "fetching at 200 after epoch 3");
@@ -64,10 +57,8 @@ static void an_epoch_above_all_of_the_followers_counts_by_its_end_offset(void **
 }
 
 /* Semantics: R5.14 3b, R5.15 */
-static void an_epoch_that_the_follower_never_had_makes_it_ask_again(void **state)
+TEST(an_epoch_that_the_follower_never_had_makes_it_ask_again, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     truncating(t, &hw_variant_kip_279, "0@0 1@1 2@3", 0, 4);
     told(t, HW_KAFKA_NONE, HW_EPOCH_NONE, 2, 4);
     expect_fetch(t, 2, "truncating at 2 after epoch 1");
@@ -76,12 +67,11 @@ static void an_epoch_that_the_follower_never_had_makes_it_ask_again(void **state
 }
 
 /* Row: C088. Semantics: R5.11, R2.29 */
-static void a_follower_asks_until_the_leader_answers(void **state)
+TEST(a_follower_asks_until_the_leader_answers, struct test_replicas *t)
 {
     static const enum hw_kafka_error refusals[] = {
         HW_KAFKA_NOT_LEADER_OR_FOLLOWER, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
         HW_KAFKA_UNKNOWN_LEADER_EPOCH, HW_KAFKA_UNKNOWN_SERVER_ERROR};
-    struct test_replicas *t = *state;
 
     truncating(t, &hw_variant_kip_279, "0-155@5 156-199@5", 0, 6);
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -95,10 +85,9 @@ static void a_follower_asks_until_the_leader_answers(void **state)
 }
 
 /* Row: C185. Semantics: R5.14 1, R2.21 */
-static void a_leader_that_does_not_know_sends_the_follower_to_its_high_watermark(void **state)
+TEST(a_leader_that_does_not_know_sends_the_follower_to_its_high_watermark, struct test_replicas *t)
 {
     static const struct hw_variant *const variants[] = {&hw_variant_kip_101, &hw_variant_kip_279};
-    struct test_replicas *t = *state;
 
     for (hw_epoch_t i = 0; i < 2; i++) {
         truncating(t, variants[i], i == 0 ? "0-99@5 100-199@5" : "100-199@5", 100, 6 + i);
@@ -109,9 +98,8 @@ static void a_leader_that_does_not_know_sends_the_follower_to_its_high_watermark
 }
 
 /* Row: C186. Semantics: R5.11, R1.2. From KIP-320 on, when the question names the leader epoch. */
-static void a_leader_that_is_behind_leaves_the_follower_truncating(void **state)
+TEST(a_leader_that_is_behind_leaves_the_follower_truncating, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_epoch_end end;
     enum hw_kafka_error refused;
 
@@ -131,10 +119,8 @@ static void a_leader_that_is_behind_leaves_the_follower_truncating(void **state)
 }
 
 /* Semantics: R5.11, R2.27 */
-static void a_fenced_follower_gives_up_until_it_is_told_a_new_epoch(void **state)
+TEST(a_fenced_follower_gives_up_until_it_is_told_a_new_epoch, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     truncating(t, &hw_variant_kip_279, "0-9@5", 0, 6);
     told(t, HW_KAFKA_FENCED_LEADER_EPOCH, 6, HW_EPOCH_NONE, HW_OFFSET_NONE);
     expect_fetch(t, 2, "failed at 0 after epoch 5");
@@ -143,10 +129,8 @@ static void a_fenced_follower_gives_up_until_it_is_told_a_new_epoch(void **state
 }
 
 /* Semantics: R5.16 */
-static void an_answer_that_comes_too_late_cuts_nothing(void **state)
+TEST(an_answer_that_comes_too_late_cuts_nothing, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     truncating(t, &hw_variant_kip_279, "0-9@5", 0, 6);
     told(t, HW_KAFKA_NONE, HW_EPOCH_NONE, 5, 10);
     told(t, HW_KAFKA_NONE, HW_EPOCH_NONE, 5, 3);
@@ -154,10 +138,8 @@ static void an_answer_that_comes_too_late_cuts_nothing(void **state)
 }
 
 /* Semantics: R5.12 */
-static void a_log_without_epochs_is_cut_to_its_high_watermark_unasked(void **state)
+TEST(a_log_without_epochs_is_cut_to_its_high_watermark_unasked, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->partition.variant = &hw_variant_kip_279;
     (void)replica_of(t, 2);
     follow(t, 2, 3, 6); /* Broker 3 has no replica: nobody could answer. */
@@ -166,10 +148,8 @@ static void a_log_without_epochs_is_cut_to_its_high_watermark_unasked(void **sta
 }
 
 /* Semantics: R5.11 */
-static void a_question_that_gets_lost_is_asked_again(void **state)
+TEST(a_question_that_gets_lost_is_asked_again, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     log_has(t, 1, "0-4@0 5-9@1");
     lead(t, 1, 2, "[1,2]", "[1]");
     truncating(t, &hw_variant_kip_279, "0-4@0 5-6@0", 0, 2);
@@ -198,20 +178,16 @@ static void ask_leader(struct test_replicas *t, const struct hw_variant *variant
 
 /* Semantics: R5.19. The first larger epoch starts where an epoch ends that the leader never had:
  * that is too far, and the answer cannot say so. */
-static void before_kip_279_an_epoch_the_leader_never_had_is_kept(void **state)
+TEST(before_kip_279_an_epoch_the_leader_never_had_is_kept, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_101, "10-19@2 20-24@3 25-34@5");
     expect_fetch(t, 2, "fetching at 30 after epoch 5");
     expect_batches(t, 2, "10-19@2 20-24@3");
 }
 
 /* Semantics: R5.14 3b */
-static void since_kip_279_an_epoch_the_leader_never_had_is_cut(void **state)
+TEST(since_kip_279_an_epoch_the_leader_never_had_is_cut, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_279, "10-19@2 20-24@3 25-34@5");
     expect_fetch(t, 2, "truncating at 25 after epoch 3");
     expect_batches(t, 2, "10-19@2 20-24@3");
@@ -220,9 +196,8 @@ static void since_kip_279_an_epoch_the_leader_never_had_is_cut(void **state)
 }
 
 /* Semantics: R5.15. An epoch in which broker 2 led and wrote nothing has no record to cut. */
-static void a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next(void **state)
+TEST(a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct hw_step step = {.controller = &t->controller, .links = &t->links};
 
     log_has(t, 1, "0@0 1-3@2");
@@ -236,56 +211,45 @@ static void a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next(voi
 }
 
 /* Semantics: R5.19 */
-static void kip_101_answers_the_log_end_for_the_latest_epoch(void **state)
+TEST(kip_101_answers_the_log_end_for_the_latest_epoch, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_101, "10-19@2 20-29@4 30-44@8");
     expect_fetch(t, 2, "fetching at 40 after epoch 8");
 }
 
 /* Semantics: R5.19 */
-static void kip_101_knows_nothing_of_an_epoch_above_its_own(void **state)
+TEST(kip_101_knows_nothing_of_an_epoch_above_its_own, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_101, "10-11@2 12-29@4 30-39@9");
     expect_fetch(t, 2, "fetching at 12 after epoch 2");
 }
 
 /* Semantics: R5.19 */
-static void kip_101_knows_nothing_of_an_epoch_below_its_first(void **state)
+TEST(kip_101_knows_nothing_of_an_epoch_below_its_first, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_101, "9@1 10-11@1 12-15@1");
     expect_fetch(t, 2, "fetching at 12 after epoch 1");
 }
 
 /* Semantics: R5.3 4, R5.19. Since KIP-279 it says where its first epoch starts. */
-static void kip_279_answers_an_epoch_below_its_first(void **state)
+TEST(kip_279_answers_an_epoch_below_its_first, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_kip_279, "9@1 10-11@1 12-15@1");
     expect_fetch(t, 2, "fetching at 10 after epoch 1");
 }
 
 /* Semantics: R5.19 */
-static void before_kip_101_a_follower_asks_nobody(void **state)
+TEST(before_kip_101_a_follower_asks_nobody, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     ask_leader(t, &hw_variant_hw_truncation, "10-11@2 12-19@2");
     expect_fetch(t, 2, "fetching at 12 after epoch 2");
 }
 
-static void variants_have_names_of_their_own(void **state)
+TEST_ALONE(variants_have_names_of_their_own)
 {
     const struct hw_variant *variant;
     size_t count = 0;
 
-    (void)state;
     while ((variant = hw_variant_at(count)) != NULL) {
         assert_ptr_equal(hw_variant_find(variant->name), variant);
         count++;
@@ -294,34 +258,7 @@ static void variants_have_names_of_their_own(void **state)
     assert_null(hw_variant_find("kip-1"));
 }
 
-#define TEST(function)                                                                             \
-    {                                                                                              \
-#function, function, test_replicas_setup, test_replicas_teardown, NULL                     \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_follower_cuts_where_its_epoch_ends_on_the_leader),
-        TEST(an_epoch_above_all_of_the_followers_counts_by_its_end_offset),
-        TEST(an_epoch_that_the_follower_never_had_makes_it_ask_again),
-        TEST(a_follower_asks_until_the_leader_answers),
-        TEST(a_leader_that_does_not_know_sends_the_follower_to_its_high_watermark),
-        TEST(a_leader_that_is_behind_leaves_the_follower_truncating),
-        TEST(a_fenced_follower_gives_up_until_it_is_told_a_new_epoch),
-        TEST(an_answer_that_comes_too_late_cuts_nothing),
-        TEST(a_log_without_epochs_is_cut_to_its_high_watermark_unasked),
-        TEST(a_question_that_gets_lost_is_asked_again),
-        TEST(before_kip_279_an_epoch_the_leader_never_had_is_kept),
-        TEST(since_kip_279_an_epoch_the_leader_never_had_is_cut),
-        TEST(a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next),
-        TEST(kip_101_answers_the_log_end_for_the_latest_epoch),
-        TEST(kip_101_knows_nothing_of_an_epoch_above_its_own),
-        TEST(kip_101_knows_nothing_of_an_epoch_below_its_first),
-        TEST(kip_279_answers_an_epoch_below_its_first),
-        TEST(before_kip_101_a_follower_asks_nobody),
-        TEST(variants_have_names_of_their_own),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

@@ -6,10 +6,7 @@
 #include "core/base/random.h"
 #include "tests/support_replica.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The next produce that was answered is `id`, with this error. */
 static void expect_resolved(struct test_replicas *t, int64_t id, enum hw_kafka_error error)
@@ -37,10 +34,8 @@ static void check(struct test_replicas *t)
 }
 
 /* Semantics: R1.33, R1.35: the offset behind the last record */
-static void a_produce_is_done_when_all_its_records_are_committed(void **state)
+TEST(a_produce_is_done_when_all_its_records_are_committed, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 3, -1);
     append_acks(t, 1, -1);
@@ -56,20 +51,16 @@ static void a_produce_is_done_when_all_its_records_are_committed(void **state)
 }
 
 /* Semantics: R1.28, R1.33, R1.40: with nobody to wait for */
-static void a_leader_alone_commits_at_once(void **state)
+TEST(a_leader_alone_commits_at_once, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1]");
     append_acks(t, 1, -1);
     expect_resolved(t, 0, HW_KAFKA_NONE);
 }
 
 /* Semantics: R1.36, R3.7 */
-static void a_member_that_leaves_is_not_waited_for(void **state)
+TEST(a_member_that_leaves_is_not_waited_for, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2,3]", "[1,2,3]");
     append_acks(t, 1, -1);
     fetch_by(t, 2, 1);
@@ -85,10 +76,8 @@ static void a_member_that_leaves_is_not_waited_for(void **state)
 }
 
 /* Semantics: R1.36 */
-static void a_member_that_joins_is_waited_for(void **state)
+TEST(a_member_that_joins_is_waited_for, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2,3]", "[1,2]");
     append(t, 1);
     fetch_by(t, 3, 1);
@@ -102,10 +91,8 @@ static void a_member_that_joins_is_waited_for(void **state)
 }
 
 /* Semantics: R1.35, R4.15 */
-static void committed_with_too_small_an_isr_is_another_answer(void **state)
+TEST(committed_with_too_small_an_isr_is_another_answer, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 2;
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 1, -1);
@@ -117,10 +104,8 @@ static void committed_with_too_small_an_isr_is_another_answer(void **state)
 }
 
 /* Semantics: R1.35 */
-static void a_member_that_is_about_to_join_makes_enough(void **state)
+TEST(a_member_that_is_about_to_join_makes_enough, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 2;
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 1, -1);
@@ -137,10 +122,8 @@ static void a_member_that_is_about_to_join_makes_enough(void **state)
 }
 
 /* Semantics: R1.37, R3.3 */
-static void below_the_minimum_a_produce_runs_into_its_timeout(void **state)
+TEST(below_the_minimum_a_produce_runs_into_its_timeout, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     t->settings.min_insync_replicas = 2;
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 1, -1);
@@ -156,10 +139,8 @@ static void below_the_minimum_a_produce_runs_into_its_timeout(void **state)
 }
 
 /* Semantics: R1.38 */
-static void what_timed_out_may_be_committed_later(void **state)
+TEST(what_timed_out_may_be_committed_later, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 1, -1);
     assert_int_equal(hw_waiting_next_deadline(replica_of(t, 1)), 30000);
@@ -175,10 +156,8 @@ static void what_timed_out_may_be_committed_later(void **state)
 }
 
 /* Semantics: R1.39 */
-static void a_new_epoch_of_the_same_leader_fails_nobody(void **state)
+TEST(a_new_epoch_of_the_same_leader_fails_nobody, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
-
     lead(t, 1, 0, "[1,2]", "[1,2]");
     append_acks(t, 1, -1);
     lead(t, 1, 1, "[1,2]", "[1,2]");
@@ -228,9 +207,8 @@ static void take_all(struct test_replicas *t, struct list *list)
 }
 
 /* Produces of any timeout, commits and time, beside a plain list. Semantics: R1.35, R1.38 */
-static void those_who_wait_are_answered_like_a_plain_list(void **state)
+TEST(those_who_wait_are_answered_like_a_plain_list, struct test_replicas *t)
 {
-    struct test_replicas *t = *state;
     struct list *list = test_calloc(1, sizeof *list);
     struct hw_random random;
 
@@ -264,23 +242,7 @@ static void those_who_wait_are_answered_like_a_plain_list(void **state)
     test_free(list);
 }
 
-#define TEST(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, test_replicas_setup, test_replicas_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_produce_is_done_when_all_its_records_are_committed),
-        TEST(a_leader_alone_commits_at_once),
-        TEST(a_member_that_leaves_is_not_waited_for),
-        TEST(a_member_that_joins_is_waited_for),
-        TEST(committed_with_too_small_an_isr_is_another_answer),
-        TEST(a_member_that_is_about_to_join_makes_enough),
-        TEST(below_the_minimum_a_produce_runs_into_its_timeout),
-        TEST(what_timed_out_may_be_committed_later),
-        TEST(a_new_epoch_of_the_same_leader_fails_nobody),
-        TEST(those_who_wait_are_answered_like_a_plain_list),
-    };
-
-    return cmocka_run_group_tests_name("replication_waiting", tests, NULL, NULL);
+    return test_run(test_replicas_setup, test_replicas_teardown);
 }

@@ -9,15 +9,11 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A broker stopped cleanly, and one that was killed with a transaction open. */
 static const char *const brokers[] = {"stopped", "killed"};
@@ -76,9 +72,8 @@ static void release(struct adopted *adopted)
 
 /* 147 records of aborted transactions and 11 behind the start of an open one are told apart.
  * Semantics: R9.18, X12.1. Case: F-20 */
-static void records_have_the_visibility_that_the_files_give_them(void **state)
+TEST_ALONE(records_have_the_visibility_that_the_files_give_them)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct adopted adopted;
 
@@ -97,9 +92,8 @@ static void records_have_the_visibility_that_the_files_give_them(void **state)
 }
 
 /* The same of its own consumer: what read_committed gives, and where it ends. Case: F-20 */
-static void read_committed_gives_what_the_files_call_visible(void **state)
+TEST_ALONE(read_committed_gives_what_the_files_call_visible)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct adopted adopted;
 
@@ -125,11 +119,10 @@ static void read_committed_gives_what_the_files_call_visible(void **state)
 
 /* What is open there can be aborted, which the followers learn too; the producers of the log are
  * known, and new ones get other ids. Semantics: X9.10. Case: F-20 */
-static void producers_and_open_transactions_go_on(void **state)
+TEST_ALONE(producers_and_open_transactions_go_on)
 {
     struct adopted adopted;
 
-    (void)state;
     adopt(&adopted, "killed");
     expect_sql(adopted.db,
                "SELECT producer_id, producer_epoch, last_sequence, txn_start_offset"
@@ -154,11 +147,10 @@ static void producers_and_open_transactions_go_on(void **state)
 }
 
 /* Copies for two more brokers come by replication and say the same. Semantics: R9.21. Case: F-20 */
-static void followers_of_what_was_adopted_say_the_same(void **state)
+TEST_ALONE(followers_of_what_was_adopted_say_the_same)
 {
     struct adopted adopted;
 
-    (void)state;
     adopt(&adopted, "killed");
     expect_sql(adopted.db,
                "SELECT reassign('tx', 0, '[1,2,3]'); SELECT replicate('tx') > 0;"
@@ -183,12 +175,5 @@ static void followers_of_what_was_adopted_say_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_have_the_visibility_that_the_files_give_them),
-        cmocka_unit_test(read_committed_gives_what_the_files_call_visible),
-        cmocka_unit_test(producers_and_open_transactions_go_on),
-        cmocka_unit_test(followers_of_what_was_adopted_say_the_same),
-    };
-
-    return cmocka_run_group_tests_name("sql_adopted", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -4,13 +4,11 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define FIVE_BATCHES                                                                               \
     "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=1);"                           \
@@ -34,13 +32,12 @@ static void damage(const char *directory, long position)
     assert_int_equal(fclose(file), 0);
 }
 
-static void a_wrong_checksum_is_shown_and_the_batches_behind_it_too(void **state)
+TEST_ALONE(a_wrong_checksum_is_shown_and_the_batches_behind_it_too)
 {
     char directory[HW_PATH_MAX];
     char path[HW_PATH_MAX + 8];
     sqlite3 *db;
 
-    (void)state;
     test_directory_make(directory);
     (void)snprintf(path, sizeof path, "%s/d.db", directory);
     db = test_sql_open(path);
@@ -90,12 +87,11 @@ static int rest_of(sqlite3_stmt *statement)
     return code == SQLITE_DONE ? rows : -1;
 }
 
-static void a_scan_goes_on_while_its_topic_grows_or_goes(void **state)
+TEST_ALONE(a_scan_goes_on_while_its_topic_grows_or_goes)
 {
     sqlite3 *db = test_sql_open(":memory:");
     sqlite3_stmt *statement;
 
-    (void)state;
     expect_sql(db, FIVE_BATCHES, "5");
     statement = started(db);
     expect_sql(db, "SELECT produce('orders', 0, 'k', 'v', 1)", "5");
@@ -117,10 +113,5 @@ static void a_scan_goes_on_while_its_topic_grows_or_goes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_checksum_is_shown_and_the_batches_behind_it_too),
-        cmocka_unit_test(a_scan_goes_on_while_its_topic_grows_or_goes),
-    };
-
-    return cmocka_run_group_tests_name("sql_batches", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

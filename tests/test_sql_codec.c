@@ -2,13 +2,9 @@
 /* Does compression.type reach the files, and do all readers see the same rows with it? */
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { SQL_SIZE = 4 * HW_PATH_MAX };
 
@@ -53,14 +49,13 @@ static void expect_batches(const struct fixture *f, const char *columns, const c
 }
 
 /* Kafka formats: 1.5. The leader compresses, and all brokers hold its bytes. */
-static void every_codec_is_stored_replicated_and_read_back(void **state)
+TEST(every_codec_is_stored_replicated_and_read_back, struct fixture *f)
 {
     static const char rows[] =
         "SELECT count(*), count(DISTINCT key), min(\"timestamp\"), max(\"offset\"),"
         " sum(value LIKE 'the same value, many times, _') FROM t;"
         "SELECT value FROM t WHERE \"offset\" = 17; SELECT count(*) FROM hw_log('t', 0, 3)";
     static const char seen[] = "51|51|0|50|50\nthe same value, many times, 0\n51";
-    struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         char expected[128];
@@ -83,10 +78,8 @@ static void every_codec_is_stored_replicated_and_read_back(void **state)
 }
 
 /* The row itself is checked when it is inserted; that its batch grew is seen at the commit. */
-static void a_row_that_grows_over_the_limit_fails_the_statement(void **state)
+TEST(a_row_that_grows_over_the_limit_fails_the_statement, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "CREATE VIRTUAL TABLE t USING highwater(max.message.bytes=70,"
                " compression.type='gzip');"
@@ -99,10 +92,8 @@ static void a_row_that_grows_over_the_limit_fails_the_statement(void **state)
 }
 
 /* A setting holds for what is appended from then on. */
-static void the_codec_may_change_at_any_time(void **state)
+TEST(the_codec_may_change_at_any_time, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=3);"
                "SELECT produce('t', 0, 'a', 'b');"
@@ -118,15 +109,7 @@ static void the_codec_may_change_at_any_time(void **state)
     expect_sql(f->db, "SELECT count(*) FROM t WHERE value = 'b'", "4");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_codec_is_stored_replicated_and_read_back),
-        TEST(a_row_that_grows_over_the_limit_fails_the_statement),
-        TEST(the_codec_may_change_at_any_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

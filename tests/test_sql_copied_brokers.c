@@ -6,15 +6,11 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define DIVERGED                                                                                   \
     "\"brokers\":{\"1\":\"tests/data/kafka/diverged/a\",\"2\":\"tests/data/kafka/diverged/b\"}"
@@ -33,13 +29,12 @@ static void list_originals(const char *directory, const char *name)
 }
 
 /* Semantics: R9.18. Case: F-20 */
-static void records_are_those_of_the_files(void **state)
+TEST_ALONE(records_are_those_of_the_files)
 {
     static const char *const brokers[] = {"stopped", "killed"};
     char directory[HW_PATH_MAX];
     char command[2 * HW_PATH_MAX + 64];
 
-    (void)state;
     test_directory_make(directory);
     list_originals(directory, "before");
     for (size_t i = 0; i < 2; i++) {
@@ -91,7 +86,7 @@ static void records_are_those_of_the_files(void **state)
  * was seen to be: to 82, then to 72, and then both are the same (tests/data/kafka/README.md). Under
  * the two older ones it is cut too little, and cannot go on.
  */
-static void who_diverged_is_cut_where_it_was_told(void **state)
+TEST_ALONE(who_diverged_is_cut_where_it_was_told)
 {
     static const struct {
         const char *protocol;
@@ -105,7 +100,6 @@ static void who_diverged_is_cut_where_it_was_told(void **state)
         " FROM kafka_diff('tests/data/kafka/diverged/a', 'tests/data/kafka/diverged/b')"
         " WHERE \"partition\" = 1";
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sqlite3 *db = test_sql_open(":memory:");
         char sql[512];
@@ -131,11 +125,10 @@ static void who_diverged_is_cut_where_it_was_told(void **state)
 }
 
 /* The latest epoch leads, and of those the longest log; or who is named. */
-static void leaders_are_chosen_or_named(void **state)
+TEST_ALONE(leaders_are_chosen_or_named)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, OPEN(DIVERGED) "; SELECT leader, isr, leader_epoch FROM hw_partitions",
                ":memory:\n1|[1]|10\n2|[2]|8");
     expect_sql(db,
@@ -147,7 +140,7 @@ static void leaders_are_chosen_or_named(void **state)
 }
 
 /* Internal topics and what is to be deleted stay behind. */
-static void the_metadata_log_says_who_leads(void **state)
+TEST_ALONE(the_metadata_log_says_who_leads)
 {
     static const char metadata[] =
         "SELECT topic, \"partition\", leader, leader_epoch, partition_epoch, isr, replicas"
@@ -155,7 +148,6 @@ static void the_metadata_log_says_who_leads(void **state)
         " WHERE topic NOT LIKE '\\_\\_%' ESCAPE '\\' AND topic <> 'big' ORDER BY 1, 2";
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, OPEN("\"brokers\":{\"1\":\"tests/data/internal/broker\"}"), ":memory:");
     expect_same_sql(db,
                     "SELECT topic, \"partition\", leader, leader_epoch, partition_epoch, isr,"
@@ -170,7 +162,7 @@ static void the_metadata_log_says_who_leads(void **state)
     test_sql_close(db);
 }
 
-static void what_does_not_fit_is_refused_in_one_line(void **state)
+TEST_ALONE(what_does_not_fit_is_refused_in_one_line)
 {
 #define KILLED "\"brokers\":{\"1\":\"tests/data/kafka/killed/logs\"}"
     static const char *const cases[][2] = {
@@ -210,7 +202,6 @@ static void what_does_not_fit_is_refused_in_one_line(void **state)
         {"SELECT open_cluster('/nowhere/c', '{" KILLED "}')", "make one in ':memory:'"}};
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, OPEN("\"brokers\":5"), ":memory:");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *said;
@@ -226,13 +217,12 @@ static void what_does_not_fit_is_refused_in_one_line(void **state)
 }
 
 /* A damaged log is offline as it is with a broker that starts, and says why; the others are there. */
-static void one_damaged_partition_leaves_the_others(void **state)
+TEST_ALONE(one_damaged_partition_leaves_the_others)
 {
     char directory[HW_PATH_MAX];
     char sql[4 * HW_PATH_MAX + 256];
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     test_directory_make(directory);
     (void)snprintf(sql, sizeof sql,
                    "cp -r tests/data/kafka/diverged/a %s/a && chmod -R u+w %s/a &&"
@@ -257,14 +247,5 @@ static void one_damaged_partition_leaves_the_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_those_of_the_files),
-        cmocka_unit_test(who_diverged_is_cut_where_it_was_told),
-        cmocka_unit_test(leaders_are_chosen_or_named),
-        cmocka_unit_test(the_metadata_log_says_who_leads),
-        cmocka_unit_test(what_does_not_fit_is_refused_in_one_line),
-        cmocka_unit_test(one_damaged_partition_leaves_the_others),
-    };
-
-    return cmocka_run_group_tests_name("sql_copied_brokers", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

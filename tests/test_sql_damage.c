@@ -4,15 +4,11 @@
 
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static const char log_file[] = "00000000000000000000.log";
 
@@ -74,13 +70,12 @@ static const char wrong_crc[] = "CORRUPT_MESSAGE: o-0: the checksum of the batch
                                 "wrong";
 
 /* Case: F-41 */
-static void a_damaged_batch_is_a_corrupt_message(void **state)
+TEST(a_damaged_batch_is_a_corrupt_message, struct fixture *f)
 {
     static const char *const readers[] = {
         "SELECT * FROM o", "SELECT value FROM o WHERE \"offset\" = 2",
         "SELECT * FROM o WHERE replica = 1", "SELECT * FROM hw_log('o', 0, 1)",
         "SELECT value FROM o ORDER BY \"offset\" DESC"};
-    struct fixture *f = *state;
 
     damage_record_c(f);
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
@@ -91,10 +86,8 @@ static void a_damaged_batch_is_a_corrupt_message(void **state)
 }
 
 /* Case: F-34 */
-static void why_says_that_a_batch_is_damaged(void **state)
+TEST(why_says_that_a_batch_is_damaged, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     damage_record_c(f);
     expect_sql(f->db, "SELECT why('o', 0, 2)",
                "damaged in the log of broker 1, which leads: the checksum of the batch at offset 2 "
@@ -105,10 +98,8 @@ static void why_says_that_a_batch_is_damaged(void **state)
 }
 
 /* A follower refuses what is damaged, and takes it when the leader is another one. Case: F-41 */
-static void a_follower_refuses_a_damaged_batch(void **state)
+TEST(a_follower_refuses_a_damaged_batch, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT reassign('o', 0, '[1,2,3]')", "[1,2,3]");
     damage_record_c(f);
     expect_sql(
@@ -119,10 +110,8 @@ static void a_follower_refuses_a_damaged_batch(void **state)
 }
 
 /* Where a header is damaged nothing behind it is found. Case: F-34, F-41 */
-static void bytes_that_are_no_batch_are_a_corrupt_message(void **state)
+TEST(bytes_that_are_no_batch_are_a_corrupt_message, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     damage(f, 1, "record c", -60, 20, 0);
     assert_non_null(strstr(test_sql(f->db, "SELECT value FROM hw_log('o', 0, 1)"),
                            "record b\nerror: CORRUPT_MESSAGE: "));
@@ -132,13 +121,9 @@ static void bytes_that_are_no_batch_are_a_corrupt_message(void **state)
                "record there");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-
 /* What was shown, and is in no log when the database is opened again, is told once. Case: F-07 */
-static void what_opening_misses_is_in_the_ledger(void **state)
+TEST(what_opening_misses_is_in_the_ledger, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     test_sql_close(f->db);
     damage(f, 1, "record c", -61, 61, 0);
     damage(f, 2, "record c", -61, 61, 0);
@@ -184,10 +169,9 @@ static void zero_indexes(const struct fixture *f)
 }
 
 /* Case: F-39 */
-static void opening_says_what_it_has_mended(void **state)
+TEST(opening_says_what_it_has_mended, struct fixture *f)
 {
     static const char row[] = "1|o|0|00000000000000000000.index|rebuilt from the .log|0|NULL";
-    struct fixture *f = *state;
 
     test_sql_close(f->db);
     for (int is_unclean = 0; is_unclean < 2; is_unclean++) {
@@ -220,10 +204,8 @@ static void opening_says_what_it_has_mended(void **state)
 }
 
 /* The checksum does not cover a batch's leader epoch; that the same file is cut is another event. Case: F-26 */
-static void an_epoch_that_goes_back_is_mended_at_opening(void **state)
+TEST(an_epoch_that_goes_back_is_mended_at_opening, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     (void)test_sql(f->db, "SELECT promote('o', 0, 2); SELECT produce('o', 0, NULL, 'record e')");
     expect_sql(f->db, "SELECT replicate('o') > 0; SELECT promote('o', 0, 1)", "1\n2");
     expect_sql(f->db,
@@ -253,15 +235,5 @@ static void an_epoch_that_goes_back_is_mended_at_opening(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_epoch_that_goes_back_is_mended_at_opening),
-        TEST(a_damaged_batch_is_a_corrupt_message),
-        TEST(why_says_that_a_batch_is_damaged),
-        TEST(a_follower_refuses_a_damaged_batch),
-        TEST(bytes_that_are_no_batch_are_a_corrupt_message),
-        TEST(what_opening_misses_is_in_the_ledger),
-        TEST(opening_says_what_it_has_mended),
-    };
-
-    return cmocka_run_group_tests_name("sql_damage", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

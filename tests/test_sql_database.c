@@ -8,11 +8,7 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { SQL_SIZE = 4 * HW_PATH_MAX };
 
@@ -55,13 +51,12 @@ static bool exists(const struct fixture *f, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void a_reopened_database_finds_everything_as_it_was(void **state)
+TEST(a_reopened_database_finds_everything_as_it_was, const struct fixture *f)
 {
     static const char seen[] =
         "SELECT * FROM hw_topics; SELECT * FROM hw_partitions; SELECT * FROM hw_epochs;"
         "SELECT * FROM hw_config WHERE value IS NOT default_value;"
         "SELECT broker, state FROM hw_brokers; SELECT * FROM t; SELECT * FROM hw_log('t', 0, 2)";
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char *before;
 
@@ -85,9 +80,8 @@ static void a_reopened_database_finds_everything_as_it_was(void **state)
     test_sql_close(db);
 }
 
-static void a_database_in_memory_leaves_no_file(void **state)
+TEST(a_database_in_memory_leaves_no_file, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     char here[HW_PATH_MAX];
     sqlite3 *db = test_sql_open(":memory:");
     sqlite3 *other = test_sql_open("");
@@ -103,9 +97,8 @@ static void a_database_in_memory_leaves_no_file(void **state)
     assert_int_equal(mkdir(f->directory, 0700), 0);
 }
 
-static void connections_to_one_file_share_one_cluster(void **state)
+TEST(connections_to_one_file_share_one_cluster, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     char detour[SQL_SIZE];
     sqlite3 *one = test_sql_open(f->path);
     sqlite3 *two;
@@ -125,9 +118,8 @@ static void connections_to_one_file_share_one_cluster(void **state)
     test_sql_close(two);
 }
 
-static void a_directory_can_be_opened_from_any_connection(void **state)
+TEST(a_directory_can_be_opened_from_any_connection, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *file = test_sql_open(f->path);
     sqlite3 *memory = test_sql_open(":memory:");
     char sql[SQL_SIZE];
@@ -154,9 +146,8 @@ static void a_directory_can_be_opened_from_any_connection(void **state)
     test_sql_close(file);
 }
 
-static void two_names_of_a_directory_are_one_cluster(void **state)
+TEST(two_names_of_a_directory_are_one_cluster, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *file = test_sql_open(f->path);
     sqlite3 *memory = test_sql_open(":memory:");
     char elsewhere[SQL_SIZE];
@@ -178,9 +169,8 @@ static void two_names_of_a_directory_are_one_cluster(void **state)
 }
 
 /* Options make a cluster; one that is there has to agree. */
-static void options_that_contradict_a_cluster_are_refused(void **state)
+TEST(options_that_contradict_a_cluster_are_refused, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(":memory:");
     char sql[SQL_SIZE];
 
@@ -198,11 +188,10 @@ static void options_that_contradict_a_cluster_are_refused(void **state)
     test_sql_close(db);
 }
 
-static void loading_again_changes_nothing(void **state)
+TEST_ALONE(loading_again_changes_nothing)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(); INSERT INTO t(value) VALUES (1)", "");
     assert_int_equal(sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_init", NULL),
                      SQLITE_OK);
@@ -211,9 +200,8 @@ static void loading_again_changes_nothing(void **state)
     test_sql_close(db);
 }
 
-static void a_scan_goes_on_when_another_cluster_is_opened(void **state)
+TEST(a_scan_goes_on_when_another_cluster_is_opened, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3_stmt *reading = NULL;
     int rows = 0;
@@ -234,9 +222,8 @@ static void a_scan_goes_on_when_another_cluster_is_opened(void **state)
     test_sql_close(db);
 }
 
-static void a_statement_sees_one_state_of_the_topic(void **state)
+TEST(a_statement_sees_one_state_of_the_topic, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3_stmt *reading = NULL;
     int rows = 0;
@@ -287,9 +274,8 @@ static int print_and_compare(const char *path, const char *sql, const char *begi
     return sqlite3_close(db) == SQLITE_OK && ok ? 0 : 1;
 }
 
-static void another_process_is_told_who_has_the_directory(void **state)
+TEST(another_process_is_told_who_has_the_directory, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = NULL;
     char expected[SQL_SIZE];
 
@@ -312,9 +298,8 @@ static void another_process_is_told_who_has_the_directory(void **state)
 
 /* Case: F-29. What a process inherits by fork() it neither uses nor ends, also where it opens the
  * database by a connection of its own. */
-static void a_forked_process_does_not_share_the_cluster(void **state)
+TEST(a_forked_process_does_not_share_the_cluster, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char locked[SQL_SIZE];
     int status = -1;
@@ -342,9 +327,8 @@ static void a_forked_process_does_not_share_the_cluster(void **state)
 }
 
 /* kill -9: every row that was acknowledged or shown is there. */
-static void a_killed_process_loses_nothing_that_it_showed(void **state)
+TEST(a_killed_process_loses_nothing_that_it_showed, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     int status = 0;
     pid_t child = fork();
     sqlite3 *db;
@@ -379,9 +363,8 @@ static int die_inside_commit(void *unused)
 
 /* The order that an outbox needs: an event may be there without its change, never a change without
  * its event. */
-static void a_kill_inside_commit_leaves_no_change_without_its_event(void **state)
+TEST(a_kill_inside_commit_leaves_no_change_without_its_event, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     int status = 0;
     pid_t child = fork();
     sqlite3 *db;
@@ -404,9 +387,8 @@ static void a_kill_inside_commit_leaves_no_change_without_its_event(void **state
     test_sql_close(db);
 }
 
-static void an_unwritable_directory_is_an_error_that_names_it(void **state)
+TEST(an_unwritable_directory_is_an_error_that_names_it, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char path[SQL_SIZE];
     char expected[SQL_SIZE];
@@ -431,9 +413,8 @@ static void an_unwritable_directory_is_an_error_that_names_it(void **state)
 }
 
 /* Case: D-05 */
-static void altering_a_topics_table_is_refused_and_changes_nothing(void **state)
+TEST(altering_a_topics_table_is_refused_and_changes_nothing, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3 *other = test_sql_open(f->path);
 
@@ -461,9 +442,8 @@ static void altering_a_topics_table_is_refused_and_changes_nothing(void **state)
 }
 
 /* Case: D-06 */
-static void no_statement_stays_open_behind_a_call(void **state)
+TEST(no_statement_stays_open_behind_a_call, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3 *other = test_sql_open(f->path);
     char sql[SQL_SIZE];
@@ -491,9 +471,8 @@ static void no_statement_stays_open_behind_a_call(void **state)
 }
 
 /* Case: D-07 */
-static void a_table_with_broken_data_can_be_dropped(void **state)
+TEST(a_table_with_broken_data_can_be_dropped, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char path[SQL_SIZE];
     FILE *file;
@@ -533,9 +512,8 @@ static void a_table_with_broken_data_can_be_dropped(void **state)
 }
 
 /* Case: D-11 */
-static void tables_of_attached_databases_are_refused_not_mixed_up(void **state)
+TEST(tables_of_attached_databases_are_refused_not_mixed_up, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     char sql[SQL_SIZE];
     sqlite3 *aux;
     sqlite3 *db;
@@ -575,7 +553,7 @@ static void tables_of_attached_databases_are_refused_not_mixed_up(void **state)
 }
 
 /* A topic that was deleted by name leaves a table that says so and can be dropped. */
-static void a_table_outlives_its_topic(void **state)
+TEST_AGAIN(a_table_outlives_its_topic, void **state)
 {
     sqlite3 *db = test_sql_open(((struct fixture *)*state)->path);
 
@@ -601,7 +579,7 @@ static void a_table_outlives_its_topic(void **state)
 }
 
 /* Other encodings of text are SQLite's business: records are UTF-8. */
-static void a_database_in_utf16_gives_utf8_records(void **state)
+TEST_AGAIN(a_database_in_utf16_gives_utf8_records, void **state)
 {
     sqlite3 *db = test_sql_open(((struct fixture *)*state)->path);
 
@@ -618,33 +596,9 @@ static void a_database_in_utf16_gives_utf8_records(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_reopened_database_finds_everything_as_it_was),
-        TEST(a_database_in_memory_leaves_no_file),
-        TEST(connections_to_one_file_share_one_cluster),
-        TEST(a_directory_can_be_opened_from_any_connection),
-        TEST(two_names_of_a_directory_are_one_cluster),
-        TEST(options_that_contradict_a_cluster_are_refused),
-        TEST(loading_again_changes_nothing),
-        TEST(a_scan_goes_on_when_another_cluster_is_opened),
-        TEST(a_statement_sees_one_state_of_the_topic),
-        TEST(another_process_is_told_who_has_the_directory),
-        TEST(a_forked_process_does_not_share_the_cluster),
-        TEST(a_killed_process_loses_nothing_that_it_showed),
-        TEST(a_kill_inside_commit_leaves_no_change_without_its_event),
-        TEST(an_unwritable_directory_is_an_error_that_names_it),
-        TEST(altering_a_topics_table_is_refused_and_changes_nothing),
-        TEST(no_statement_stays_open_behind_a_call),
-        TEST(a_table_with_broken_data_can_be_dropped),
-        TEST(tables_of_attached_databases_are_refused_not_mixed_up),
-        TEST(a_table_outlives_its_topic),
-        TEST(a_database_in_utf16_gives_utf8_records),
-    };
-
     this_program = argv[0];
     if (argc == 4) {
         return print_and_compare(argv[1], argv[2], argv[3]);
     }
-    return cmocka_run_group_tests_name("sql_database", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

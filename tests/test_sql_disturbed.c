@@ -5,13 +5,11 @@
  */
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define SERIES(count)                                                                              \
     "(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT " count ") "            \
@@ -30,10 +28,8 @@ static int set_up(void **state)
         "1|1");
 }
 
-static void the_clock_is_that_of_each_row(void **state)
+TEST(the_clock_is_that_of_each_row, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b');"
                "SELECT tick(5); INSERT INTO t(value) VALUES ('c'); INSERT INTO t(value) VALUES "
@@ -46,10 +42,8 @@ static void the_clock_is_that_of_each_row(void **state)
                "a|0\nb|0\nc|5\nd|5\ne|12\nf|12");
 }
 
-static void settings_are_those_of_each_row(void **state)
+TEST(settings_are_those_of_each_row, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b')",
                "");
     expect_sql(f->other, "SELECT configure('max.message.bytes', 100, 't') IS NOT NULL", "1");
@@ -63,10 +57,8 @@ static void settings_are_those_of_each_row(void **state)
     expect_sql(f->db, "COMMIT; SELECT \"offset\", value FROM t", "0|a\n1|b\n2|c");
 }
 
-static void rows_after_going_back_to_a_savepoint_come_where_it_was(void **state)
+TEST(rows_after_going_back_to_a_savepoint_come_where_it_was, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(
         f->db,
         "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b');"
@@ -82,10 +74,8 @@ static void rows_after_going_back_to_a_savepoint_come_where_it_was(void **state)
                "0|a\n1|b\n2|e\n3|f\n0|z\n1|w\n2|v");
 }
 
-static void a_topic_that_the_transaction_drops_takes_no_more_rows(void **state)
+TEST(a_topic_that_the_transaction_drops_takes_no_more_rows, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "CREATE VIRTUAL TABLE temp.o USING highwater(replication.factor=1);"
                "CREATE VIRTUAL TABLE temp.again USING highwater(topic=o);"
@@ -98,10 +88,8 @@ static void a_topic_that_the_transaction_drops_takes_no_more_rows(void **state)
 }
 
 /* A statement that reads what it does not write: it takes the mutex between the rows. */
-static void rows_of_a_topic_go_into_another(void **state)
+TEST(rows_of_a_topic_go_into_another, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "INSERT INTO t(key, value) SELECT i, i FROM " SERIES(
                    "3000") ";"
@@ -110,10 +98,8 @@ static void rows_of_a_topic_go_into_another(void **state)
                "3000|4501500|2");
 }
 
-static void another_cluster_is_another(void **state)
+TEST(another_cluster_is_another, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(
         f->db,
         "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO t(value) VALUES ('b'); COMMIT;"
@@ -126,16 +112,5 @@ static void another_cluster_is_another(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-    const struct CMUnitTest tests[] = {
-        T(the_clock_is_that_of_each_row),
-        T(settings_are_those_of_each_row),
-        T(rows_after_going_back_to_a_savepoint_come_where_it_was),
-        T(a_topic_that_the_transaction_drops_takes_no_more_rows),
-        T(rows_of_a_topic_go_into_another),
-        T(another_cluster_is_another),
-    };
-#undef T
-
-    return cmocka_run_group_tests_name("sql_disturbed", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

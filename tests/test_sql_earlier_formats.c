@@ -7,15 +7,11 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A copy of one of the clusters, to write to. */
 struct earlier {
@@ -98,9 +94,8 @@ static const struct {
 };
 enum { CLUSTERS = sizeof clusters / sizeof clusters[0] };
 
-static void a_cluster_of_an_earlier_format_is_as_it_was(void **state)
+TEST_ALONE(a_cluster_of_an_earlier_format_is_as_it_was)
 {
-    (void)state;
     for (int i = 0; i < CLUSTERS; i++) {
         struct earlier earlier;
         sqlite3 *db;
@@ -113,9 +108,8 @@ static void a_cluster_of_an_earlier_format_is_as_it_was(void **state)
     }
 }
 
-static void a_cluster_of_an_earlier_format_goes_on(void **state)
+TEST_ALONE(a_cluster_of_an_earlier_format_goes_on)
 {
-    (void)state;
     for (int i = 0; i < CLUSTERS; i++) {
         struct earlier earlier;
         sqlite3 *db;
@@ -158,7 +152,7 @@ static void exchange(const char *path, char *text, size_t size, const char *writ
     assert_int_equal(fclose(file), 0);
 }
 
-static void what_a_newer_version_wrote_is_refused_and_left_alone(void **state)
+TEST_ALONE(what_a_newer_version_wrote_is_refused_and_left_alone)
 {
     static char text[4096];
     static char after[4096];
@@ -168,7 +162,6 @@ static void what_a_newer_version_wrote_is_refused_and_left_alone(void **state)
     char *line;
     sqlite3 *db;
 
-    (void)state;
     copy(&earlier, 1);
     (void)snprintf(path, sizeof path, "%s-highwater/cluster.state", earlier.database);
     exchange(path, text, sizeof text, NULL);
@@ -193,11 +186,5 @@ static void what_a_newer_version_wrote_is_refused_and_left_alone(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cluster_of_an_earlier_format_is_as_it_was),
-        cmocka_unit_test(a_cluster_of_an_earlier_format_goes_on),
-        cmocka_unit_test(what_a_newer_version_wrote_is_refused_and_left_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

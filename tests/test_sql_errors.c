@@ -2,14 +2,10 @@
 /* Does a program learn from the code of an error what it is? */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static int extended_code_of(sqlite3 *db, const char *sql)
 {
@@ -30,7 +26,7 @@ static int number_in_table(sqlite3 *db)
     return number;
 }
 
-static void the_extended_code_has_the_number_of_the_error(void **state)
+TEST_ALONE(the_extended_code_has_the_number_of_the_error)
 {
     static const char *const statements[] = {
         "SELECT fetch('nope', 0, 1)",
@@ -48,7 +44,6 @@ static void the_extended_code_has_the_number_of_the_error(void **state)
         "CREATE VIRTUAL TABLE u USING highwater(partitions=0)"};
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=3);"
                "INSERT INTO t(value) VALUES ('a');"
@@ -71,7 +66,7 @@ static void the_extended_code_has_the_number_of_the_error(void **state)
 }
 
 /* Case: F-69. A host that lowers SQLite's limits is told which one a table does not fit. */
-static void a_limit_that_is_too_low_is_named(void **state)
+TEST_ALONE(a_limit_that_is_too_low_is_named)
 {
     static const struct {
         int limit;
@@ -89,7 +84,6 @@ static void a_limit_that_is_too_low_is_named(void **state)
                   {SQLITE_LIMIT_SQL_LENGTH, 60, "SELECT * FROM hw_help",
                    "hw_help needs a SQLITE_LIMIT_SQL_LENGTH of "}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         sqlite3 *db = test_sql_open(":memory:");
         int before = sqlite3_limit(db, limits[i].limit, -1);
@@ -108,10 +102,5 @@ static void a_limit_that_is_too_low_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_extended_code_has_the_number_of_the_error),
-        cmocka_unit_test(a_limit_that_is_too_low_is_named),
-    };
-
-    return cmocka_run_group_tests_name("sql_errors", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

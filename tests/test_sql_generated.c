@@ -8,15 +8,11 @@
 #include "tests/support_sql.h"
 #include "tests/support_sql_queries.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { QUERIES = 30000, QUICK_QUERIES = 1500 };
 
@@ -141,34 +137,27 @@ static void repeat(struct twins *twins, int count, void (*ask)(struct twins *))
 }
 
 /* Case: D-02, D-03, D-04 */
-static void rows_orders_and_limits_are_those_of_a_copy(void **state)
+TEST(rows_orders_and_limits_are_those_of_a_copy, void *fixture)
 {
-    repeat(*state, query_count(), twins_ask_for_rows);
+    repeat(fixture, query_count(), twins_ask_for_rows);
 }
 
-static void sums_and_groups_are_those_of_a_copy(void **state)
+TEST(sums_and_groups_are_those_of_a_copy, void *fixture)
 {
-    repeat(*state, query_count() / 3, twins_ask_for_sums);
+    repeat(fixture, query_count() / 3, twins_ask_for_sums);
 }
 
-static void joins_are_those_of_copies(void **state)
+TEST(joins_are_those_of_copies, void *fixture)
 {
-    repeat(*state, query_count() / 3, twins_ask_for_a_join);
+    repeat(fixture, query_count() / 3, twins_ask_for_a_join);
 }
 
-static void nested_queries_are_those_of_copies(void **state)
+TEST(nested_queries_are_those_of_copies, void *fixture)
 {
-    repeat(*state, query_count() / 3, twins_ask_for_a_nested_query);
+    repeat(fixture, query_count() / 3, twins_ask_for_a_nested_query);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_orders_and_limits_are_those_of_a_copy),
-        cmocka_unit_test(sums_and_groups_are_those_of_a_copy),
-        cmocka_unit_test(joins_are_those_of_copies),
-        cmocka_unit_test(nested_queries_are_those_of_copies),
-    };
-
-    return cmocka_run_group_tests_name("sql_generated", tests, open_twins, close_twins);
+    return test_run_together(open_twins, close_twins);
 }

@@ -6,16 +6,12 @@
 #include "tests/support_sql.h"
 #include "tests/support_sql_twins.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { QUERIES = 5000, QUICK_QUERIES = 500 };
 
@@ -301,31 +297,31 @@ static void repeat(void **state, void (*ask)(struct twins *))
 }
 
 /* Case: D-02, D-03, D-04 */
-static void tables_answer_as_their_copies(void **state)
+TEST_AGAIN(tables_answer_as_their_copies, void **state)
 {
     repeat(state, ask_for_a_table);
 }
 
-static void joins_of_tables_answer_as_joins_of_copies(void **state)
+TEST_AGAIN(joins_of_tables_answer_as_joins_of_copies, void **state)
 {
     repeat(state, ask_for_a_join);
 }
 
 /* Case: D-01 */
-static void logs_answer_as_a_table_of_all_of_them(void **state)
+TEST_AGAIN(logs_answer_as_a_table_of_all_of_them, void **state)
 {
     repeat(state, ask_for_logs);
 }
 
 /* Case: D-03 */
-static void replicas_answer_as_a_table_of_all_of_them(void **state)
+TEST_AGAIN(replicas_answer_as_a_table_of_all_of_them, void **state)
 {
     repeat(state, ask_for_replicas);
 }
 
 /* Both had no plan in SQLite: an argument as a list beside a comparison of two columns, and a term
  * of an OR that looked as if it needed no argument. Case: D-01 */
-static void every_argument_that_is_given_leads_to_a_plan(void **state)
+TEST(every_argument_that_is_given_leads_to_a_plan, void *fixture)
 {
     static const char *const queries[] = {
         "SELECT rowid FROM @many_by_replica WHERE replica = 2 AND isolation IN"
@@ -335,21 +331,13 @@ static void every_argument_that_is_given_leads_to_a_plan(void **state)
         " WHERE l.\"offset\" = 1 OR l.\"offset\" IN (2)"};
 
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
-        twins_begin(*state);
-        twins_add(*state, "%s", queries[i]);
-        twins_compare(*state, 0);
+        twins_begin(fixture);
+        twins_add(fixture, "%s", queries[i]);
+        twins_compare(fixture, 0);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_answer_as_their_copies),
-        cmocka_unit_test(every_argument_that_is_given_leads_to_a_plan),
-        cmocka_unit_test(joins_of_tables_answer_as_joins_of_copies),
-        cmocka_unit_test(logs_answer_as_a_table_of_all_of_them),
-        cmocka_unit_test(replicas_answer_as_a_table_of_all_of_them),
-    };
-
-    return cmocka_run_group_tests_name("sql_generated_tables", tests, open_twins, close_twins);
+    return test_run_together(open_twins, close_twins);
 }

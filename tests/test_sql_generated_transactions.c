@@ -10,16 +10,12 @@
 
 #include "core/base/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { STEPS = 12000, QUICK_STEPS = 1500, SAVEPOINTS_MAX = 4, ROWS_MAX = 400 };
 
@@ -240,9 +236,8 @@ static void compare(struct walk *walk)
 }
 
 /* Case: D-09 */
-static void random_transactions_leave_what_they_leave_in_tables(void **state)
+TEST(random_transactions_leave_what_they_leave_in_tables, struct walk *walk)
 {
-    struct walk *walk = *state;
     int steps = getenv("HW_TEST_QUICK") != NULL ? QUICK_STEPS : STEPS;
     int begun_anew = 0;
 
@@ -266,9 +261,5 @@ static void random_transactions_leave_what_they_leave_in_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_transactions_leave_what_they_leave_in_tables),
-    };
-
-    return cmocka_run_group_tests_name("sql_generated_transactions", tests, open_walk, close_walk);
+    return test_run_together(open_walk, close_walk);
 }

@@ -5,15 +5,11 @@
  */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define INVALID "INVALID_REQUEST: "
 #define OBJECT  INVALID "headers must be a JSON object"
@@ -68,10 +64,8 @@ static const struct given plain[] = {
     {"{\"a\":\"b\",\"\\\\\":\"c\"}", "{\"a\":\"b\",\"\\\\\":\"c\"}"},
 };
 
-static void headers_are_stored_as_they_are_given(void **state)
+TEST(headers_are_stored_as_they_are_given, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         char sql[100];
 
@@ -83,7 +77,7 @@ static void headers_are_stored_as_they_are_given(void **state)
     }
 }
 
-static void what_is_no_object_is_refused(void **state)
+TEST(what_is_no_object_is_refused, sqlite3 *db)
 {
     static const struct {
         const char *headers;
@@ -111,7 +105,6 @@ static void what_is_no_object_is_refused(void **state)
         {"{\"a\":\"b\",\"c\":[1]}", INVALID "header \"c\" must be text"},
         {"{\"a\":\"b\",\"c\":\"\\u0000\"}", INVALID "headers: \\u0000 cannot be kept"},
     };
-    sqlite3 *db = *state;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const char *words = bad[i].words == NULL ? "" : bad[i].words;
@@ -125,10 +118,8 @@ static void what_is_no_object_is_refused(void **state)
 }
 
 /* Whether a string may hold them, SQLite's versions do not agree. */
-static void control_characters_are_what_json_each_says(void **state)
+TEST(control_characters_are_what_json_each_says, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     for (int c = 1; c < ' '; c++) {
         char headers[] = "{\"a\":\"?\"}";
         char sql[100];
@@ -142,10 +133,8 @@ static void control_characters_are_what_json_each_says(void **state)
 }
 
 /* Nothing of a row that was refused is left for the next one. */
-static void rows_do_not_share_headers(void **state)
+TEST(rows_do_not_share_headers, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db, "BEGIN", "");
     assert_int_equal(insert(db, "{\"a\":\"b\"}"), SQLITE_OK);
     assert_int_equal(insert(db, "{\"c\":\"d\",\"e\":[1]}"), SQLITE_ERROR);
@@ -157,14 +146,5 @@ static void rows_do_not_share_headers(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(headers_are_stored_as_they_are_given),
-        TEST(what_is_no_object_is_refused),
-        TEST(control_characters_are_what_json_each_says),
-        TEST(rows_do_not_share_headers),
-    };
-#undef TEST
-
-    return cmocka_run_group_tests_name("sql_headers", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -6,14 +6,10 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Where the examples look for a broker's files. */
 #define LOG_DIRECTORY  "/data/kafka-logs"
@@ -25,13 +21,12 @@ static const char orders[] = "CREATE VIRTUAL TABLE orders USING highwater(replic
                              "SELECT replicate() > 0;"
                              "INSERT INTO orders(key, value) VALUES ('k1', 'v1')";
 
-static void there_is_a_line_for_everything_and_nothing_else(void **state)
+TEST_ALONE(there_is_a_line_for_everything_and_nothing_else)
 {
     sqlite3 *plain;
     char *sql;
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, orders, "1");
     /* What SQLite says is there, against what hw_help says. */
     expect_sql(db,
@@ -67,11 +62,10 @@ static void there_is_a_line_for_everything_and_nothing_else(void **state)
     test_sql_close(db);
 }
 
-static void each_line_says_something(void **state)
+TEST_ALONE(each_line_says_something)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(
         db,
         "SELECT name FROM hw_help WHERE signature NOT LIKE '%' || name || '%'"
@@ -144,14 +138,13 @@ static void run_here(sqlite3 *db, const char *example)
     }
 }
 
-static void every_example_runs(void **state)
+TEST_ALONE(every_example_runs)
 {
     char directory[HW_PATH_MAX];
     char *question;
     char *path;
     sqlite3 *db;
 
-    (void)state;
     test_directory_make(directory);
     path = sqlite3_mprintf("%s/x.db", directory);
     db = test_sql_open(path);
@@ -171,11 +164,5 @@ static void every_example_runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_is_a_line_for_everything_and_nothing_else),
-        cmocka_unit_test(each_line_says_something),
-        cmocka_unit_test(every_example_runs),
-    };
-
-    return cmocka_run_group_tests_name("sql_help", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

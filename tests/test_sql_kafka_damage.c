@@ -4,16 +4,10 @@
  * what is whole, and tell what is not. No value comes out that was not there, and none is missing
  * without a word. Offsets and the epoch of a batch are not looked at: no checksum covers them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/record/batch.h"
 #include "tests/support_sql_kafka.h"
+#include "tests/support_test.h"
 #include "tests/support_vectors.h"
 
 #include <stdio.h>
@@ -264,10 +258,8 @@ static void look(struct kafka_fixture *f, const struct damaged_topic *d, size_t 
     }
 }
 
-static void every_cut_shows_what_is_whole(void **state)
+TEST(every_cut_shows_what_is_whole, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
         struct damaged_topic d;
 
@@ -280,9 +272,8 @@ static void every_cut_shows_what_is_whole(void **state)
 }
 
 /* HW_TEST_QUICK: every 43rd bit. */
-static void every_bit_that_is_wrong_is_told_or_changes_no_value(void **state)
+TEST(every_bit_that_is_wrong_is_told_or_changes_no_value, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     size_t stride = getenv("HW_TEST_QUICK") == NULL ? 1 : 43;
 
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
@@ -300,10 +291,5 @@ static void every_bit_that_is_wrong_is_told_or_changes_no_value(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(every_cut_shows_what_is_whole),
-        kafka_test(every_bit_that_is_wrong_is_told_or_changes_no_value),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -8,16 +8,12 @@
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define DIFF      "kafka_diff('$D/a', '$D/b')"
 #define LOG(copy) copy "/t-0/" SEGMENT_0 ".log"
@@ -53,10 +49,8 @@ static void save_text(struct kafka_fixture *f, const char *name, const char *tex
     save(f, name);
 }
 
-static void copies_that_are_the_same_say_so(void **state)
+TEST(copies_that_are_the_same_say_so, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     save_text(f, "a/t-0/partition.metadata", UUID_A);
     save_text(f, "b/t-0/partition.metadata", UUID_A);
@@ -68,10 +62,8 @@ static void copies_that_are_the_same_say_so(void **state)
            "{\"kafka\":null,\"hw-truncation\":0,\"kip-101\":null,\"kip-279\":null}|1|1|0|NULL");
 }
 
-static void the_longer_copy_is_ahead(void **state)
+TEST(the_longer_copy_is_ahead, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 4, 0);
     put_epoch(f, 5, 9, 0);
@@ -85,10 +77,8 @@ static void the_longer_copy_is_ahead(void **state)
 }
 
 /* Broker a led epoch 0 to its end, and b, which had 0 to 6, was elected uncleanly. */
-static void an_unclean_election_leaves_two_histories(void **state)
+TEST(an_unclean_election_leaves_two_histories, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     save_text(f, "a/t-0/" EPOCHS, "0\n1\n0 0\n");
     put_epoch(f, 0, 4, 0);
@@ -109,10 +99,8 @@ static void an_unclean_election_leaves_two_histories(void **state)
 
 /* Two brokers that took turns: tests/data/kafka/README.md says where Kafka 4.4 then cut b. The rule of
  * KIP-101 would have left it as it was, with other records at 72 to 81. Semantics: R5.19 */
-static void real_brokers_cut_where_it_says(void **state)
+TEST(real_brokers_cut_where_it_says, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     expect(f,
            "SELECT \"partition\", verdict, ahead, first_offset, epoch_a, epoch_b, only_a, only_b, "
            "cut_b"
@@ -126,10 +114,8 @@ static void real_brokers_cut_where_it_says(void **state)
 }
 
 /* Sizes, offsets and epochs are the same, and one record is not. */
-static void one_byte_of_a_record_is_enough(void **state)
+TEST(one_byte_of_a_record_is_enough, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 4, 0);
     test_put_batch(&f->log, &(struct test_batch){.base_offset = 5, .count = 5, .timestamp = 1006});
@@ -147,10 +133,8 @@ static void one_byte_of_a_record_is_enough(void **state)
            "same|[]|0|1|b: " SEGMENT_0 ".log: the batch at byte 106");
 }
 
-static void a_partition_may_be_on_one_side_only(void **state)
+TEST(a_partition_may_be_on_one_side_only, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 1, 0);
     save(f, "a/s-3/" SEGMENT_0 ".log");
@@ -165,10 +149,8 @@ static void a_partition_may_be_on_one_side_only(void **state)
            "t|1|only_b|NULL|NULL|[]|[[3,4]]|NULL|NULL|3|5|NULL|1|0");
 }
 
-static void a_log_start_that_moved_is_no_difference_above_it(void **state)
+TEST(a_log_start_that_moved_is_no_difference_above_it, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     save_text(f, "b/log-start-offset-checkpoint", "0\n1\nt 0 5\n");
     expect(f, "SELECT verdict, ahead, first_offset, " ONLY ", " ENDS " FROM " DIFF,
@@ -181,10 +163,8 @@ static void a_log_start_that_moved_is_no_difference_above_it(void **state)
            "longer|b|20|10");
 }
 
-static void a_cleaner_leaves_gaps_and_takes_nothing_else(void **state)
+TEST(a_cleaner_leaves_gaps_and_takes_nothing_else, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 1, 0);
     put_epoch(f, 4, 4, 0);
@@ -199,10 +179,8 @@ static void a_cleaner_leaves_gaps_and_takes_nothing_else(void **state)
            "2|v2\n3|v3\n5|v5");
 }
 
-static void transactions_are_compared_with_their_markers(void **state)
+TEST(transactions_are_compared_with_their_markers, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (int i = 0; i < 2; i++) {
         test_put_batch(
             &f->log, &(struct test_batch){.producer_id = 7, .attributes = HW_BATCH_TRANSACTIONAL});
@@ -214,10 +192,9 @@ static void transactions_are_compared_with_their_markers(void **state)
            "diverged|1|[[1,1]]|[[1,1]]");
 }
 
-static void old_formats_have_no_epochs(void **state)
+TEST(old_formats_have_no_epochs, struct kafka_fixture *f)
 {
     static const int inner[] = {0, 1, 2};
-    struct kafka_fixture *f = *state;
 
     for (int i = 0; i < 2; i++) {
         test_put_legacy(&f->log, 0, 0, 0, "a");
@@ -232,10 +209,8 @@ static void old_formats_have_no_epochs(void **state)
            "{\"kafka\":4,\"hw-truncation\":4,\"kip-101\":4,\"kip-279\":4}");
 }
 
-static void topics_of_one_name_may_be_two(void **state)
+TEST(topics_of_one_name_may_be_two, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     save_text(f, "a/t-0/partition.metadata", UUID_A);
     save_text(f, "b/t-0/partition.metadata", UUID_B);
@@ -244,9 +219,8 @@ static void topics_of_one_name_may_be_two(void **state)
 }
 
 /* Cut at any byte, b has the batches that are whole, and lacks the others; nothing is wrong. */
-static void every_length_of_a_copy_is_told(void **state)
+TEST(every_length_of_a_copy_is_told, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     struct hw_buffer whole;
 
     put_both(f);
@@ -267,9 +241,8 @@ static void every_length_of_a_copy_is_told(void **state)
 }
 
 /* A flipped bit is damage, or a difference. */
-static void every_flipped_bit_of_a_copy_is_told(void **state)
+TEST(every_flipped_bit_of_a_copy_is_told, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     int step = getenv("HW_TEST_QUICK") != NULL ? 13 : 1;
 
     put_both(f);
@@ -282,10 +255,8 @@ static void every_flipped_bit_of_a_copy_is_told(void **state)
     }
 }
 
-static void what_cannot_be_read_is_a_row(void **state)
+TEST(what_cannot_be_read_is_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 1, 0);
     save(f, "a/t-1/" SEGMENT_0 ".log");
@@ -309,10 +280,8 @@ static void what_cannot_be_read_is_a_row(void **state)
             f, "error: KAFKA_STORAGE_ERROR: cannot open '$D/nothing': No such file or directory"));
 }
 
-static void arguments_are_two_paths(void **state)
+TEST(arguments_are_two_paths, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_both(f);
     put_epoch(f, 0, 4, 0);
     save(f, "copies/old.log");
@@ -342,10 +311,9 @@ static void arguments_are_two_paths(void **state)
 }
 
 /* Of a thousand partitions, tails and epochs; with headers no more than they have. */
-static void a_thousand_partitions_are_compared_in_one_statement(void **state)
+TEST(a_thousand_partitions_are_compared_in_one_statement, struct kafka_fixture *f)
 {
     enum { PARTITIONS = 1000 };
-    struct kafka_fixture *f = *state;
     char name[64];
 
     for (int i = 0; i < 2 * PARTITIONS; i++) {
@@ -368,10 +336,9 @@ static void a_thousand_partitions_are_compared_in_one_statement(void **state)
 }
 
 /* Of large logs without a difference in their epochs nothing but the tails is read. */
-static void tails_and_epochs_are_little_of_a_large_log(void **state)
+TEST(tails_and_epochs_are_little_of_a_large_log, struct kafka_fixture *f)
 {
     enum { BATCHES = 64, VALUE_SIZE = 64 * 1024 };
-    struct kafka_fixture *f = *state;
 
     for (int i = 0; i < 2; i++) {
         struct hw_buffer index;
@@ -402,10 +369,9 @@ static int stop_after(void *context)
     return (*left)-- <= 0;
 }
 
-static void a_long_comparison_can_be_interrupted(void **state)
+TEST(a_long_comparison_can_be_interrupted, struct kafka_fixture *f)
 {
     enum { BATCHES = 20000 };
-    struct kafka_fixture *f = *state;
     int left = 30;
 
     for (int i = 0; i < 2; i++) {
@@ -425,9 +391,8 @@ static void a_long_comparison_can_be_interrupted(void **state)
 }
 
 /* Both paths have to be below the root. */
-static void the_restricted_entry_reads_below_its_root_only(void **state)
+TEST(the_restricted_entry_reads_below_its_root_only, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     char root[HW_PATH_MAX + 8];
     sqlite3 *db;
 
@@ -454,27 +419,5 @@ static void the_restricted_entry_reads_below_its_root_only(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(copies_that_are_the_same_say_so),
-        kafka_test(the_longer_copy_is_ahead),
-        kafka_test(an_unclean_election_leaves_two_histories),
-        kafka_test(real_brokers_cut_where_it_says),
-        kafka_test(one_byte_of_a_record_is_enough),
-        kafka_test(a_partition_may_be_on_one_side_only),
-        kafka_test(a_log_start_that_moved_is_no_difference_above_it),
-        kafka_test(a_cleaner_leaves_gaps_and_takes_nothing_else),
-        kafka_test(transactions_are_compared_with_their_markers),
-        kafka_test(old_formats_have_no_epochs),
-        kafka_test(topics_of_one_name_may_be_two),
-        kafka_test(every_length_of_a_copy_is_told),
-        kafka_test(every_flipped_bit_of_a_copy_is_told),
-        kafka_test(what_cannot_be_read_is_a_row),
-        kafka_test(arguments_are_two_paths),
-        kafka_test(a_thousand_partitions_are_compared_in_one_statement),
-        kafka_test(tails_and_epochs_are_little_of_a_large_log),
-        kafka_test(a_long_comparison_can_be_interrupted),
-        kafka_test(the_restricted_entry_reads_below_its_root_only),
-    };
-
-    return cmocka_run_group_tests_name("sql_kafka_diff", tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -4,16 +4,10 @@
  * What lies on a broker's disk, as kafka_files() shows it: kinds, sizes, the next start; and what is
  * wrong with a disk as a whole: segments that are missing, topics that are not the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_directory.h"
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +16,8 @@
 
 #define KILLED "'tests/data/kafka/killed/logs'"
 
-static void every_file_of_a_killed_broker_has_a_row(void **state)
+TEST(every_file_of_a_killed_broker_has_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     expect(f,
            "SELECT kind, at_start, count(*) FROM kafka_files(" KILLED
            ") GROUP BY 1, 2 ORDER BY 1, 2",
@@ -60,9 +52,8 @@ static void every_file_of_a_killed_broker_has_a_row(void **state)
 }
 
 /* What a broker sets aside for an index is no entry of it. */
-static void a_file_has_three_sizes(void **state)
+TEST(a_file_has_three_sizes, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     char path[2 * HW_PATH_MAX];
 
     put(f, 0, 3);
@@ -84,9 +75,8 @@ static void a_file_has_three_sizes(void **state)
            "1");
 }
 
-static void one_file_is_told_among_its_neighbours(void **state)
+TEST(one_file_is_told_among_its_neighbours, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     bool is_root = geteuid() == 0;
 
     put_text(f, "version=1\nnode.id=1\ncluster.id=c\n");
@@ -126,10 +116,8 @@ static void one_file_is_told_among_its_neighbours(void **state)
     assert_true(!is_root || seteuid(0) == 0);
 }
 
-static void segments_that_are_missing_are_told_of(void **state)
+TEST(segments_that_are_missing_are_told_of, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 10);
     save(f, "logs/t-0/" SEGMENT_0 ".log");
     put(f, 20, 10);
@@ -165,10 +153,8 @@ static void segments_that_are_missing_are_told_of(void **state)
     expect(f, "SELECT count(error) FROM kafka_segments('$D/logs/t-0')", "0");
 }
 
-static void a_topic_has_one_id_on_all_brokers(void **state)
+TEST(a_topic_has_one_id_on_all_brokers, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (int broker = 1; broker <= 3; broker++) {
         for (int partition = 0; partition < 2; partition++) {
             char name[64];
@@ -192,13 +178,5 @@ static void a_topic_has_one_id_on_all_brokers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(every_file_of_a_killed_broker_has_a_row),
-        kafka_test(a_file_has_three_sizes),
-        kafka_test(one_file_is_told_among_its_neighbours),
-        kafka_test(segments_that_are_missing_are_told_of),
-        kafka_test(a_topic_has_one_id_on_all_brokers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

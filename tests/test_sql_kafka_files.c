@@ -9,20 +9,14 @@
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Case: E-01 */
-static void a_batch_without_records_is_a_batch_and_no_record(void **state)
+TEST(a_batch_without_records_is_a_batch_and_no_record, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 30, 7);
     test_put_batch(&f->log, &(struct test_batch){.base_offset = 37,
                                                  .last_delta = 17,
@@ -51,10 +45,8 @@ static void a_batch_without_records_is_a_batch_and_no_record(void **state)
 }
 
 /* Case: E-02 */
-static void records_that_compaction_took_are_gaps(void **state)
+TEST(records_that_compaction_took_are_gaps, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     test_put_batch(&f->log,
                    &(struct test_batch){.base_offset = 8737, .count = 3, .last_delta = 10});
     save(f, "t-0/00000000000000008737.log");
@@ -68,11 +60,10 @@ static void records_that_compaction_took_are_gaps(void **state)
 }
 
 /* Case: E-03 */
-static void wrappers_of_magic_1_count_offsets_from_their_last(void **state)
+TEST(wrappers_of_magic_1_count_offsets_from_their_last, struct kafka_fixture *f)
 {
     static const int ten[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const int compacted[] = {0, 3, 4};
-    struct kafka_fixture *f = *state;
 
     test_put_wrapper(&f->log, HW_CODEC_GZIP, 772043, 100, 0, ten, 10);
     test_put_wrapper(&f->log, HW_CODEC_GZIP, 100, 100, 0, compacted, 3);
@@ -95,10 +86,9 @@ static void wrappers_of_magic_1_count_offsets_from_their_last(void **state)
 }
 
 /* Case: E-04 */
-static void log_append_time_is_every_records_time(void **state)
+TEST(log_append_time_is_every_records_time, struct kafka_fixture *f)
 {
     static const int two[] = {0, 1};
-    struct kafka_fixture *f = *state;
     struct hw_batch batch;
     size_t start;
 
@@ -124,10 +114,9 @@ static void log_append_time_is_every_records_time(void **state)
 }
 
 /* Case: E-05 */
-static void aborted_records_are_told_apart_marker_by_marker(void **state)
+TEST(aborted_records_are_told_apart_marker_by_marker, struct kafka_fixture *f)
 {
     enum { TRANSACTIONAL = HW_BATCH_TRANSACTIONAL };
-    struct kafka_fixture *f = *state;
     static const char committed[] = "SELECT group_concat(\"offset\") FROM kafka_log('$D/t-0')"
                                     " WHERE visibility = 'visible' AND \"offset\" >= ";
     char sql[256];
@@ -163,10 +152,9 @@ static void aborted_records_are_told_apart_marker_by_marker(void **state)
 }
 
 /* Case: E-06 */
-static void a_last_batch_that_is_cut_short_is_no_row(void **state)
+TEST(a_last_batch_that_is_cut_short_is_no_row, struct kafka_fixture *f)
 {
     static const int cuts[] = {11, 16, 61, 170};
-    struct kafka_fixture *f = *state;
     struct hw_buffer whole;
     size_t first;
     char expected[32];
@@ -193,9 +181,8 @@ static void a_last_batch_that_is_cut_short_is_no_row(void **state)
 }
 
 /* Case: E-08 */
-static void null_and_empty_are_not_the_same(void **state)
+TEST(null_and_empty_are_not_the_same, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     struct hw_record records[] = {test_record(0, 0, NULL, "x"), test_record(1, 0, "", ""),
                                   test_record(2, 0, "a", NULL), test_record(3, 0, NULL, NULL),
                                   test_record(4, 0, "a", "")};
@@ -208,10 +195,9 @@ static void null_and_empty_are_not_the_same(void **state)
 }
 
 /* Case: E-09 */
-static void keys_values_and_headers_are_bytes(void **state)
+TEST(keys_values_and_headers_are_bytes, struct kafka_fixture *f)
 {
     static const uint8_t key[] = {0x00, 0x01, 0xff, 0xc3, 0x28};
-    struct kafka_fixture *f = *state;
     struct hw_buffer headers;
     struct hw_header bad = {(const uint8_t *)"h", 1, key + 3, 2};
     struct hw_record record = {
@@ -266,10 +252,9 @@ static void put_coded(struct kafka_fixture *f, int i, int id)
 }
 
 /* Case: E-10 */
-static void all_codecs_are_read_and_unknown_ones_are_named(void **state)
+TEST(all_codecs_are_read_and_unknown_ones_are_named, struct kafka_fixture *f)
 {
     static const int two[] = {0, 1};
-    struct kafka_fixture *f = *state;
 
     for (int id = 0; id <= 5; id++) {
         put_coded(f, id, id);
@@ -297,10 +282,9 @@ static void all_codecs_are_read_and_unknown_ones_are_named(void **state)
 }
 
 /* The framing variants that producers have written, byte by byte. */
-static void the_vectors_of_all_formats_are_read(void **state)
+TEST(the_vectors_of_all_formats_are_read, struct kafka_fixture *f)
 {
     static const char *const codecs[] = {"gzip", "snappy", "lz4", "zstd"};
-    struct kafka_fixture *f = *state;
     char sql[256];
 
     for (int i = 0; i < 4; i++) {
@@ -333,9 +317,8 @@ static void the_vectors_of_all_formats_are_read(void **state)
 }
 
 /* Case: C-01 */
-static void junk_at_the_end_is_a_row_that_says_where(void **state)
+TEST(junk_at_the_end_is_a_row_that_says_where, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     size_t good;
 
     for (hw_offset_t i = 0; i < 77; i++) {
@@ -369,10 +352,8 @@ static void junk_at_the_end_is_a_row_that_says_where(void **state)
 }
 
 /* Case: C-02 */
-static void zeros_at_the_end_are_no_rows(void **state)
+TEST(zeros_at_the_end_are_no_rows, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (hw_offset_t i = 0; i < 3; i++) {
         put(f, i, 1);
     }
@@ -384,10 +365,8 @@ static void zeros_at_the_end_are_no_rows(void **state)
            "3|4096|0|NULL");
 }
 
-static void reading_goes_on_behind_damage_and_says_what_is_missing(void **state)
+TEST(reading_goes_on_behind_damage_and_says_what_is_missing, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 3);
     test_put_bytes(&f->log, 0, 100);
     put(f, 8, 2);
@@ -407,10 +386,8 @@ static void reading_goes_on_behind_damage_and_says_what_is_missing(void **state)
 }
 
 /* An old broker that meets such an index does not start. */
-static void an_index_that_ends_where_it_begins_is_told(void **state)
+TEST(an_index_that_ends_where_it_begins_is_told, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 3);
     save(f, "t-0/" SEGMENT_0 ".log");
     put_index_entry(&f->log, 0, 60);
@@ -437,22 +414,5 @@ static void an_index_that_ends_where_it_begins_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(a_batch_without_records_is_a_batch_and_no_record),
-        kafka_test(records_that_compaction_took_are_gaps),
-        kafka_test(wrappers_of_magic_1_count_offsets_from_their_last),
-        kafka_test(log_append_time_is_every_records_time),
-        kafka_test(aborted_records_are_told_apart_marker_by_marker),
-        kafka_test(a_last_batch_that_is_cut_short_is_no_row),
-        kafka_test(null_and_empty_are_not_the_same),
-        kafka_test(keys_values_and_headers_are_bytes),
-        kafka_test(all_codecs_are_read_and_unknown_ones_are_named),
-        kafka_test(the_vectors_of_all_formats_are_read),
-        kafka_test(junk_at_the_end_is_a_row_that_says_where),
-        kafka_test(zeros_at_the_end_are_no_rows),
-        kafka_test(reading_goes_on_behind_damage_and_says_what_is_missing),
-        kafka_test(an_index_that_ends_where_it_begins_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -7,21 +7,16 @@
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A wrapper whose messages cannot be read still has the offset of the last one. */
-static void an_old_batch_that_cannot_be_read_keeps_its_place(void **state)
+TEST(an_old_batch_that_cannot_be_read_keeps_its_place, struct kafka_fixture *f)
 {
     static const int inner[] = {0, 1};
-    struct kafka_fixture *f = *state;
 
     test_put_legacy(&f->log, 0, 0, 0, "a");
     test_put_wrapper(&f->log, 1, 2, 5, 0, inner, 2);
@@ -43,10 +38,9 @@ static void an_old_batch_that_cannot_be_read_keeps_its_place(void **state)
 }
 
 /* What is wrong behind the first record of a wrapper has the same place in both directions. */
-static void a_fault_inside_an_old_batch_comes_behind_its_good_records(void **state)
+TEST(a_fault_inside_an_old_batch_comes_behind_its_good_records, struct kafka_fixture *f)
 {
     static const int inner[] = {0, 0, 1, 2};
-    struct kafka_fixture *f = *state;
 
     test_put_wrapper(&f->log, 1, 12, 5, 0, inner, 4);
     test_put_legacy(&f->log, 1, 13, 5, "b");
@@ -61,10 +55,8 @@ static void a_fault_inside_an_old_batch_comes_behind_its_good_records(void **sta
 
 /* A .log that is a directory stands for any that cannot be opened: it is a row, and the others are
  * there. */
-static void a_log_that_cannot_be_opened_hides_no_other(void **state)
+TEST(a_log_that_cannot_be_opened_hides_no_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 2);
     save(f, "a-0/" SEGMENT_0 ".log");
     put(f, 7, 1);
@@ -96,10 +88,8 @@ static void a_log_that_cannot_be_opened_hides_no_other(void **state)
 }
 
 /* The end of such a log is not known, and that is said where it is asked for. */
-static void the_end_of_a_log_that_cannot_be_opened_is_not_known(void **state)
+TEST(the_end_of_a_log_that_cannot_be_opened_is_not_known, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 2);
     save(f, "a-0/" SEGMENT_0 ".log/file");
     put_text(f, "0\n1\n3 0\n");
@@ -114,10 +104,8 @@ static void the_end_of_a_log_that_cannot_be_opened_is_not_known(void **state)
 
 /* Directories stand for files that cannot be opened, whatever they should hold: each is a row, and
  * what the others say is there. */
-static void a_file_that_cannot_be_opened_hides_no_other(void **state)
+TEST(a_file_that_cannot_be_opened_hides_no_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 2);
     save(f, "a-0/" SEGMENT_0 ".log");
     save(f, "a-0/" SEGMENT_0 ".index/file");
@@ -163,10 +151,8 @@ static void a_file_that_cannot_be_opened_hides_no_other(void **state)
 }
 
 /* What has the name of a partition and leads nowhere. */
-static void a_partition_that_cannot_be_listed_hides_no_other(void **state)
+TEST(a_partition_that_cannot_be_listed_hides_no_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     assert_int_equal(symlink("a-0", with_directory(f, "$D/a-0")), 0);
     put(f, 0, 1);
     save(f, "b-0/" SEGMENT_0 ".log");
@@ -200,10 +186,8 @@ static void save_snapshot_of_nobody(struct kafka_fixture *f)
 
 /* An index of aborted transactions that cannot be opened leaves a snapshot without its other half:
  * the batches tell then. */
-static void without_their_index_transactions_are_followed_through_batches(void **state)
+TEST(without_their_index_transactions_are_followed_through_batches, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_transaction(f, false);
     put(f, 2, 1);
     save(f, "a-0/" SEGMENT_0 ".log");
@@ -215,10 +199,8 @@ static void without_their_index_transactions_are_followed_through_batches(void *
 
 /* A snapshot is taken at the log end. In what it knows, a transaction is over whose marker is not
  * committed yet. */
-static void a_snapshot_above_the_high_watermark_is_no_help(void **state)
+TEST(a_snapshot_above_the_high_watermark_is_no_help, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_transaction(f, true);
     save(f, "a-0/" SEGMENT_0 ".log");
     save_snapshot_of_nobody(f);
@@ -231,10 +213,8 @@ static void a_snapshot_above_the_high_watermark_is_no_help(void **state)
 }
 
 /* Kafka takes no line for granted, not even an empty one. */
-static void an_empty_line_of_a_checkpoint_is_called_so(void **state)
+TEST(an_empty_line_of_a_checkpoint_is_called_so, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_text(f, "0\n1\n3 0\n\n");
     save(f, "a-0/leader-epoch-checkpoint");
     expect(f, "SELECT epoch, error FROM kafka_epochs('$D') ORDER BY epoch",
@@ -246,10 +226,8 @@ static void an_empty_line_of_a_checkpoint_is_called_so(void **state)
 }
 
 /* An append under way begins as a batch does; what does not is somebody else's file. */
-static void a_file_of_something_else_is_no_unfinished_batch(void **state)
+TEST(a_file_of_something_else_is_no_unfinished_batch, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_text(f, "This is a file that somebody has put here.");
     save(f, "notes.txt");
     /* Case: F-47 */
@@ -267,10 +245,8 @@ static void a_file_of_something_else_is_no_unfinished_batch(void **state)
 }
 
 /* Case: F-15 A cleaner was killed between two renames. */
-static void a_segment_that_waits_to_be_swapped_in_is_read(void **state)
+TEST(a_segment_that_waits_to_be_swapped_in_is_read, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 4);
     save(f, "t-0/" SEGMENT_0 ".log");
     put(f, 4, 2);
@@ -289,10 +265,9 @@ static void a_segment_that_waits_to_be_swapped_in_is_read(void **state)
 }
 
 /* Case: F-17 A file is seen with the segments around it; by itself it cannot tell. */
-static void a_transaction_that_ends_in_the_next_segment_is_over(void **state)
+TEST(a_transaction_that_ends_in_the_next_segment_is_over, struct kafka_fixture *f)
 {
     struct test_batch open = {.attributes = HW_BATCH_TRANSACTIONAL, .producer_id = 7};
-    struct kafka_fixture *f = *state;
 
     test_put_batch(&f->log, &open);
     save(f, "t-0/" SEGMENT_0 ".log");
@@ -306,10 +281,8 @@ static void a_transaction_that_ends_in_the_next_segment_is_over(void **state)
 }
 
 /* Case: F-49 */
-static void an_epoch_behind_the_log_end_is_an_error(void **state)
+TEST(an_epoch_behind_the_log_end_is_an_error, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 3);
     save(f, "t-0/" SEGMENT_0 ".log");
     put_text(f, "0\n3\n0 0\n1 2\n2 5\n");
@@ -319,9 +292,8 @@ static void an_epoch_behind_the_log_end_is_an_error(void **state)
 }
 
 /* Case: F-50 A batch whose timestamp base is the delete horizon says so, and has no such base. */
-static void a_delete_horizon_is_no_timestamp(void **state)
+TEST(a_delete_horizon_is_no_timestamp, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     struct hw_batch batch;
 
     test_put_batch(&f->log, &(struct test_batch){.base_offset = 0, .timestamp = 5000});
@@ -339,10 +311,8 @@ static void a_delete_horizon_is_no_timestamp(void **state)
 }
 
 /* Case: F-62 What is no UTF-8 is a blob, or an error where a name is wanted. */
-static void bytes_that_are_no_text_are_blobs(void **state)
+TEST(bytes_that_are_no_text_are_blobs, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 1);
     save(f, "t-0/" SEGMENT_0 ".log");
     put_text(f, "node.id=1\ncluster.id=a\xff"
@@ -356,9 +326,8 @@ static void bytes_that_are_no_text_are_blobs(void **state)
 }
 
 /* Case: F-66 A file larger than any real one is a row, and the others are read. */
-static void a_huge_checkpoint_hides_no_other(void **state)
+TEST(a_huge_checkpoint_hides_no_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     char path[2 * HW_PATH_MAX];
     struct hw_file *file;
 
@@ -380,24 +349,5 @@ static void a_huge_checkpoint_hides_no_other(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(a_huge_checkpoint_hides_no_other),
-        kafka_test(a_segment_that_waits_to_be_swapped_in_is_read),
-        kafka_test(a_transaction_that_ends_in_the_next_segment_is_over),
-        kafka_test(an_epoch_behind_the_log_end_is_an_error),
-        kafka_test(a_delete_horizon_is_no_timestamp),
-        kafka_test(bytes_that_are_no_text_are_blobs),
-        kafka_test(an_old_batch_that_cannot_be_read_keeps_its_place),
-        kafka_test(a_fault_inside_an_old_batch_comes_behind_its_good_records),
-        kafka_test(a_log_that_cannot_be_opened_hides_no_other),
-        kafka_test(the_end_of_a_log_that_cannot_be_opened_is_not_known),
-        kafka_test(a_file_that_cannot_be_opened_hides_no_other),
-        kafka_test(a_partition_that_cannot_be_listed_hides_no_other),
-        kafka_test(without_their_index_transactions_are_followed_through_batches),
-        kafka_test(a_snapshot_above_the_high_watermark_is_no_help),
-        kafka_test(an_empty_line_of_a_checkpoint_is_called_so),
-        kafka_test(a_file_of_something_else_is_no_unfinished_batch),
-    };
-
-    return cmocka_run_group_tests_name("sql_kafka_foreign", tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

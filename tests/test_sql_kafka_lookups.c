@@ -7,12 +7,7 @@
 #include "tests/support_sql_kafka.h"
 #include "tests/support_vectors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define OFFSETS "SELECT group_concat(\"offset\") FROM (SELECT \"offset\" FROM kafka_log('$D')"
 
@@ -23,10 +18,8 @@ static void save_idle_index(struct kafka_fixture *f)
     save(f, "t-0/" SEGMENT_0 ".index");
 }
 
-static void damage_on_the_way_hides_nothing_backwards(void **state)
+TEST(damage_on_the_way_hides_nothing_backwards, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 1);
     test_put_bytes(&f->log, 0x55, 100);
     put(f, 2, 1);
@@ -39,10 +32,8 @@ static void damage_on_the_way_hides_nothing_backwards(void **state)
 }
 
 /* The header of a message of magic 0 with offset 0 does not tell where it ends. */
-static void an_old_first_message_hides_nothing_backwards(void **state)
+TEST(an_old_first_message_hides_nothing_backwards, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (int i = 0; i < 4; i++) {
         test_put_legacy(&f->log, 0, i, 0, "a");
     }
@@ -53,9 +44,8 @@ static void an_old_first_message_hides_nothing_backwards(void **state)
 
 /* A binary search in entries that are in no order may end anywhere: here at -1, behind one for
  * offset 6 that the .log confirms. */
-static void an_entry_above_what_is_wanted_is_not_used(void **state)
+TEST(an_entry_above_what_is_wanted_is_not_used, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     struct hw_buffer index;
     int32_t position;
 
@@ -79,10 +69,8 @@ static void an_entry_above_what_is_wanted_is_not_used(void **state)
 }
 
 /* Of junk at the end of a segment nothing is missing; its row has the offset that comes next. */
-static void damage_between_two_segments_is_found_by_its_offset(void **state)
+TEST(damage_between_two_segments_is_found_by_its_offset, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 2);
     test_put_bytes(&f->log, 0x55, 5);
     save(f, "t-0/" SEGMENT_0 ".log");
@@ -99,10 +87,9 @@ static void damage_between_two_segments_is_found_by_its_offset(void **state)
 
 /* Where a compressed message of magic 0 or 1 begins is not in its header, and so a damaged one is
  * no place to begin. */
-static void a_damaged_old_batch_begins_where_the_one_before_ends(void **state)
+TEST(a_damaged_old_batch_begins_where_the_one_before_ends, struct kafka_fixture *f)
 {
     static const int inner[] = {0, 1};
-    struct kafka_fixture *f = *state;
     int32_t position;
 
     test_put_legacy(&f->log, 1, 0, 0, "a");
@@ -119,9 +106,8 @@ static void a_damaged_old_batch_begins_where_the_one_before_ends(void **state)
 }
 
 /* Of two batches with the same offsets the second is to blame, wherever a look-up begins. */
-static void a_batch_that_is_there_twice_is_no_place_to_begin(void **state)
+TEST(a_batch_that_is_there_twice_is_no_place_to_begin, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     int32_t position;
 
     put(f, 0, 1);
@@ -139,10 +125,8 @@ static void a_batch_that_is_there_twice_is_no_place_to_begin(void **state)
 }
 
 /* Only the last segment of a directory may go on for ever. */
-static void offsets_of_the_next_segment_do_not_fit(void **state)
+TEST(offsets_of_the_next_segment_do_not_fit, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 2);
     put(f, 10, 1);
     save(f, "t-0/" SEGMENT_0 ".log");
@@ -156,11 +140,10 @@ static void offsets_of_the_next_segment_do_not_fit(void **state)
 }
 
 /* Of batches larger than 64 KiB a query of header columns reads headers; one of checksums all. */
-static void headers_of_large_batches_are_read_alone(void **state)
+TEST(headers_of_large_batches_are_read_alone, struct kafka_fixture *f)
 {
     enum { BATCHES = 8, VALUE_SIZE = 100 * 1024 };
     static uint8_t value[VALUE_SIZE];
-    struct kafka_fixture *f = *state;
 
     for (int i = 0; i < BATCHES; i++) {
         test_put_record(
@@ -191,16 +174,5 @@ static void headers_of_large_batches_are_read_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(damage_on_the_way_hides_nothing_backwards),
-        kafka_test(an_old_first_message_hides_nothing_backwards),
-        kafka_test(an_entry_above_what_is_wanted_is_not_used),
-        kafka_test(damage_between_two_segments_is_found_by_its_offset),
-        kafka_test(a_damaged_old_batch_begins_where_the_one_before_ends),
-        kafka_test(a_batch_that_is_there_twice_is_no_place_to_begin),
-        kafka_test(offsets_of_the_next_segment_do_not_fit),
-        kafka_test(headers_of_large_batches_are_read_alone),
-    };
-
-    return cmocka_run_group_tests_name("sql_kafka_lookups", tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

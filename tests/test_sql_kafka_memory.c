@@ -3,18 +3,13 @@
  * Every allocation that SQLite makes for the tables over real files fails once. Nothing crashes,
  * nothing leaks, and the statement that failed says that memory ran out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "core/base/types.h"
 #include "tests/support_directory.h"
 #include "tests/support_sql_memory.h"
+#include "tests/support_test.h"
 #include "tests/support_vectors.h"
 
 #include <stdio.h>
@@ -107,9 +102,8 @@ static void fail_each_allocation(const char *sql, int expected)
 }
 
 /* HW_TEST_QUICK: only every seventh allocation. */
-static void files_are_read_through_every_failed_allocation(void **state)
+TEST_ALONE(files_are_read_through_every_failed_allocation)
 {
-    (void)state;
     for (int i = 0; i < STATEMENT_COUNT; i++) {
         fail_each_allocation(statements[i], i < STATEMENT_COUNT - 2 ? SQLITE_DONE : SQLITE_ERROR);
     }
@@ -158,11 +152,10 @@ static void save_internal_topics(const char *directory)
     }
 }
 
-static void internal_topics_are_read_through_every_failed_allocation(void **state)
+TEST_ALONE(internal_topics_are_read_through_every_failed_allocation)
 {
     char directory[HW_PATH_MAX];
 
-    (void)state;
     test_directory_make(directory);
     save_internal_topics(directory);
     for (int i = 0; i < INTERNAL_STATEMENT_COUNT; i++) {
@@ -178,11 +171,6 @@ static void internal_topics_are_read_through_every_failed_allocation(void **stat
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read_through_every_failed_allocation),
-        cmocka_unit_test(internal_topics_are_read_through_every_failed_allocation),
-    };
-
     test_sql_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Do the tables over __cluster_metadata tell what the controllers decided? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_sql_kafka.h"
+#include "tests/support_test.h"
 #include "tests/support_vectors.h"
 
 #include <stdio.h>
@@ -69,10 +63,8 @@ static void put_snapshot(struct kafka_fixture *f)
     }
 }
 
-static void each_record_has_its_type_and_its_fields(void **state)
+TEST(each_record_has_its_type_and_its_fields, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_log(f, 0);
     save(f, LOG);
     expect(f,
@@ -99,10 +91,8 @@ static void each_record_has_its_type_and_its_fields(void **state)
     " last_known_elr, adding, removing, directories, recovering"
 
 /* Of topics, partitions and their configs. Row: I005 */
-static void the_log_adds_up_to_the_snapshot_that_its_controller_made(void **state)
+TEST(the_log_adds_up_to_the_snapshot_that_its_controller_made, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_log(f, 0);
     save(f, LOG);
     put_snapshot(f);
@@ -128,10 +118,8 @@ static void the_log_adds_up_to_the_snapshot_that_its_controller_made(void **stat
 }
 
 /* What follows a snapshot is added to it, and the log before is not needed. */
-static void a_log_that_was_cut_goes_on_from_its_snapshot(void **state)
+TEST(a_log_that_was_cut_goes_on_from_its_snapshot, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_log(f, 0);
     save(f, "whole/" LOG);
     put_log(f, 759);
@@ -163,10 +151,8 @@ static void a_log_that_was_cut_goes_on_from_its_snapshot(void **state)
 }
 
 /* Row: I006 */
-static void epochs_never_fall_and_the_leader_is_in_sync(void **state)
+TEST(epochs_never_fall_and_the_leader_is_in_sync, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_log(f, 0);
     save(f, LOG);
     expect_sql(f->db, "CREATE TABLE seen(at, id, leader, isr, leader_epoch, partition_epoch)", "");
@@ -189,10 +175,8 @@ static void epochs_never_fall_and_the_leader_is_in_sync(void **state)
                "1|1");
 }
 
-static void who_led_and_from_when_on(void **state)
+TEST(who_led_and_from_when_on, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_log(f, 0);
     save(f, LOG);
     expect(f,
@@ -244,10 +228,8 @@ static void put_topic(struct kafka_fixture *f)
     " kafka_partitions_at('$D')"
 
 /* Row: I012 */
-static void a_list_that_is_null_stays_and_one_that_is_empty_does_not(void **state)
+TEST(a_list_that_is_null_stays_and_one_that_is_empty_does_not, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL,
                "010502"
@@ -267,10 +249,8 @@ static void a_list_that_is_null_stays_and_one_that_is_empty_does_not(void **stat
 }
 
 /* Row: I013 */
-static void an_elr_that_is_cleared_counts_where_there_was_one(void **state)
+TEST(an_elr_that_is_cleared_counts_where_there_was_one, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL,
                "011C00"
@@ -293,10 +273,8 @@ static void an_elr_that_is_cleared_counts_where_there_was_one(void **state)
     "0104"                                                                                         \
     "00000002"
 
-static void records_of_a_transaction_count_when_it_ends(void **state)
+TEST(records_of_a_transaction_count_when_it_ends, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL, BEGIN_RECORD);
     put_record(f, 4, NULL, MOVE);
@@ -318,10 +296,8 @@ static void records_of_a_transaction_count_when_it_ends(void **state)
            "0\n1\n1|1|NULL\n7|2|1");
 }
 
-static void a_topic_that_goes_takes_its_partitions_and_configs_along(void **state)
+TEST(a_topic_that_goes_takes_its_partitions_and_configs_along, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL,
                "010400"
@@ -349,10 +325,8 @@ static void a_topic_that_goes_takes_its_partitions_and_configs_along(void **stat
     "00"                                                                                           \
     "00"
 
-static void the_end_of_a_log_may_not_be_committed(void **state)
+TEST(the_end_of_a_log_may_not_be_committed, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_record(f, 0, "00000002", LEADER_OF_2);
     put_record(f, 1, NULL, "01140000");
     save(f, LOG);
@@ -367,10 +341,8 @@ static void the_end_of_a_log_may_not_be_committed(void **state)
     expect(f, "SELECT \"offset\", committed FROM kafka_metadata('$D/alone')", "0|1\n1|1");
 }
 
-static void secrets_are_shown_to_those_only_who_ask_for_them(void **state)
+TEST(secrets_are_shown_to_those_only_who_ask_for_them, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL,
                "010B00"
@@ -406,10 +378,8 @@ static void secrets_are_shown_to_those_only_who_ask_for_them(void **state)
 }
 
 /* Row: I009, I010 */
-static void what_cannot_be_read_is_a_row(void **state)
+TEST(what_cannot_be_read_is_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_topic(f);
     put_record(f, 3, NULL, "01060000");
     put_record(f, 4, NULL, "00020000");
@@ -437,10 +407,8 @@ static void what_cannot_be_read_is_a_row(void **state)
            "0|TOPIC_RECORD|0\n1|PARTITION_RECORD|0\n2|NULL|1\n3|NO_OP_RECORD|0\n2|1");
 }
 
-static void another_topic_is_none_of_them(void **state)
+TEST(another_topic_is_none_of_them, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 3);
     save(f, "orders-0/00000000000000000000.log");
     expect(f, "SELECT count(*) FROM kafka_metadata('$D')", "0");
@@ -456,25 +424,7 @@ static void another_topic_is_none_of_them(void **state)
         "secrets]]); row_number cannot be compared with =");
 }
 
-#define test(NAME) kafka_test(NAME)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        test(each_record_has_its_type_and_its_fields),
-        test(the_log_adds_up_to_the_snapshot_that_its_controller_made),
-        test(a_log_that_was_cut_goes_on_from_its_snapshot),
-        test(epochs_never_fall_and_the_leader_is_in_sync),
-        test(who_led_and_from_when_on),
-        test(a_list_that_is_null_stays_and_one_that_is_empty_does_not),
-        test(an_elr_that_is_cleared_counts_where_there_was_one),
-        test(records_of_a_transaction_count_when_it_ends),
-        test(a_topic_that_goes_takes_its_partitions_and_configs_along),
-        test(the_end_of_a_log_may_not_be_committed),
-        test(secrets_are_shown_to_those_only_who_ask_for_them),
-        test(what_cannot_be_read_is_a_row),
-        test(another_topic_is_none_of_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Do the tables over coordinators' topics tell what the coordinators would? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_sql_kafka.h"
+#include "tests/support_test.h"
 #include "tests/support_vectors.h"
 
 #include <stdio.h>
@@ -67,10 +61,8 @@ static void read_expected(struct kafka_fixture *f)
 }
 
 /* Row: I004 */
-static void offsets_are_those_that_the_coordinator_answered(void **state)
+TEST(offsets_are_those_that_the_coordinator_answered, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_topic(f, "__consumer_offsets", 2);
     read_expected(f);
     expect(
@@ -123,10 +115,8 @@ static void put_marker(struct kafka_fixture *f, hw_offset_t at, int type, int64_
 #define SHOWN   "SELECT \"offset\", state, producer_id, record_offset FROM kafka_offsets('$D'"
 
 /* Row: I014 */
-static void a_commit_in_a_transaction_counts_by_its_own_offset(void **state)
+TEST(a_commit_in_a_transaction_counts_by_its_own_offset, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_commit(f, 0, 1, -1);
     put_commit(f, 1, 2, 1);
     put_commit(f, 2, 3, 2);
@@ -160,7 +150,7 @@ static void a_commit_in_a_transaction_counts_by_its_own_offset(void **state)
 }
 
 /* Row: I015, I011 */
-static void a_commit_says_when_it_expires_or_does_not(void **state)
+TEST(a_commit_says_when_it_expires_or_does_not, struct kafka_fixture *f)
 {
     static const char *const values[] = {"0001"
                                          "0000000000000005"
@@ -176,7 +166,6 @@ static void a_commit_says_when_it_expires_or_does_not(void **state)
                                          "0000000000000005"
                                          "00000000"
                                          "0000"};
-    struct kafka_fixture *f = *state;
 
     for (int i = 0; i < 3; i++) {
         uint8_t key[16];
@@ -199,10 +188,8 @@ static void a_commit_says_when_it_expires_or_does_not(void **state)
            "2|NULL|NULL|9|version 9 of OffsetCommit is unknown");
 }
 
-static void lag_is_by_the_log_that_lies_beside(void **state)
+TEST(lag_is_by_the_log_that_lies_beside, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_commit(f, 0, 2, -1);
     save(f, OFFSETS);
     expect(f, "SELECT log_end, lag FROM kafka_offsets('$D')", "NULL|NULL");
@@ -215,10 +202,8 @@ static void lag_is_by_the_log_that_lies_beside(void **state)
            "5|3\n3\n3");
 }
 
-static void damage_is_told_and_hides_nothing(void **state)
+TEST(damage_is_told_and_hides_nothing, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_commit(f, 0, 1, -1);
     put_commit(f, 1, 2, -1);
     f->log.bytes[f->log.size - 1] ^= 1;
@@ -232,10 +217,8 @@ static void damage_is_told_and_hides_nothing(void **state)
            "error: INVALID_REQUEST: history must be an integer, not 'all'");
 }
 
-static void transactional_ids_have_their_last_state(void **state)
+TEST(transactional_ids_have_their_last_state, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_topic(f, "__transaction_state", 1);
     expect(
         f,
@@ -249,10 +232,8 @@ static void transactional_ids_have_their_last_state(void **state)
            "PrepareAbort|[\"orders-1\",\"__consumer_offsets-1\"]|4|1");
 }
 
-static void groups_have_their_members_and_states(void **state)
+TEST(groups_have_their_members_and_states, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_topic(f, "__consumer_offsets", 2);
     expect(f,
            "SELECT \"group\", type, state, epoch, assignment_epoch, members, record_offset, error"
@@ -284,14 +265,13 @@ static void groups_have_their_members_and_states(void **state)
            "share|NULL|1|there are members, but no record of the group");
 }
 
-static void what_is_no_group_is_a_row_too(void **state)
+TEST(what_is_no_group_is_a_row_too, struct kafka_fixture *f)
 {
     static const char *const keys[] = {"00180001"
                                        "67",
                                        "00020005"
                                        "67",
                                        "0002000167"};
-    struct kafka_fixture *f = *state;
 
     for (int i = 0; i < 3; i++) {
         uint8_t key[16];
@@ -347,10 +327,8 @@ static void put_share(struct kafka_fixture *f, hw_offset_t at, const char *type,
 #define STAYS "FFFFFFFFFFFFFFFF"
 
 /* Row: I016 */
-static void batches_of_a_share_group_lie_over_each_other(void **state)
+TEST(batches_of_a_share_group_lie_over_each_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_share(f, 0, "0000", SNAPSHOT_START "02" BATCH("00", "09", "00", "01") "00");
     put_share(f, 1, "0001", UPDATE_START(STAYS) "02" BATCH("03", "05", "02", "01") "00");
     save(f, "__share_group_state-0" LOG);
@@ -381,10 +359,8 @@ static void batches_of_a_share_group_lie_over_each_other(void **state)
 }
 
 /* The coordinator counts what is done behind the start, too. */
-static void share_groups_of_real_brokers_count_what_is_done(void **state)
+TEST(share_groups_of_real_brokers_count_what_is_done, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_topic(f, "__share_group_state", 1);
     expect(
         f,
@@ -398,10 +374,8 @@ static void share_groups_of_real_brokers_count_what_is_done(void **state)
         "1|0|1\n3|Available|2|0|2|19");
 }
 
-static void segments_in_remote_storage_have_their_newest_state(void **state)
+TEST(segments_in_remote_storage_have_their_newest_state, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_topic(f, "__remote_log_metadata", 1);
     expect(
         f,
@@ -415,23 +389,7 @@ static void segments_in_remote_storage_have_their_newest_state(void **state)
         "|3");
 }
 
-#define test(NAME) kafka_test(NAME)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        test(offsets_are_those_that_the_coordinator_answered),
-        test(a_commit_in_a_transaction_counts_by_its_own_offset),
-        test(a_commit_says_when_it_expires_or_does_not),
-        test(lag_is_by_the_log_that_lies_beside),
-        test(damage_is_told_and_hides_nothing),
-        test(groups_have_their_members_and_states),
-        test(what_is_no_group_is_a_row_too),
-        test(batches_of_a_share_group_lie_over_each_other),
-        test(share_groups_of_real_brokers_count_what_is_done),
-        test(segments_in_remote_storage_have_their_newest_state),
-        test(transactional_ids_have_their_last_state),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

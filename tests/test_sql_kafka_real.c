@@ -5,15 +5,11 @@
  */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 #define DATA "tests/data/kafka/"
 
@@ -119,48 +115,41 @@ static void expect_lines_of_both(const char *query, int at_least)
     }
 }
 
-static void every_record_that_a_consumer_got_is_read(void **state)
+TEST_ALONE(every_record_that_a_consumer_got_is_read)
 {
-    (void)state;
     expect_lines_of_both("records", 800);
 }
 
-static void what_read_committed_leaves_out_follows_from_the_log(void **state)
+TEST_ALONE(what_read_committed_leaves_out_follows_from_the_log)
 {
-    (void)state;
     expect_lines_of_both("uncommitted", 100);
 }
 
-static void records_and_markers_have_what_the_dump_tool_says(void **state)
+TEST_ALONE(records_and_markers_have_what_the_dump_tool_says)
 {
-    (void)state;
     expect_lines_of_both("log", 900);
 }
 
-static void batches_have_what_the_dump_tool_says(void **state)
+TEST_ALONE(batches_have_what_the_dump_tool_says)
 {
-    (void)state;
     expect_lines_of_both("batches", 200);
 }
 
-static void index_entries_aborts_and_producers_are_those_of_the_dump_tool(void **state)
+TEST_ALONE(index_entries_aborts_and_producers_are_those_of_the_dump_tool)
 {
-    (void)state;
     expect_lines_of_both("indexes", 200);
 }
 
-static void partitions_begin_and_end_where_the_broker_told_its_consumer(void **state)
+TEST_ALONE(partitions_begin_and_end_where_the_broker_told_its_consumer)
 {
-    (void)state;
     expect_lines_of_both("ends", 10);
 }
 
 /* The keys of 60 records, by the partitioner of a Kafka client. */
-static void keys_go_to_the_partitions_that_a_kafka_client_chose(void **state)
+TEST_ALONE(keys_go_to_the_partitions_that_a_kafka_client_chose)
 {
     sqlite3 *db = open_broker("stopped");
 
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE keyed USING highwater(partitions=4, replication.factor=1);"
                "INSERT INTO keyed(key, value) SELECT l.key, l.value"
@@ -176,15 +165,5 @@ static void keys_go_to_the_partitions_that_a_kafka_client_chose(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_record_that_a_consumer_got_is_read),
-        cmocka_unit_test(what_read_committed_leaves_out_follows_from_the_log),
-        cmocka_unit_test(records_and_markers_have_what_the_dump_tool_says),
-        cmocka_unit_test(batches_have_what_the_dump_tool_says),
-        cmocka_unit_test(index_entries_aborts_and_producers_are_those_of_the_dump_tool),
-        cmocka_unit_test(partitions_begin_and_end_where_the_broker_told_its_consumer),
-        cmocka_unit_test(keys_go_to_the_partitions_that_a_kafka_client_chose),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

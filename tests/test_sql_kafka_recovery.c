@@ -9,16 +9,12 @@
 #include "core/io/store_copy.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* The directory of a broker that was killed, as $D/logs. */
 static void copy_broker(struct kafka_fixture *f)
@@ -54,9 +50,8 @@ static void describe(struct kafka_fixture *f, const char *path, struct hw_buffer
     hw_name_list_release(&names);
 }
 
-static void nothing_is_written(void **state)
+TEST(nothing_is_written, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     struct hw_buffer before;
     struct hw_buffer after;
 
@@ -90,10 +85,8 @@ static void nothing_is_written(void **state)
 }
 
 /* A stop was clean or not, also where the start does not come to the log. */
-static void a_stray_has_been_stopped_cleanly_too(void **state)
+TEST(a_stray_has_been_stopped_cleanly_too, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     copy_broker(f);
     save(f, "logs/.kafka_cleanshutdown");
     assert_int_equal(unlink(with_directory(f, "$D/logs/keyed-0/partition.metadata")), 0);
@@ -104,10 +97,8 @@ static void a_stray_has_been_stopped_cleanly_too(void **state)
 }
 
 /* Every partition has a row, whatever becomes of it. */
-static void each_partition_has_a_row(void **state)
+TEST(each_partition_has_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     copy_broker(f);
     expect(f,
            "SELECT count(DISTINCT dir), sum(bytes_cut), sum(records_lost), count(error)"
@@ -161,10 +152,8 @@ static int stop(void *context)
     return 1;
 }
 
-static void it_can_be_interrupted(void **state)
+TEST(it_can_be_interrupted, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     for (int i = 0; i < 1000; i++) {
         put(f, i, 1);
     }
@@ -182,12 +171,5 @@ static void it_can_be_interrupted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(nothing_is_written),
-        kafka_test(a_stray_has_been_stopped_cleanly_too),
-        kafka_test(each_partition_has_a_row),
-        kafka_test(it_can_be_interrupted),
-    };
-
-    return cmocka_run_group_tests_name("sql_kafka_recovery", tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -7,14 +7,10 @@
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Write a log of three batches, 10, 20 and 20 records, and an index of two entries. */
 static void save_indexed(struct kafka_fixture *f, hw_offset_t base, int32_t offset, int32_t shift)
@@ -38,10 +34,8 @@ static void save_indexed(struct kafka_fixture *f, hw_offset_t base, int32_t offs
 }
 
 /* Case: E-07 */
-static void an_index_is_compared_with_the_last_offsets_of_batches(void **state)
+TEST(an_index_is_compared_with_the_last_offsets_of_batches, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     save_indexed(f, 0, 29, 0);
     expect(f, "SELECT entry, \"offset\", batch_last_offset, ok, error FROM kafka_index('$D')",
            "0|29|29|1|NULL\n1|49|49|1|NULL");
@@ -82,9 +76,8 @@ static void an_index_is_compared_with_the_last_offsets_of_batches(void **state)
            "0|NULL|0|5 bytes at the end are no whole entry");
 }
 
-static void a_time_index_is_compared_with_the_largest_timestamps(void **state)
+TEST(a_time_index_is_compared_with_the_largest_timestamps, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     static const int times[][2] = {{1009, 9}, {2019, 29}, {3019, 49}};
 
     for (int i = 0; i < 3; i++) {
@@ -120,10 +113,8 @@ static void a_time_index_is_compared_with_the_largest_timestamps(void **state)
            "0|a batch before that with offset 1 has the larger timestamp 9000");
 }
 
-static void checkpoints_are_shown_line_by_line(void **state)
+TEST(checkpoints_are_shown_line_by_line, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_text(f, "0\n5\nt 0 2\nt 1 x\nt 2\nlast 3 9\nt 3 -5");
     save(f, "replication-offset-checkpoint");
     put(f, 0, 4);
@@ -154,10 +145,8 @@ static void checkpoints_are_shown_line_by_line(void **state)
            "line 1: the version is not 0\nline 2: the number of entries is no number");
 }
 
-static void epochs_end_where_the_next_one_begins(void **state)
+TEST(epochs_end_where_the_next_one_begins, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 10);
     save(f, "t-0/" SEGMENT_0 ".log");
     put_text(f, "0\n3\n0 0\n2 4\n5 7\n");
@@ -175,10 +164,8 @@ static void epochs_end_where_the_next_one_begins(void **state)
            "1|7|NULL|epoch and start offset are not above those before\n2|4|NULL|NULL");
 }
 
-static void snapshots_show_producers_and_their_open_transactions(void **state)
+TEST(snapshots_show_producers_and_their_open_transactions, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     expect(f,
            "SELECT snapshot_offset, producer_id, producer_epoch, last_sequence, last_offset,"
            " offset_delta, \"timestamp\", coordinator_epoch, txn_first_offset, crc_ok, error FROM"
@@ -198,10 +185,8 @@ static void snapshots_show_producers_and_their_open_transactions(void **state)
            "103|NULL|0|3 bytes are too few for a snapshot");
 }
 
-static void aborted_transactions_are_read_from_their_index(void **state)
+TEST(aborted_transactions_are_read_from_their_index, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     test_read_vector(&f->log, "G.txnindex");
     save(f, "t-0/00000000000000000100.txnindex");
     put(f, 100, 1);
@@ -219,9 +204,8 @@ static void aborted_transactions_are_read_from_their_index(void **state)
 }
 
 /* What our own brokers write reads back the same, through both doors. */
-static void a_cluster_reads_the_same_through_its_files(void **state)
+TEST(a_cluster_reads_the_same_through_its_files, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     char path[2 * HW_PATH_MAX];
     sqlite3 *db;
 
@@ -258,15 +242,5 @@ static void a_cluster_reads_the_same_through_its_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(an_index_is_compared_with_the_last_offsets_of_batches),
-        kafka_test(a_time_index_is_compared_with_the_largest_timestamps),
-        kafka_test(checkpoints_are_shown_line_by_line),
-        kafka_test(epochs_end_where_the_next_one_begins),
-        kafka_test(snapshots_show_producers_and_their_open_transactions),
-        kafka_test(aborted_transactions_are_read_from_their_index),
-        kafka_test(a_cluster_reads_the_same_through_its_files),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

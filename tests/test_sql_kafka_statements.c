@@ -10,24 +10,19 @@
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Case: D-01 */
-static void the_path_may_come_from_another_table_in_any_order(void **state)
+TEST(the_path_may_come_from_another_table_in_any_order, struct kafka_fixture *f)
 {
     static const char *const settings[] = {"PRAGMA reverse_unordered_selects = 0",
                                            "PRAGMA reverse_unordered_selects = 1", "ANALYZE"};
-    struct kafka_fixture *f = *state;
 
     put(f, 0, 2);
     save(f, "a/t-0/" SEGMENT_0 ".log");
@@ -61,10 +56,8 @@ static void the_path_may_come_from_another_table_in_any_order(void **state)
 }
 
 /* Case: D-02 */
-static void constraints_that_cannot_be_used_are_left_to_sqlite(void **state)
+TEST(constraints_that_cannot_be_used_are_left_to_sqlite, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 4);
     put(f, 4, 6);
     save(f, "t-0/" SEGMENT_0 ".log");
@@ -80,9 +73,8 @@ static void constraints_that_cannot_be_used_are_left_to_sqlite(void **state)
 
 /* A statement that needs nothing of the records takes their number from headers; it is the number
  * of the rows, and each of them is the same row as in any other scan. */
-static void records_that_are_only_counted_are_the_same_rows(void **state)
+TEST(records_that_are_only_counted_are_the_same_rows, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     static const char *const conditions[] = {"",
                                              " WHERE topic = 't'",
                                              " WHERE position > 0",
@@ -122,11 +114,10 @@ static void records_that_are_only_counted_are_the_same_rows(void **state)
 }
 
 /* A header that cannot be true is not believed. */
-static void a_header_that_counts_too_many_is_not_believed(void **state)
+TEST(a_header_that_counts_too_many_is_not_believed, struct kafka_fixture *f)
 {
     struct test_batch lying = {
         .base_offset = 0, .count = 2, .last_delta = INT32_MAX - 1, .record_count = INT32_MAX};
-    struct kafka_fixture *f = *state;
     struct hw_batch batch;
 
     test_put_batch(&f->log, &lying);
@@ -144,10 +135,8 @@ static void a_header_that_counts_too_many_is_not_believed(void **state)
 }
 
 /* Case: D-03 */
-static void lists_and_alternatives_return_each_row_once(void **state)
+TEST(lists_and_alternatives_return_each_row_once, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 10);
     save(f, "a/t-0/" SEGMENT_0 ".log");
     put(f, 0, 2);
@@ -195,10 +184,8 @@ static void lists_and_alternatives_return_each_row_once(void **state)
 }
 
 /* Case: F-46, F-48 */
-static void the_argument_is_one_and_has_a_name_of_its_own(void **state)
+TEST(the_argument_is_one_and_has_a_name_of_its_own, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 3);
     save(f, "t-0/" SEGMENT_0 ".log");
     expect(f, "CREATE TABLE dirs(path, file, bytes); INSERT INTO dirs VALUES ('$D', 'a', 1)", "");
@@ -214,12 +201,11 @@ static void the_argument_is_one_and_has_a_name_of_its_own(void **state)
 }
 
 /* Case: F-45, F-47 */
-static void a_path_without_a_partition_is_told_of(void **state)
+TEST(a_path_without_a_partition_is_told_of, struct kafka_fixture *f)
 {
     static const char *const tables[] = {"kafka_log",        "kafka_batches", "kafka_segments",
                                          "kafka_index",      "kafka_epochs",  "kafka_dirs",
                                          "kafka_checkpoint", "kafka_files"};
-    struct kafka_fixture *f = *state;
     char sql[256];
 
     put(f, 0, 1);
@@ -252,10 +238,8 @@ static void a_path_without_a_partition_is_told_of(void **state)
                              ".index is an offset index: kafka_index() reads it"));
 }
 
-static void lists_and_patterns_of_paths_are_read_one_after_the_other(void **state)
+TEST(lists_and_patterns_of_paths_are_read_one_after_the_other, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 1);
     save(f, "1/logs/a-0/" SEGMENT_0 ".log");
     put(f, 0, 2);
@@ -329,7 +313,7 @@ static void save_cluster(struct kafka_fixture *f)
 }
 
 /* The same as over an ordinary table, whatever is pushed down. */
-static void every_condition_and_order_gives_what_a_table_would_give(void **state)
+TEST(every_condition_and_order_gives_what_a_table_would_give, struct kafka_fixture *f)
 {
     static const char *const rests[] = {
         "WHERE \"offset\" = 250",
@@ -355,7 +339,6 @@ static void every_condition_and_order_gives_what_a_table_would_give(void **state
         "WHERE topic = 'u' AND \"offset\" BETWEEN 95 AND 205 ORDER BY \"offset\" DESC",
         "WHERE topic = 'u' ORDER BY \"offset\" LIMIT 5",
     };
-    struct kafka_fixture *f = *state;
 
     save_cluster(f);
     expect(f,
@@ -398,7 +381,7 @@ static void every_condition_and_order_gives_what_a_table_would_give(void **state
 }
 
 /* What the scan has read, for statements that want a few rows of a large segment. */
-static void little_is_read_of_a_large_segment(void **state)
+TEST(little_is_read_of_a_large_segment, struct kafka_fixture *f)
 {
     static const char *const cheap[] = {
         "WHERE \"offset\" = 123456",
@@ -409,7 +392,6 @@ static void little_is_read_of_a_large_segment(void **state)
         "WHERE \"timestamp\" >= 1990000 LIMIT 5",
     };
     enum { OFFSETS = 200000, BATCH_RECORDS = 10, INTERVAL = 4096 };
-    struct kafka_fixture *f = *state;
     struct hw_buffer index;
     struct hw_buffer times;
     size_t since = 0;
@@ -458,9 +440,8 @@ static void little_is_read_of_a_large_segment(void **state)
     hw_buffer_release(&times);
 }
 
-static void a_broker_may_append_while_a_statement_reads(void **state)
+TEST(a_broker_may_append_while_a_statement_reads, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     sqlite3_stmt *statement;
     char path[2 * HW_PATH_MAX];
     FILE *file;
@@ -492,9 +473,8 @@ static void a_broker_may_append_while_a_statement_reads(void **state)
     assert_int_equal(count, 100);
 }
 
-static void a_directory_that_cannot_be_written_is_read(void **state)
+TEST(a_directory_that_cannot_be_written_is_read, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     char path[2 * HW_PATH_MAX];
     struct stat before;
     struct stat after;
@@ -515,10 +495,8 @@ static void a_directory_that_cannot_be_written_is_read(void **state)
     expect(f, "SELECT segments, size_bytes FROM kafka_dirs('$D')", "1|88");
 }
 
-static void a_view_of_a_foreign_schema_cannot_read_files(void **state)
+TEST(a_view_of_a_foreign_schema_cannot_read_files, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 1);
     save(f, "t-0/" SEGMENT_0 ".log");
     expect(f,
@@ -530,10 +508,8 @@ static void a_view_of_a_foreign_schema_cannot_read_files(void **state)
     expect_error(f->db, "SELECT * FROM w", SQLITE_ERROR, "unsafe use of virtual table");
 }
 
-static void paths_are_files_partitions_or_log_directories(void **state)
+TEST(paths_are_files_partitions_or_log_directories, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put(f, 0, 1);
     save(f, "logs-1/my.topic-x-12/" SEGMENT_0 ".log");
     put(f, 0, 2);
@@ -560,22 +536,5 @@ static void paths_are_files_partitions_or_log_directories(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(the_path_may_come_from_another_table_in_any_order),
-        kafka_test(records_that_are_only_counted_are_the_same_rows),
-        kafka_test(a_header_that_counts_too_many_is_not_believed),
-        kafka_test(constraints_that_cannot_be_used_are_left_to_sqlite),
-        kafka_test(lists_and_alternatives_return_each_row_once),
-        kafka_test(the_argument_is_one_and_has_a_name_of_its_own),
-        kafka_test(a_path_without_a_partition_is_told_of),
-        kafka_test(lists_and_patterns_of_paths_are_read_one_after_the_other),
-        kafka_test(every_condition_and_order_gives_what_a_table_would_give),
-        kafka_test(little_is_read_of_a_large_segment),
-        kafka_test(a_broker_may_append_while_a_statement_reads),
-        kafka_test(a_directory_that_cannot_be_written_is_read),
-        kafka_test(a_view_of_a_foreign_schema_cannot_read_files),
-        kafka_test(paths_are_files_partitions_or_log_directories),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }

@@ -10,15 +10,11 @@
 #include "tests/support_sql.h"
 #include "tests/support_sql_kill.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PATH_SIZE = 4200, STRIDE = 43, QUICK_STRIDE = 97 };
 
@@ -77,9 +73,8 @@ static void check_created(sqlite3 *db)
 }
 
 /* Case: F-28 */
-static void a_table_that_was_being_created_can_be_created(void **state)
+TEST_ALONE(a_table_that_was_being_created_can_be_created)
 {
-    (void)state;
     kill_everywhere(NULL, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=1)",
                     check_created);
 }
@@ -107,9 +102,8 @@ static void check_dropped(sqlite3 *db)
 }
 
 /* Case: F-28 */
-static void a_table_that_was_being_dropped_is_there_or_gone(void **state)
+TEST_ALONE(a_table_that_was_being_dropped_is_there_or_gone)
 {
-    (void)state;
     kill_everywhere(two_tables, "DROP TABLE t", check_dropped);
 }
 
@@ -127,9 +121,8 @@ static void check_rows(sqlite3 *db)
 }
 
 /* Case: F-61 */
-static void a_transaction_is_there_whole_or_not_at_all(void **state)
+TEST_ALONE(a_transaction_is_there_whole_or_not_at_all)
 {
-    (void)state;
     kill_everywhere(two_tables,
                     "BEGIN;"
                     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)"
@@ -142,11 +135,5 @@ static void a_transaction_is_there_whole_or_not_at_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_that_was_being_created_can_be_created),
-        cmocka_unit_test(a_table_that_was_being_dropped_is_there_or_gone),
-        cmocka_unit_test(a_transaction_is_there_whole_or_not_at_all),
-    };
-
-    return cmocka_run_group_tests_name("sql_kill", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

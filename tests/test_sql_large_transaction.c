@@ -10,16 +10,12 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { MIB = 1024 * 1024, ROWS_PER_MIB = 1024, PARTITIONS = 5 };
 
@@ -104,7 +100,7 @@ static void stage(sqlite3 *db, int quarter)
     insert_rows(db, "many", rows, quarter);
 }
 
-static void a_transaction_larger_than_memory_stays_below_its_limit(void **state)
+TEST_ALONE(a_transaction_larger_than_memory_stays_below_its_limit)
 {
     const struct load load = load_of_environment();
     const int quarter = load.staged_mib / 4;
@@ -113,7 +109,6 @@ static void a_transaction_larger_than_memory_stays_below_its_limit(void **state)
     char *expected;
     sqlite3 *db;
 
-    (void)state;
     test_directory_make(directory);
     path = sqlite3_mprintf("%s/large.db", directory);
     db = test_sql_open(path);
@@ -148,9 +143,5 @@ static void a_transaction_larger_than_memory_stays_below_its_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transaction_larger_than_memory_stays_below_its_limit),
-    };
-
-    return cmocka_run_group_tests_name("sql_large_transaction", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,14 +6,10 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A database file with topic t, three records and an ordinary table. */
 struct fixture {
@@ -67,9 +63,8 @@ static sqlite3 *open_bare(const char *path)
     return db;
 }
 
-static void a_program_without_the_extension_is_told_and_harms_nothing(void **state)
+TEST(a_program_without_the_extension_is_told_and_harms_nothing, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = open_bare(f->path);
 
     expect_error(db, "SELECT * FROM t", SQLITE_ERROR, "no such module: highwater");
@@ -86,9 +81,8 @@ static void a_program_without_the_extension_is_told_and_harms_nothing(void **sta
 }
 
 /* The records are in the directory, so the copy has a table whose topic there is not. */
-static void a_backup_has_the_tables(void **state)
+TEST(a_backup_has_the_tables, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3 *copy = test_sql_open(f->other);
     sqlite3_backup *backup = sqlite3_backup_init(copy, "main", db, "main");
@@ -106,9 +100,8 @@ static void a_backup_has_the_tables(void **state)
     test_sql_close(db);
 }
 
-static void vacuum_leaves_topics_alone(void **state)
+TEST(vacuum_leaves_topics_alone, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
 
     expect_sql(db, "VACUUM; " READ "; INSERT INTO t(value) VALUES ('d'); SELECT count(*) FROM t",
@@ -120,9 +113,8 @@ static void vacuum_leaves_topics_alone(void **state)
 }
 
 /* The shell's .dump writes a virtual table as its row of sqlite_schema. */
-static void a_dump_is_read_again_beside_its_directory(void **state)
+TEST(a_dump_is_read_again_beside_its_directory, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db;
 
     assert_int_equal(remove(f->path), 0);
@@ -153,9 +145,8 @@ static sqlite3 *open_read_only(const char *path)
     return db;
 }
 
-static void a_read_only_database_is_read_and_not_written(void **state)
+TEST(a_read_only_database_is_read_and_not_written, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = open_read_only(f->path);
 
     expect_sql(db, READ, ROWS);
@@ -169,9 +160,8 @@ static void a_read_only_database_is_read_and_not_written(void **state)
 }
 
 /* Its cluster lies beside it, and is written to by ways that SQLite does not see. */
-static void what_is_read_only_is_not_written_through_a_back_door(void **state)
+TEST(what_is_read_only_is_not_written_through_a_back_door, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = open_read_only(f->path);
 
     expect_error(db, "SELECT produce('t', 0, NULL, 1)", SQLITE_ERROR,
@@ -200,9 +190,8 @@ static void what_is_read_only_is_not_written_through_a_back_door(void **state)
 }
 
 /* A "zombie" connection ends with its last statement; the cluster is free for the next one. */
-static void a_connection_can_be_closed_in_the_middle_of_a_scan(void **state)
+TEST(a_connection_can_be_closed_in_the_middle_of_a_scan, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     sqlite3_stmt *reading = NULL;
     sqlite3_stmt *logs = NULL;
@@ -226,9 +215,8 @@ static void a_connection_can_be_closed_in_the_middle_of_a_scan(void **state)
     test_sql_close(db);
 }
 
-static void a_defensive_connection_without_trust_works_as_any(void **state)
+TEST(a_defensive_connection_without_trust_works_as_any, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     int on = 0;
 
@@ -247,9 +235,8 @@ static void a_defensive_connection_without_trust_works_as_any(void **state)
     test_sql_close(db);
 }
 
-static void connections_with_a_shared_cache_share_the_cluster(void **state)
+TEST(connections_with_a_shared_cache_share_the_cluster, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db;
     sqlite3 *other;
 
@@ -268,9 +255,8 @@ static void connections_with_a_shared_cache_share_the_cluster(void **state)
     test_sql_close(db);
 }
 
-static void loading_writes_nothing_to_the_error_log(void **state)
+TEST(loading_writes_nothing_to_the_error_log, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db;
 
     log_lines = 0;
@@ -284,9 +270,8 @@ static void loading_writes_nothing_to_the_error_log(void **state)
     test_sql_close(db);
 }
 
-static void a_setting_outlives_a_database_without_topics(void **state)
+TEST(a_setting_outlives_a_database_without_topics, const struct fixture *f)
 {
-    const struct fixture *f = *state;
     sqlite3 *db = test_sql_open(f->other);
 
     expect_error(db, "SELECT configure('acks', 'none')", SQLITE_ERROR, "INVALID_CONFIG: ");
@@ -304,24 +289,8 @@ static void a_setting_outlives_a_database_without_topics(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_program_without_the_extension_is_told_and_harms_nothing),
-        TEST(a_backup_has_the_tables),
-        TEST(vacuum_leaves_topics_alone),
-        TEST(a_dump_is_read_again_beside_its_directory),
-        TEST(a_read_only_database_is_read_and_not_written),
-        TEST(what_is_read_only_is_not_written_through_a_back_door),
-        TEST(a_connection_can_be_closed_in_the_middle_of_a_scan),
-        TEST(a_defensive_connection_without_trust_works_as_any),
-        TEST(connections_with_a_shared_cache_share_the_cluster),
-        TEST(loading_writes_nothing_to_the_error_log),
-        TEST(a_setting_outlives_a_database_without_topics),
-    };
-
     if (sqlite3_config(SQLITE_CONFIG_LOG, count_log_line, NULL) != SQLITE_OK) {
         return 1;
     }
-
-    return cmocka_run_group_tests_name("sql_life", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -7,17 +7,13 @@
 
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { SQL_SIZE = 4 * HW_PATH_MAX };
 
@@ -52,10 +48,8 @@ static void shell(const struct fixture *f, const char *command, const char *name
 
 /* The leader's copy is gone: a follower that has all that was shown leads instead of cutting its
  * log to nothing. */
-static void the_copy_that_has_what_was_shown_leads(void **state)
+TEST(the_copy_that_has_what_was_shown_leads, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     close_database(f);
     shell(f, "rm -r", "broker-1/o-0");
     open_database(f);
@@ -69,20 +63,16 @@ static void the_copy_that_has_what_was_shown_leads(void **state)
                "1\n1|3\n2|3\n3|3");
 }
 
-static void a_shortened_log_does_not_cut_the_others(void **state)
+TEST(a_shortened_log_does_not_cut_the_others, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     close_database(f);
     shell(f, "truncate -s 0", "broker-1/o-0/00000000000000000000.log");
     open_database(f);
     expect_sql(f->db, "SELECT replicate('o') > 0; SELECT count(*) FROM o", "1\n3");
 }
 
-static void a_lost_state_file_stops_what_would_erase_the_rest(void **state)
+TEST(a_lost_state_file_stops_what_would_erase_the_rest, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     close_database(f);
     shell(f, "rm", "cluster.state");
     open_database(f);
@@ -92,9 +82,8 @@ static void a_lost_state_file_stops_what_would_erase_the_rest(void **state)
     shell(f, "test -s", "broker-1/o-0/00000000000000000000.log");
 }
 
-static void a_new_broker_takes_no_directory_that_is_in_use(void **state)
+TEST(a_new_broker_takes_no_directory_that_is_in_use, struct fixture *f)
 {
-    struct fixture *f = *state;
     char sql[SQL_SIZE];
 
     (void)snprintf(sql, sizeof sql, "SELECT add_broker(4, NULL, '%s/exp.db-highwater/broker-1')",
@@ -110,10 +99,8 @@ static void a_new_broker_takes_no_directory_that_is_in_use(void **state)
     expect_sql(f->db, "SELECT group_concat(broker) FROM hw_brokers", "1,2,3,4");
 }
 
-static void one_log_that_cannot_be_opened_stops_nothing_else(void **state)
+TEST(one_log_that_cannot_be_opened_stops_nothing_else, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT create_topic('p', 1, 1) IS NOT NULL", "1");
     close_database(f);
     shell(f, "rm", "broker-1/o-0/partition.metadata");
@@ -126,9 +113,8 @@ static void one_log_that_cannot_be_opened_stops_nothing_else(void **state)
     expect_sql(f->db, "DROP TABLE o; SELECT topic FROM hw_topics", "p");
 }
 
-static void what_a_producer_was_told_is_visible_after_the_process_has_ended(void **state)
+TEST(what_a_producer_was_told_is_visible_after_the_process_has_ended, struct fixture *f)
 {
-    struct fixture *f = *state;
     char copy[HW_PATH_MAX + 16];
     char line[2 * SQL_SIZE];
     sqlite3 *db;
@@ -149,21 +135,5 @@ static void what_a_producer_was_told_is_visible_after_the_process_has_ended(void
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_copy_that_has_what_was_shown_leads, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(a_shortened_log_does_not_cut_the_others, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_state_file_stops_what_would_erase_the_rest, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(a_new_broker_takes_no_directory_that_is_in_use, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(one_log_that_cannot_be_opened_stops_nothing_else, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_a_producer_was_told_is_visible_after_the_process_has_ended, set_up,
-            test_sql_file_tear_down),
-    };
-
-    return cmocka_run_group_tests_name("sql_lost_files", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

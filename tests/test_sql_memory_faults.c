@@ -7,15 +7,11 @@
 #include "tests/support_sql_memory.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Each statement stands for itself: after one that failed the others go on. */
 static const char *const topics[] = {
@@ -155,36 +151,31 @@ static void sweep(const char *const *statements, size_t count)
     assert_true(round > 500); /* 0 would mean that nothing was swept. */
 }
 
-static void topics_and_transactions_survive_every_failed_allocation(void **state)
+TEST_ALONE(topics_and_transactions_survive_every_failed_allocation)
 {
-    (void)state;
     sweep(topics, sizeof topics / sizeof topics[0]);
 }
 
-static void transactional_tables_survive_every_failed_allocation(void **state)
+TEST_ALONE(transactional_tables_survive_every_failed_allocation)
 {
-    (void)state;
     sweep(transactional, sizeof transactional / sizeof transactional[0]);
 }
 
-static void producers_survive_every_failed_allocation(void **state)
+TEST_ALONE(producers_survive_every_failed_allocation)
 {
-    (void)state;
     sweep(producers, sizeof producers / sizeof producers[0]);
 }
 
-static void copies_of_brokers_survive_every_failed_allocation(void **state)
+TEST_ALONE(copies_of_brokers_survive_every_failed_allocation)
 {
-    (void)state;
     sweep(copies, sizeof copies / sizeof copies[0]);
 }
 
-static void readers_and_faults_survive_every_failed_allocation(void **state)
+TEST_ALONE(readers_and_faults_survive_every_failed_allocation)
 {
     enum { READER_COUNT = sizeof readers / sizeof readers[0] };
     const char *statements[4 + READER_COUNT];
 
-    (void)state;
     statements[0] = topics[0];
     statements[1] = "CREATE VIRTUAL TABLE v USING highwater(topic=t, partition=1)";
     statements[2] = "INSERT INTO t(\"partition\", value) VALUES (0, 'a'), (0, 'b'), (1, 'c')";
@@ -195,17 +186,10 @@ static void readers_and_faults_survive_every_failed_allocation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(topics_and_transactions_survive_every_failed_allocation),
-        cmocka_unit_test(transactional_tables_survive_every_failed_allocation),
-        cmocka_unit_test(producers_survive_every_failed_allocation),
-        cmocka_unit_test(copies_of_brokers_survive_every_failed_allocation),
-        cmocka_unit_test(readers_and_faults_survive_every_failed_allocation)};
-
     /* Held for the whole run: valgrind takes its time and memory for each library that comes. */
     if (dlopen(HW_TEST_EXTENSION, RTLD_NOW) == NULL) {
         return 2;
     }
     test_sql_memory_install();
-    return cmocka_run_group_tests_name("sql_memory_faults", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -7,14 +7,10 @@
 
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Two connections to one database file; topics t and u; producer 0 with the id "pay". */
 static int set_up(void **state)
@@ -30,10 +26,8 @@ static int set_up(void **state)
     "SELECT produce('" topic "', 0, NULL, '" value "', 1, '{\"producer\":0}')"
 
 /* The client of a producer is one for the cluster, whichever connection speaks for it. */
-static void two_connections_with_one_producer_are_one_client(void **state)
+TEST(two_connections_with_one_producer_are_one_client, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT begin_txn(0);" PRODUCE("t", "a"), "1\n0");
     expect_error(f->other, "SELECT begin_txn(0)", SQLITE_ERROR,
                  "INVALID_TXN_STATE: producer 0 has begun a transaction already");
@@ -45,10 +39,8 @@ static void two_connections_with_one_producer_are_one_client(void **state)
 }
 
 /* The lock of a partition is SQLITE_BUSY; what the coordinator answers is SQLITE_ERROR. */
-static void a_locked_partition_is_busy_and_delays_a_marker(void **state)
+TEST(a_locked_partition_is_busy_and_delays_a_marker, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT begin_txn(0);" PRODUCE("t", "a") ";" PRODUCE("u", "b"), "1\n0\n0");
     expect_sql(f->other, "BEGIN; INSERT INTO t(value) VALUES ('x')", "");
     expect_error(f->db, PRODUCE("t", "c"), SQLITE_BUSY, "t-0 is being written");
@@ -63,10 +55,8 @@ static void a_locked_partition_is_busy_and_delays_a_marker(void **state)
 }
 
 /* A transaction goes on without the partitions of a topic that was deleted. */
-static void a_topic_goes_with_its_part_of_an_open_transaction(void **state)
+TEST(a_topic_goes_with_its_part_of_an_open_transaction, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT begin_txn(0);" PRODUCE("t", "a") ";" PRODUCE("u", "b"), "1\n0\n0");
     expect_sql(f->db, "BEGIN; DROP TABLE u; ROLLBACK; SELECT partitions FROM hw_transactions",
                "[\"t-0\",\"u-0\"]");
@@ -87,10 +77,8 @@ static void a_topic_goes_with_its_part_of_an_open_transaction(void **state)
 }
 
 /* The abort has begun, and is over when the partition has a leader again: call again. */
-static void taking_over_waits_for_a_partition_without_a_leader(void **state)
+TEST(taking_over_waits_for_a_partition_without_a_leader, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT begin_txn(0);" PRODUCE("t", "a") ";SELECT crash(1)", "1\n0\ncrashed");
     expect_error(f->db, "SELECT init_producer('pay')", SQLITE_ERROR,
                  "CONCURRENT_TRANSACTIONS: pay is in PrepareAbort, 1 marker is not committed yet");
@@ -104,10 +92,8 @@ static void taking_over_waits_for_a_partition_without_a_leader(void **state)
 }
 
 /* The database file is gone, its cluster is not: nothing of it is taken for the new one's. */
-static void another_database_finds_the_topics_and_the_ids_of_the_one_before(void **state)
+TEST(another_database_finds_the_topics_and_the_ids_of_the_one_before, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "SELECT begin_txn(0);" PRODUCE("t", "a"), "1\n0");
     test_sql_close(f->db);
     test_sql_close(f->other);
@@ -132,14 +118,5 @@ static void another_database_finds_the_topics_and_the_ids_of_the_one_before(void
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(two_connections_with_one_producer_are_one_client),
-        TEST(a_locked_partition_is_busy_and_delays_a_marker),
-        TEST(a_topic_goes_with_its_part_of_an_open_transaction),
-        TEST(taking_over_waits_for_a_partition_without_a_leader),
-        TEST(another_database_finds_the_topics_and_the_ids_of_the_one_before),
-    };
-
-    return cmocka_run_group_tests_name("sql_producers", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

@@ -5,15 +5,11 @@
 #include "tests/support_directory.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Everything that can be seen of a cluster. */
 static const char everything[] =
@@ -118,14 +114,13 @@ static void goes_back_and_on(const char *protocol, const char *replication, uint
     test_sql_close(db);
 }
 
-static void every_protocol_goes_back_exactly(void **state)
+TEST_ALONE(every_protocol_goes_back_exactly)
 {
     static const char *const protocols[] = {"kafka", "kip-279", "kip-101", "hw-truncation",
                                             "minikafka"};
 
     uint64_t seeds = getenv("HW_TEST_QUICK") == NULL ? 4 : 1;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         for (size_t i = 0; i < 5; i++) {
             goes_back_and_on(protocols[i], "manual", seed);
@@ -136,12 +131,11 @@ static void every_protocol_goes_back_exactly(void **state)
     }
 }
 
-static void who_is_in_the_middle_of_something_is_told_so(void **state)
+TEST_ALONE(who_is_in_the_middle_of_something_is_told_so)
 {
     sqlite3 *db = test_sql_open(":memory:");
     sqlite3_stmt *open;
 
-    (void)state;
     expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater; SELECT snapshot('a');", "0");
     expect_sql(db, "INSERT INTO t(value) VALUES ('x'), ('y'); SELECT count(*) FROM t", "2");
     expect_error(db, "BEGIN; SELECT rewind('a')", SQLITE_ERROR,
@@ -157,11 +151,10 @@ static void who_is_in_the_middle_of_something_is_told_so(void **state)
     test_sql_close(db);
 }
 
-static void a_topic_that_came_later_is_unknown_then(void **state)
+TEST_ALONE(a_topic_that_came_later_is_unknown_then)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db,
                "SELECT snapshot('empty'); CREATE VIRTUAL TABLE t USING highwater;"
                "INSERT INTO t(value) VALUES ('x'); SELECT snapshot('full');"
@@ -178,7 +171,7 @@ static void a_topic_that_came_later_is_unknown_then(void **state)
     test_sql_close(db);
 }
 
-static void a_cluster_on_disk_is_copied_into_memory(void **state)
+TEST_ALONE(a_cluster_on_disk_is_copied_into_memory)
 {
     char directory[HW_PATH_MAX];
     char *database;
@@ -187,7 +180,6 @@ static void a_cluster_on_disk_is_copied_into_memory(void **state)
     sqlite3 *other;
     sqlite3 *copy;
 
-    (void)state;
     test_directory_make(directory);
     database = sqlite3_mprintf("%s/a.db", directory);
     open = sqlite3_mprintf("SELECT open_cluster(':memory:', '{\"copy_of\":\"%s-highwater\"}')",
@@ -247,12 +239,5 @@ static void a_cluster_on_disk_is_copied_into_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_protocol_goes_back_exactly),
-        cmocka_unit_test(who_is_in_the_middle_of_something_is_told_so),
-        cmocka_unit_test(a_topic_that_came_later_is_unknown_then),
-        cmocka_unit_test(a_cluster_on_disk_is_copied_into_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

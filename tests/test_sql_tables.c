@@ -5,14 +5,10 @@
  */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Topic a with three replicas and one committed record of two, topic b with two partitions of one
  * replica, and an ordinary table of replicas to look at. */
@@ -37,7 +33,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void columns_have_the_promised_names_and_order(void **state)
+TEST(columns_have_the_promised_names_and_order, void *fixture)
 {
     static const struct {
         const char *table;
@@ -70,19 +66,17 @@ static void columns_have_the_promised_names_and_order(void **state)
     for (size_t i = 0; i < sizeof promised / sizeof promised[0]; i++) {
         (void)snprintf(sql, sizeof sql, "SELECT group_concat(name) FROM pragma_table_info('%s')",
                        promised[i].table);
-        expect_sql(*state, sql, promised[i].columns);
+        expect_sql(fixture, sql, promised[i].columns);
     }
-    expect_sql(*state,
+    expect_sql(fixture,
                "SELECT group_concat(name) FROM pragma_table_xinfo('a') WHERE hidden <> 0;"
                "SELECT group_concat(name) FROM pragma_table_xinfo('hw_log') WHERE hidden <> 0",
                "leader_epoch,producer_id,replica,isolation,current_leader_epoch\nof_topic,of_"
                "partition,of_broker");
 }
 
-static void a_cluster_is_seen_from_every_side(void **state)
+TEST(a_cluster_is_seen_from_every_side, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db, "SELECT broker, rack, state, broker_epoch FROM hw_brokers",
                "1|NULL|running|1\n2|NULL|running|2\n3|NULL|running|3");
     expect_sql(
@@ -116,7 +110,7 @@ static void a_cluster_is_seen_from_every_side(void **state)
 }
 
 /* What equality a table takes over may not change which rows there are. */
-static void conditions_and_joins_answer_as_over_a_copy(void **state)
+TEST(conditions_and_joins_answer_as_over_a_copy, sqlite3 *db)
 {
     static const char *const conditions[] = {"topic = 'a'",
                                              "topic = 'A'",
@@ -133,7 +127,6 @@ static void conditions_and_joins_answer_as_over_a_copy(void **state)
                                              "topic = x'61'",
                                              "broker > 1 AND \"partition\" < 1",
                                              "topic = 'b' OR broker = 3"};
-    sqlite3 *db = *state;
     char sql[300];
     char other[300];
 
@@ -156,7 +149,7 @@ static void conditions_and_joins_answer_as_over_a_copy(void **state)
 }
 
 /* The last column of EXPLAIN QUERY PLAN. */
-static void plans_are_told_in_words(void **state)
+TEST(plans_are_told_in_words, void *fixture)
 {
     static const char *const plans[][2] = {
         {"SELECT * FROM hw_replicas", "SCAN hw_replicas VIRTUAL TABLE INDEX 0:"},
@@ -170,18 +163,17 @@ static void plans_are_told_in_words(void **state)
         const char *printed;
 
         (void)snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", plans[i][0]);
-        printed = strrchr(test_sql(*state, sql), '|');
+        printed = strrchr(test_sql(fixture, sql), '|');
         assert_non_null(printed);
         assert_string_equal(printed + 1, plans[i][1]);
     }
 }
 
 /* Case: D-01 */
-static void arguments_of_a_log_may_come_from_any_side_of_a_join(void **state)
+TEST(arguments_of_a_log_may_come_from_any_side_of_a_join, sqlite3 *db)
 {
     static const char *const setting[] = {"PRAGMA reverse_unordered_selects = 0",
                                           "PRAGMA reverse_unordered_selects = 1", "ANALYZE"};
-    sqlite3 *db = *state;
 
     expect_sql(
         db,
@@ -204,10 +196,8 @@ static void arguments_of_a_log_may_come_from_any_side_of_a_join(void **state)
 }
 
 /* Case: D-03 */
-static void lists_of_arguments_read_each_log_once(void **state)
+TEST(lists_of_arguments_read_each_log_once, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(
         db,
         "SELECT count(*) FROM hw_log WHERE of_topic = 'a' AND \"partition\" = 0 AND of_broker IN "
@@ -221,9 +211,8 @@ static void lists_of_arguments_read_each_log_once(void **state)
         "3\n2\n4\n3\n0\n1\n1\n1|a|0|1");
 }
 
-static void a_statement_sees_one_state_of_a_table(void **state)
+TEST(a_statement_sees_one_state_of_a_table, sqlite3 *db)
 {
-    sqlite3 *db = *state;
     sqlite3_stmt *reading = NULL;
     int rows = 0;
 
@@ -240,9 +229,9 @@ static void a_statement_sees_one_state_of_a_table(void **state)
     expect_sql(db, "SELECT group_concat(leo) FROM hw_replicas", "2,2,2");
 }
 
-static void a_replica_that_is_down_has_no_numbers(void **state)
+TEST(a_replica_that_is_down_has_no_numbers, void *fixture)
 {
-    expect_sql(*state,
+    expect_sql(fixture,
                "SELECT crash(3);"
                "SELECT role, state, leader_epoch, leo, hw, lag, in_isr, known_leo, last_fetch_ms,"
                " size_bytes FROM hw_replicas WHERE topic = 'a' AND broker = 3;"
@@ -252,33 +241,20 @@ static void a_replica_that_is_down_has_no_numbers(void **state)
                "1|NULL|NULL|NULL|NULL");
 }
 
-static void the_tables_are_read_only(void **state)
+TEST(the_tables_are_read_only, void *fixture)
 {
-    expect_error(*state, "INSERT INTO hw_brokers(broker) VALUES (9)", SQLITE_ERROR,
+    expect_error(fixture, "INSERT INTO hw_brokers(broker) VALUES (9)", SQLITE_ERROR,
                  "table hw_brokers may not be modified");
-    expect_error(*state, "DELETE FROM hw_log WHERE of_topic = 'a'", SQLITE_ERROR,
+    expect_error(fixture, "DELETE FROM hw_log WHERE of_topic = 'a'", SQLITE_ERROR,
                  "table hw_log may not be modified");
-    expect_error(*state, "CREATE VIRTUAL TABLE x USING hw_brokers", SQLITE_ERROR,
+    expect_error(fixture, "CREATE VIRTUAL TABLE x USING hw_brokers", SQLITE_ERROR,
                  "no such module: hw_brokers");
-    expect_error(*state, "INSERT INTO hw_transaction(state) VALUES (1)", SQLITE_ERROR,
+    expect_error(fixture, "INSERT INTO hw_transaction(state) VALUES (1)", SQLITE_ERROR,
                  "INVALID_REQUEST: hw_transaction stays empty");
-    expect_sql(*state, "DELETE FROM hw_transaction; SELECT count(*) FROM hw_transaction", "0");
+    expect_sql(fixture, "DELETE FROM hw_transaction; SELECT count(*) FROM hw_transaction", "0");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(columns_have_the_promised_names_and_order),
-        TEST(a_cluster_is_seen_from_every_side),
-        TEST(conditions_and_joins_answer_as_over_a_copy),
-        TEST(plans_are_told_in_words),
-        TEST(arguments_of_a_log_may_come_from_any_side_of_a_join),
-        TEST(lists_of_arguments_read_each_log_once),
-        TEST(a_statement_sees_one_state_of_a_table),
-        TEST(a_replica_that_is_down_has_no_numbers),
-        TEST(the_tables_are_read_only),
-    };
-
-    return cmocka_run_group_tests_name("sql_tables", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -7,16 +7,12 @@
 #include "tests/support_sql.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { THREADS = 4, TRANSACTIONS = 25, ROWS = 20 };
 
@@ -84,7 +80,7 @@ static void *read_rows(void *argument)
     return NULL;
 }
 
-static void threads_share_a_cluster(void **state)
+TEST_ALONE(threads_share_a_cluster)
 {
     char directory[HW_PATH_MAX];
     char path[HW_PATH_MAX + 16];
@@ -94,7 +90,6 @@ static void threads_share_a_cluster(void **state)
     char expected[100];
     sqlite3 *db;
 
-    (void)state;
     test_directory_make(directory);
     (void)snprintf(path, sizeof path, "%s/exp.db", directory);
     db = test_sql_open(path);
@@ -123,7 +118,5 @@ static void threads_share_a_cluster(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_cluster)};
-
-    return cmocka_run_group_tests_name("sql_threads", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,18 +6,14 @@
 #include "tests/support_sql_file.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { THREADS = 4, CONNECTIONS = 2, ROWS = 24, LONG_MS = 60000 };
 
@@ -127,10 +123,9 @@ static void write_at_once(const struct fixture *f, const struct way *way)
 }
 
 /* Case: F-04 */
-static void no_insert_fails_or_is_lost(void **state)
+TEST(no_insert_fails_or_is_lost, struct fixture *f)
 {
     static const char *const modes[] = {"wal", "delete", "truncate", "persist", "memory"};
-    struct fixture *f = *state;
     char expected[100];
     char sql[200];
 
@@ -186,9 +181,8 @@ static void make_topic(const struct fixture *f)
 }
 
 /* Case: F-04 */
-static void of_two_that_wait_for_each_other_one_is_told_at_once(void **state)
+TEST(of_two_that_wait_for_each_other_one_is_told_at_once, struct fixture *f)
 {
-    struct fixture *f = *state;
     struct worker workers[2] = {{.sql = "INSERT INTO p1(value) VALUES ('a')"},
                                 {.sql = "INSERT INTO p0(value) VALUES ('b')"}};
     time_t begun = time(NULL);
@@ -225,9 +219,8 @@ static void of_two_that_wait_for_each_other_one_is_told_at_once(void **state)
 }
 
 /* Case: F-04 */
-static void the_busy_timeout_is_how_long_an_open_transaction_is_waited_for(void **state)
+TEST(the_busy_timeout_is_how_long_an_open_transaction_is_waited_for, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *first;
     sqlite3 *second;
 
@@ -251,9 +244,8 @@ static void the_busy_timeout_is_how_long_an_open_transaction_is_waited_for(void 
 }
 
 /* Case: F-04 */
-static void an_interrupt_ends_the_wait(void **state)
+TEST(an_interrupt_ends_the_wait, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *first;
 
     make_topic(f);
@@ -278,12 +270,11 @@ static void an_interrupt_ends_the_wait(void **state)
 }
 
 /* Case: F-04 */
-static void whoever_waits_goes_on_when_the_other_connection_is_closed(void **state)
+TEST(whoever_waits_goes_on_when_the_other_connection_is_closed, struct fixture *f)
 {
     static const char *const statements[] = {
         "INSERT INTO p0(value) VALUES ('b')", "SELECT produce('t', 0, NULL, 'b')",
         "SELECT crash(1), restart(1), produce('t', 0, NULL, 'b')", "SELECT delete_topic('t')"};
-    struct fixture *f = *state;
 
     make_topic(f);
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
@@ -320,9 +311,8 @@ static int look_up(void *argument)
     return atomic_load(&worker->has_ended) || worker->number > LOOKS_MAX;
 }
 
-static void an_exploration_of_a_new_cluster_lets_others_go_on(void **state)
+TEST(an_exploration_of_a_new_cluster_lets_others_go_on, struct fixture *f)
 {
-    struct fixture *f = *state;
     struct worker worker = {.sql = "INSERT INTO p0(value) VALUES ('a')"};
 
     make_topic(f);
@@ -350,9 +340,8 @@ static void *write_shared(void *argument)
 }
 
 /* Case: F-04 */
-static void threads_may_share_a_connection(void **state)
+TEST(threads_may_share_a_connection, struct fixture *f)
 {
-    struct fixture *f = *state;
     struct worker workers[THREADS];
     sqlite3 *connections[THREADS / 2];
     char expected[100];
@@ -380,23 +369,5 @@ static void threads_may_share_a_connection(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_insert_fails_or_is_lost, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(of_two_that_wait_for_each_other_one_is_told_at_once, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(
-            the_busy_timeout_is_how_long_an_open_transaction_is_waited_for, set_up,
-            test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(an_interrupt_ends_the_wait, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(whoever_waits_goes_on_when_the_other_connection_is_closed,
-                                        set_up, test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(an_exploration_of_a_new_cluster_lets_others_go_on, set_up,
-                                        test_sql_file_tear_down),
-        cmocka_unit_test_setup_teardown(threads_may_share_a_connection, set_up,
-                                        test_sql_file_tear_down),
-    };
-
-    return cmocka_run_group_tests_name("sql_threads_locks", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

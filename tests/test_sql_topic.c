@@ -5,14 +5,10 @@
  */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Topic t with offsets 0 to 9, values v0 to v9; m with three partitions of four records each; and
  * ordinary copies of both, pt and pm. */
@@ -75,7 +71,7 @@ static void expect_same_rows_at(sqlite3 *db, const char *condition, const char *
 }
 
 /* Case: D-04 */
-static void comparisons_with_numbers_of_any_kind_are_exact(void **state)
+TEST(comparisons_with_numbers_of_any_kind_are_exact, sqlite3 *db)
 {
     static const char *const values[] = {"5",
                                          "5.0",
@@ -105,7 +101,6 @@ static void comparisons_with_numbers_of_any_kind_are_exact(void **state)
                                          "3.0000000001"};
     static const char *const columns[] = {"\"offset\"", "rowid", "\"partition\"", "\"timestamp\""};
     static const char *const operators[] = {"=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT"};
-    sqlite3 *db = *state;
     char condition[200];
 
     for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
@@ -127,10 +122,8 @@ static void comparisons_with_numbers_of_any_kind_are_exact(void **state)
 }
 
 /* Case: D-04 */
-static void rowids_of_every_partition_are_found(void **state)
+TEST(rowids_of_every_partition_are_found, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_same_rows(db, "rowid = 281474976710656 + 2");
     expect_same_rows(db, "rowid >= 281474976710656 + 2 AND rowid < 2 * 281474976710656 + 1");
     expect_same_rows(db, "rowid > 281474976710656 - 1 AND \"partition\" = 1");
@@ -139,7 +132,7 @@ static void rowids_of_every_partition_are_found(void **state)
 }
 
 /* Case: D-03 */
-static void lists_and_alternatives_return_each_row_once(void **state)
+TEST(lists_and_alternatives_return_each_row_once, void *fixture)
 {
     static const char *const conditions[] = {
         "\"offset\" IN (1, '2', 3.0, 4.5, NULL)",
@@ -155,13 +148,13 @@ static void lists_and_alternatives_return_each_row_once(void **state)
         "\"offset\" IN (0, 1) OR \"partition\" = 2"};
 
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
-        expect_same_rows(*state, conditions[i]);
+        expect_same_rows(fixture, conditions[i]);
     }
-    expect_sql(*state, "SELECT count(*) FROM t WHERE \"offset\" IN (3, 3, 3)", "1");
+    expect_sql(fixture, "SELECT count(*) FROM t WHERE \"offset\" IN (3, 3, 3)", "1");
 }
 
 /* Case: D-02 */
-static void what_cannot_be_pushed_down_is_left_to_sqlite(void **state)
+TEST(what_cannot_be_pushed_down_is_left_to_sqlite, void *fixture)
 {
     static const char *const conditions[] = {
         "\"offset\" <> 5",        "value LIKE 'v%'",
@@ -174,12 +167,12 @@ static void what_cannot_be_pushed_down_is_left_to_sqlite(void **state)
         "NOT \"offset\" > 4",     "\"offset\" >= '5' AND key > '5' AND '5' < value"};
 
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
-        expect_same_rows(*state, conditions[i]);
+        expect_same_rows(fixture, conditions[i]);
     }
 }
 
 /* Case: D-02 */
-static void limits_and_offsets_count_matching_rows_only(void **state)
+TEST(limits_and_offsets_count_matching_rows_only, sqlite3 *db)
 {
     static const char *const queries[] = {
         "SELECT \"offset\" FROM %s LIMIT 1 OFFSET 1",
@@ -202,7 +195,6 @@ static void limits_and_offsets_count_matching_rows_only(void **state)
         "SELECT \"offset\" FROM %s UNION ALL SELECT 77 LIMIT 1 OFFSET 10",
         "SELECT a.\"offset\" FROM %s a, pt b ORDER BY 1 LIMIT 2 OFFSET 12",
         "SELECT \"offset\" FROM %s LIMIT (SELECT 2) OFFSET (SELECT 3)"};
-    sqlite3 *db = *state;
     char sql[300];
     char other[300];
 
@@ -218,10 +210,8 @@ static void limits_and_offsets_count_matching_rows_only(void **state)
     expect_sql(db, "SELECT \"offset\" FROM hw_log('t', 0, 1) LIMIT -1 OFFSET 7", "7\n8\n9");
 }
 
-static void the_plan_says_in_words_what_is_pushed_down(void **state)
+TEST(the_plan_says_in_words_what_is_pushed_down, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
 #define PLAN "EXPLAIN QUERY PLAN SELECT "
     test_sql(db, "");
     assert_non_null(strstr(test_sql(db, PLAN "* FROM t WHERE \"offset\" >= 3 AND \"offset\" < 7"
@@ -245,21 +235,20 @@ static void the_plan_says_in_words_what_is_pushed_down(void **state)
 }
 
 /* Timestamps need not grow with offsets: the time index says where to begin, no more. */
-static void timestamps_are_compared_row_by_row(void **state)
+TEST(timestamps_are_compared_row_by_row, void *fixture)
 {
-    expect_same_rows(*state, "\"timestamp\" >= 400");
-    expect_same_rows(*state, "\"timestamp\" > 399.5");
-    expect_same_rows(*state, "\"timestamp\" = 300");
-    expect_same_rows(*state, "\"timestamp\" BETWEEN 100 AND 500 AND \"offset\" > 2");
-    expect_same_rows(*state, "\"timestamp\" > 900");
-    expect_same_rows(*state, "\"timestamp\" >= 900");
-    expect_same_rows(*state, "\"timestamp\" < 200");
+    expect_same_rows(fixture, "\"timestamp\" >= 400");
+    expect_same_rows(fixture, "\"timestamp\" > 399.5");
+    expect_same_rows(fixture, "\"timestamp\" = 300");
+    expect_same_rows(fixture, "\"timestamp\" BETWEEN 100 AND 500 AND \"offset\" > 2");
+    expect_same_rows(fixture, "\"timestamp\" > 900");
+    expect_same_rows(fixture, "\"timestamp\" >= 900");
+    expect_same_rows(fixture, "\"timestamp\" < 200");
 }
 
 /* A prepared plan may rely on there being one partition; the topic may get others meanwhile. */
-static void a_plan_for_one_partition_is_made_anew_when_there_are_more(void **state)
+TEST(a_plan_for_one_partition_is_made_anew_when_there_are_more, sqlite3 *db)
 {
-    sqlite3 *db = *state;
     sqlite3_stmt *statement = NULL;
     int last = 100;
     int rows = 0;
@@ -292,10 +281,8 @@ static void a_plan_for_one_partition_is_made_anew_when_there_are_more(void **sta
 }
 
 /* SQLite keeps a result that is said to be static by its address, and the reader's bytes change. */
-static void the_largest_value_is_right_in_the_middle_of_a_long_scan(void **state)
+TEST(the_largest_value_is_right_in_the_middle_of_a_long_scan, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE long USING highwater();"
                "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 19999)"
@@ -310,10 +297,8 @@ static void the_largest_value_is_right_in_the_middle_of_a_long_scan(void **state
 
 /* NULL, '' and zero bytes are different things, and bytes are not cut or changed. Case: E-08, E-09
  */
-static void keys_and_values_come_back_as_they_were(void **state)
+TEST(keys_and_values_come_back_as_they_were, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE b USING highwater();"
                "INSERT INTO b(key, value) VALUES (NULL, 'x'), ('', x''), ('a', NULL), (NULL, NULL),"
@@ -340,10 +325,8 @@ static void keys_and_values_come_back_as_they_were(void **state)
 
 /* Texts of all small sizes, with another part of the record or a NUL behind them, and with a byte
  * that no text has at every place. Case: E-08 */
-static void texts_of_every_size_are_texts_as_far_as_they_are(void **state)
+TEST(texts_of_every_size_are_texts_as_far_as_they_are, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE u USING highwater(partitions=1);"
                "CREATE TEMP TABLE sizes(n INTEGER PRIMARY KEY, v TEXT);"
@@ -369,10 +352,8 @@ static void texts_of_every_size_are_texts_as_far_as_they_are(void **state)
 }
 
 /* Case: E-09 */
-static void headers_keep_order_duplicates_and_bytes(void **state)
+TEST(headers_keep_order_duplicates_and_bytes, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE h USING highwater();"
                "INSERT INTO h(value, headers) VALUES (1, NULL), (2, '{}'),"
@@ -392,10 +373,8 @@ static void headers_keep_order_duplicates_and_bytes(void **state)
 }
 
 /* Case: D-10 */
-static void no_insert_overwrites_a_record(void **state)
+TEST(no_insert_overwrites_a_record, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
 #define GIVEN "INVALID_REQUEST: the leader gives a record its offset"
     expect_error(db, "INSERT INTO t(\"offset\", value) VALUES (1, 'x')", SQLITE_CONSTRAINT, GIVEN);
     expect_error(db, "INSERT INTO t(rowid, value) VALUES (1, 'x')", SQLITE_CONSTRAINT, GIVEN);
@@ -419,10 +398,8 @@ static void no_insert_overwrites_a_record(void **state)
 }
 
 /* Case: D-10 */
-static void an_insert_tells_the_new_offset(void **state)
+TEST(an_insert_tells_the_new_offset, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db, "INSERT INTO t(value) VALUES ('x'); SELECT last_insert_rowid(), changes()",
                "10|1");
     expect_sql(db,
@@ -434,10 +411,8 @@ static void an_insert_tells_the_new_offset(void **state)
                "2|4");
 }
 
-static void a_view_of_one_partition_reads_and_writes_only_that(void **state)
+TEST(a_view_of_one_partition_reads_and_writes_only_that, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE one USING highwater(topic=m, partition=1);"
                "SELECT \"partition\", \"offset\", value FROM one ORDER BY \"offset\" DESC LIMIT 2;"
@@ -451,10 +426,8 @@ static void a_view_of_one_partition_reads_and_writes_only_that(void **state)
     expect_sql(db, "DROP TABLE one; SELECT count(*) FROM m", "13");
 }
 
-static void hidden_columns_choose_replica_and_isolation(void **state)
+TEST(hidden_columns_choose_replica_and_isolation, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE VIRTUAL TABLE r USING highwater(replication.factor=3);"
                "INSERT INTO r(value) VALUES ('a'), ('b');"
@@ -474,10 +447,8 @@ static void hidden_columns_choose_replica_and_isolation(void **state)
 
 /* Case: D-01. However many rows the other table has, it comes first: a plan that reads the leader's
  * copy instead of the one that is asked for would find nothing, and say nothing. */
-static void an_argument_that_is_not_there_yet_is_no_plan(void **state)
+TEST(an_argument_that_is_not_there_yet_is_no_plan, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db,
                "CREATE TABLE b(broker, isolation);"
                "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000)"
@@ -494,37 +465,16 @@ static void an_argument_that_is_not_there_yet_is_no_plan(void **state)
                "10\n10");
 }
 
-static void a_topic_without_a_leader_says_what_to_call(void **state)
+TEST(a_topic_without_a_leader_says_what_to_call, void *fixture)
 {
-    expect_error(*state, "SELECT crash(1); SELECT count(*) FROM t", SQLITE_ERROR,
+    expect_error(fixture, "SELECT crash(1); SELECT count(*) FROM t", SQLITE_ERROR,
                  "LEADER_NOT_AVAILABLE: ");
-    expect_error(*state, "INSERT INTO t(value) VALUES (1)", SQLITE_ERROR, "LEADER_NOT_AVAILABLE: ");
-    expect_sql(*state, "SELECT restart(1); SELECT count(*) FROM t", "running\n10");
+    expect_error(fixture, "INSERT INTO t(value) VALUES (1)", SQLITE_ERROR,
+                 "LEADER_NOT_AVAILABLE: ");
+    expect_sql(fixture, "SELECT restart(1); SELECT count(*) FROM t", "running\n10");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_topics, close_topics)
-    const struct CMUnitTest tests[] = {
-        TEST(comparisons_with_numbers_of_any_kind_are_exact),
-        TEST(rowids_of_every_partition_are_found),
-        TEST(lists_and_alternatives_return_each_row_once),
-        TEST(what_cannot_be_pushed_down_is_left_to_sqlite),
-        TEST(limits_and_offsets_count_matching_rows_only),
-        TEST(the_plan_says_in_words_what_is_pushed_down),
-        TEST(timestamps_are_compared_row_by_row),
-        TEST(a_plan_for_one_partition_is_made_anew_when_there_are_more),
-        TEST(the_largest_value_is_right_in_the_middle_of_a_long_scan),
-        TEST(keys_and_values_come_back_as_they_were),
-        TEST(texts_of_every_size_are_texts_as_far_as_they_are),
-        TEST(headers_keep_order_duplicates_and_bytes),
-        TEST(no_insert_overwrites_a_record),
-        TEST(an_insert_tells_the_new_offset),
-        TEST(a_view_of_one_partition_reads_and_writes_only_that),
-        TEST(hidden_columns_choose_replica_and_isolation),
-        TEST(an_argument_that_is_not_there_yet_is_no_plan),
-        TEST(a_topic_without_a_leader_says_what_to_call),
-    };
-
-    return cmocka_run_group_tests_name("sql_topic", tests, NULL, NULL);
+    return test_run(open_topics, close_topics);
 }

@@ -8,18 +8,14 @@
 #include "tests/support_sql_file.h"
 #include "tests/support_sql_kill.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PATH_SIZE = 4200 };
 
@@ -39,9 +35,8 @@ static void reopen(struct fixture *f)
     f->db = test_sql_open(f->path);
 }
 
-static void a_commit_that_is_busy_can_be_repeated_or_given_up(void **state)
+TEST(a_commit_that_is_busy_can_be_repeated_or_given_up, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *reader = test_sql_open(f->path);
 
     expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
@@ -69,9 +64,8 @@ static void a_commit_that_is_busy_can_be_repeated_or_given_up(void **state)
     test_sql_close(reader);
 }
 
-static void rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys(void **state)
+TEST(rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *reader = test_sql_open(f->path);
 
     expect_sql(f->db, "CREATE VIRTUAL TABLE p USING highwater(topic=t)", "");
@@ -92,9 +86,8 @@ static void rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys(v
     test_sql_close(reader);
 }
 
-static void two_connections_take_turns(void **state)
+TEST(two_connections_take_turns, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *other = test_sql_open(f->path);
 
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
@@ -110,9 +103,8 @@ static void two_connections_take_turns(void **state)
     test_sql_close(other);
 }
 
-static void an_attached_database_takes_part(void **state)
+TEST(an_attached_database_takes_part, struct fixture *f)
 {
-    struct fixture *f = *state;
     char attach[PATH_SIZE + 200];
 
     (void)snprintf(attach, sizeof attach, "ATTACH '%s/more.db' AS more; CREATE TABLE more.m(x)",
@@ -128,10 +120,8 @@ static void an_attached_database_takes_part(void **state)
                  "INVALID_REQUEST: a topic's table can be in main or temp, not in more");
 }
 
-static void a_shadow_table_is_protected_in_defensive_mode_and_still_written(void **state)
+TEST(a_shadow_table_is_protected_in_defensive_mode_and_still_written, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     assert_int_equal(sqlite3_db_config(f->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL), SQLITE_OK);
     expect_sql(f->db, "INSERT INTO t(value) VALUES ('a'); SELECT count(*) FROM t_token", "1");
     expect_error(f->db, "DELETE FROM t_token", SQLITE_ERROR, "table t_token may not be modified");
@@ -139,10 +129,8 @@ static void a_shadow_table_is_protected_in_defensive_mode_and_still_written(void
                "plain");
 }
 
-static void tokens_move_when_their_table_is_dropped(void **state)
+TEST(tokens_move_when_their_table_is_dropped, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "INSERT INTO t(value) VALUES ('a'); SELECT count(*) FROM u_token; DROP TABLE t;"
                "SELECT producer_id, epoch FROM u_token",
@@ -155,11 +143,10 @@ static void tokens_move_when_their_table_is_dropped(void **state)
 }
 
 /* Who has a trigger there could write a topic inside COMMIT, or keep the connection from closing. */
-static void a_shadow_table_with_a_trigger_fails_the_commit(void **state)
+TEST(a_shadow_table_with_a_trigger_fails_the_commit, struct fixture *f)
 {
     static const char refused[] = "INVALID_REQUEST: t_token holds what COMMIT decides and cannot"
                                   " have a trigger: DROP TRIGGER \"no\"";
-    struct fixture *f = *state;
 
     expect_sql(f->db,
                "CREATE TRIGGER \"no\" AFTER INSERT ON t_token BEGIN"
@@ -177,10 +164,8 @@ static void a_shadow_table_with_a_trigger_fails_the_commit(void **state)
     expect_sql(f->db, "SELECT group_concat(value) FROM t; SELECT count(*) FROM u", "b\n0");
 }
 
-static void a_missing_shadow_table_is_replaced_by_another_if_there_is_one(void **state)
+TEST(a_missing_shadow_table_is_replaced_by_another_if_there_is_one, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "DROP TABLE t_token; INSERT INTO t(value) VALUES ('a');"
                "SELECT value, (SELECT count(*) FROM u_token) FROM t; DROP TABLE u_token",
@@ -198,10 +183,8 @@ static void a_missing_shadow_table_is_replaced_by_another_if_there_is_one(void *
 
 /* ROLLBACK TO takes a new table away, or brings a dropped one back, and SQLite tells only objects that
  * were there all the time of the COMMIT. */
-static void a_savepoint_that_takes_tables_along_leaves_the_token(void **state)
+TEST(a_savepoint_that_takes_tables_along_leaves_the_token, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; SAVEPOINT s; CREATE VIRTUAL TABLE a USING highwater(transactional=1);"
                "INSERT INTO a(value) VALUES ('gone'); ROLLBACK TO s;"
@@ -231,10 +214,8 @@ static void shell(const struct fixture *f, const char *command)
 }
 
 /* Each time after a clean close. */
-static void database_and_cluster_that_do_not_belong_together_are_an_error(void **state)
+TEST(database_and_cluster_that_do_not_belong_together_are_an_error, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
     reopen(f);
     expect_sql(f->db, "INSERT INTO t(value) VALUES ('b')", "");
@@ -270,9 +251,8 @@ static void database_and_cluster_that_do_not_belong_together_are_an_error(void *
                "a,b,e");
 }
 
-static void a_database_beside_the_cluster_of_another_one_is_an_error(void **state)
+TEST(a_database_beside_the_cluster_of_another_one_is_an_error, struct fixture *f)
 {
-    struct fixture *f = *state;
     char open_other[PATH_SIZE + 200];
 
     expect_sql(f->db, "INSERT INTO t(value) VALUES ('a')", "");
@@ -294,10 +274,8 @@ static void a_database_beside_the_cluster_of_another_one_is_an_error(void **stat
 }
 
 /* One script has made both, so that all is the same but whose they are. */
-static void twins_of_one_script_are_not_taken_for_each_other(void **state)
+TEST(twins_of_one_script_are_not_taken_for_each_other, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     test_sql_close(f->db);
     shell(f, "mkdir twin && cp -R exp.db exp.db-highwater twin");
     for (const char *name = "exp.db"; name != NULL; name = name[0] == 'e' ? "twin/exp.db" : NULL) {
@@ -316,9 +294,8 @@ static void twins_of_one_script_are_not_taken_for_each_other(void **state)
 }
 
 /* A leader's disk is not there when the database is opened: its log is looked at once it is. */
-static void a_transaction_whose_leader_comes_back_later_is_decided_then(void **state)
+TEST(a_transaction_whose_leader_comes_back_later_is_decided_then, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *reader = test_sql_open(f->path);
     char path[PATH_SIZE];
 
@@ -376,10 +353,8 @@ static void commit_without_marker(const struct fixture *f)
 }
 
 /* Its snapshot does not have the token, and must not decide. */
-static void a_reader_of_an_older_commit_decides_by_the_newest(void **state)
+TEST(a_reader_of_an_older_commit_decides_by_the_newest, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "PRAGMA journal_mode = WAL", "wal");
     reopen(f);
     expect_sql(f->db, "BEGIN; SELECT count(*) FROM plain", "0");
@@ -448,9 +423,8 @@ static struct syncs count_commits(struct fixture *f, const char *arguments, long
     return syncs;
 }
 
-static void a_commit_adds_one_page_and_no_sync(void **state)
+TEST(a_commit_adds_one_page_and_no_sync, struct fixture *f)
 {
-    struct fixture *f = *state;
     long plain_pages;
     long pages;
     struct syncs plain = count_commits(f, "transactional=0", &plain_pages);
@@ -463,10 +437,8 @@ static void a_commit_adds_one_page_and_no_sync(void **state)
 }
 
 /* What pragmas that were set since do to a statement, the one that writes the token does not mind. */
-static void pragmas_do_not_fail_the_commit(void **state)
+TEST(pragmas_do_not_fail_the_commit, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO plain VALUES (1);"
                "PRAGMA query_only = 1; COMMIT; PRAGMA query_only;"
@@ -480,25 +452,5 @@ static void pragmas_do_not_fail_the_commit(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_commit_that_is_busy_can_be_repeated_or_given_up),
-        TEST(rows_that_go_back_to_a_savepoint_after_a_failed_commit_are_nobodys),
-        TEST(two_connections_take_turns),
-        TEST(an_attached_database_takes_part),
-        TEST(a_shadow_table_is_protected_in_defensive_mode_and_still_written),
-        TEST(tokens_move_when_their_table_is_dropped),
-        TEST(a_shadow_table_with_a_trigger_fails_the_commit),
-        TEST(a_missing_shadow_table_is_replaced_by_another_if_there_is_one),
-        TEST(a_savepoint_that_takes_tables_along_leaves_the_token),
-        TEST(database_and_cluster_that_do_not_belong_together_are_an_error),
-        TEST(a_database_beside_the_cluster_of_another_one_is_an_error),
-        TEST(twins_of_one_script_are_not_taken_for_each_other),
-        TEST(a_transaction_whose_leader_comes_back_later_is_decided_then),
-        TEST(a_reader_of_an_older_commit_decides_by_the_newest),
-        TEST(a_commit_adds_one_page_and_no_sync),
-        TEST(pragmas_do_not_fail_the_commit),
-    };
-
-    return cmocka_run_group_tests_name("sql_transactional", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

@@ -14,15 +14,11 @@
 #include "tests/support_sql.h"
 #include "tests/support_sql_kill.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PATH_SIZE = 4200, SQL_SIZE = 4000, QUICK_STRIDE = 41, RANDOM_KILLS = 20, FULL_KILLS = 1000 };
 
@@ -215,11 +211,10 @@ static void look_at_copy(void *context, long number)
     }
 }
 
-static void at_every_system_call_both_or_neither(void **state)
+TEST_ALONE(at_every_system_call_both_or_neither)
 {
     long stride = is_full() ? 1 : getenv("HW_TEST_QUICK") != NULL ? QUICK_STRIDE : SETTINGS;
 
-    (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         struct run run = {.changes = "SELECT x FROM plain ORDER BY x",
                           .stride = stride,
@@ -259,13 +254,12 @@ static void look_at_attached(void *context, long number)
 
 /* What holds for the attached database is SQLite's own: in WAL mode it commits one file after the
  * other (https://sqlite.org/lang_attach.html). */
-static void topics_agree_with_main_when_another_database_is_attached(void **state)
+TEST_ALONE(topics_agree_with_main_when_another_database_is_attached)
 {
     static const struct setting attached[] = {
         {"delete", "full", 1}, {"truncate", "normal", 1}, {"wal", "full", 1}};
     long stride = is_full() ? 1 : getenv("HW_TEST_QUICK") != NULL ? QUICK_STRIDE : 3;
 
-    (void)state;
     for (size_t i = 0; i < sizeof attached / sizeof attached[0]; i++) {
         struct run run = {.changes = "SELECT x FROM plain ORDER BY x", .stride = stride};
         char sql[SQL_SIZE];
@@ -312,7 +306,7 @@ static const char endless[] = "BEGIN; INSERT INTO plain(y) VALUES (NULL); COMMIT
                               "BEGIN; INSERT INTO plain(y) VALUES (4); ROLLBACK;";
 
 /* The same database again and again, each time with another setting. */
-static void at_any_time_both_or_neither(void **state)
+TEST_ALONE(at_any_time_both_or_neither)
 {
     enum { REPEATS = 100, MICROSECONDS_MAX = 60000 };
     int kills = is_full() ? FULL_KILLS : RANDOM_KILLS;
@@ -320,7 +314,6 @@ static void at_any_time_both_or_neither(void **state)
     struct hw_random random;
     struct fixture f;
 
-    (void)state;
     assert_non_null(sql);
     hw_random_init(&random, seed());
     begin(&f, &settings[0]);
@@ -342,11 +335,5 @@ static void at_any_time_both_or_neither(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_every_system_call_both_or_neither),
-        cmocka_unit_test(topics_agree_with_main_when_another_database_is_attached),
-        cmocka_unit_test(at_any_time_both_or_neither),
-    };
-
-    return cmocka_run_group_tests_name("sql_transactional_kill", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -17,16 +17,12 @@
 
 #include <dirent.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { PATH_SIZE = 4200, SQL_SIZE = 4000, STRIDE = 17, QUICK_STRIDE = 41, COMMITS = 5 };
 
@@ -278,11 +274,10 @@ static void run_setting(const struct setting *setting, uint64_t seed)
     test_directory_remove(run.synced);
 }
 
-static void who_may_be_ahead_is_as_the_manual_says(void **state)
+TEST_ALONE(who_may_be_ahead_is_as_the_manual_says)
 {
     const char *seed = getenv("HW_SEED");
 
-    (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         run_setting(&settings[i], seed == NULL ? 1 : strtoull(seed, NULL, 10));
     }
@@ -290,9 +285,5 @@ static void who_may_be_ahead_is_as_the_manual_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_may_be_ahead_is_as_the_manual_says),
-    };
-
-    return cmocka_run_group_tests_name("sql_transactional_power", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -5,15 +5,11 @@
  */
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Two connections to one database file, with topics t and u of one replica each. */
 static int set_up(void **state)
@@ -29,10 +25,8 @@ static int set_up(void **state)
 #define LOG_END   "SELECT leo FROM hw_partitions WHERE topic = 't'"
 
 /* Case: D-09 */
-static void a_failed_statement_takes_its_own_rows_back(void **state)
+TEST(a_failed_statement_takes_its_own_rows_back, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_error(f->db, "INSERT INTO t(value) VALUES ('a'), ('b'), (" TOO_LARGE "), ('d')",
                  SQLITE_ERROR, "MESSAGE_TOO_LARGE: ");
     expect_sql(f->db, "SELECT count(*) FROM t; " LOG_END, "0\n0");
@@ -45,10 +39,8 @@ static void a_failed_statement_takes_its_own_rows_back(void **state)
 }
 
 /* Case: D-09 */
-static void savepoints_drop_what_came_after_them(void **state)
+TEST(savepoints_drop_what_came_after_them, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; INSERT INTO t(value) VALUES ('a');"
                "SAVEPOINT s; INSERT INTO t(value) VALUES ('b');"
@@ -61,10 +53,8 @@ static void savepoints_drop_what_came_after_them(void **state)
 }
 
 /* SQLite tells a table of savepoints from its first write on; those before it count too. */
-static void savepoints_opened_before_the_first_insert_count(void **state)
+TEST(savepoints_opened_before_the_first_insert_count, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; SAVEPOINT a; SAVEPOINT b; INSERT INTO t(value) VALUES ('1');"
                "SAVEPOINT c; INSERT INTO u(value) VALUES ('2'); INSERT INTO t(value) VALUES ('3');"
@@ -85,10 +75,8 @@ static void savepoints_opened_before_the_first_insert_count(void **state)
 }
 
 /* The savepoint was there before t was written to: SQLite tells t of it then. Case: D-09 */
-static void a_topic_that_joins_late_leaves_savepoints_where_they_are(void **state)
+TEST(a_topic_that_joins_late_leaves_savepoints_where_they_are, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; SAVEPOINT s; INSERT INTO u(value) VALUES ('1'); INSERT INTO t(value) VALUES"
                " ('2'); ROLLBACK TO s; COMMIT; SELECT value FROM u; SELECT value FROM t",
@@ -100,10 +88,8 @@ static void a_topic_that_joins_late_leaves_savepoints_where_they_are(void **stat
 }
 
 /* Case: D-09 */
-static void a_rollback_leaves_nothing(void **state)
+TEST(a_rollback_leaves_nothing, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "BEGIN; INSERT INTO t(value) VALUES ('a'), ('b'); INSERT INTO u(value) VALUES (1);"
                "ROLLBACK;"
@@ -112,10 +98,8 @@ static void a_rollback_leaves_nothing(void **state)
 }
 
 /* Case: D-09 */
-static void a_failed_create_leaves_the_transaction_as_it_was(void **state)
+TEST(a_failed_create_leaves_the_transaction_as_it_was, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a'); INSERT INTO plain VALUES (1)", "");
     expect_error(f->db, "CREATE VIRTUAL TABLE bad USING highwater(partitions=0)", SQLITE_ERROR,
                  "INVALID_PARTITIONS: partitions must be a number from 1 on");
@@ -129,20 +113,16 @@ static void a_failed_create_leaves_the_transaction_as_it_was(void **state)
                "a\nb\n1\n0\n0");
 }
 
-static void nobody_sees_rows_before_the_commit(void **state)
+TEST(nobody_sees_rows_before_the_commit, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a'); SELECT count(*) FROM t", "0");
     expect_sql(f->other, "SELECT count(*) FROM t; SELECT fetch_round('t'); " LOG_END, "0\n0\n0");
     expect_sql(f->db, "COMMIT; SELECT count(*) FROM t", "1");
     expect_sql(f->other, "SELECT count(*) FROM t", "1");
 }
 
-static void a_partition_is_locked_for_other_writers(void **state)
+TEST(a_partition_is_locked_for_other_writers, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
     expect_error(f->other, "SELECT produce('t', 0, NULL, 'x')", SQLITE_BUSY,
                  "t-0 is being written");
@@ -153,10 +133,8 @@ static void a_partition_is_locked_for_other_writers(void **state)
 }
 
 /* Temporary tables do not take the database's own write lock, so both can write. */
-static void two_writers_meet_at_the_partition(void **state)
+TEST(two_writers_meet_at_the_partition, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "CREATE VIRTUAL TABLE temp.a USING highwater(topic=t);"
                "BEGIN; INSERT INTO a(value) VALUES ('a')",
@@ -175,10 +153,8 @@ static void two_writers_meet_at_the_partition(void **state)
                "a\nb\nc");
 }
 
-static void topics_follow_the_transaction_in_which_they_are_made(void **state)
+TEST(topics_follow_the_transaction_in_which_they_are_made, struct fixture *f)
 {
-    struct fixture *f = *state;
-
 #define TOPICS "SELECT group_concat(topic) FROM hw_topics"
     expect_sql(f->db,
                "BEGIN; CREATE VIRTUAL TABLE n USING highwater(); INSERT INTO n(value) VALUES (1);"
@@ -201,10 +177,8 @@ static void topics_follow_the_transaction_in_which_they_are_made(void **state)
 }
 
 /* Case: D-07 */
-static void a_drop_can_be_rolled_back(void **state)
+TEST(a_drop_can_be_rolled_back, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "INSERT INTO t(value) VALUES (1), (2), (3), (4), (5)", "");
     expect_sql(f->db, "BEGIN; DROP TABLE t; ROLLBACK; SELECT count(*) FROM t", "5");
     expect_sql(f->db,
@@ -228,9 +202,8 @@ static void a_drop_can_be_rolled_back(void **state)
 }
 
 /* Case: D-07 */
-static void a_table_that_is_read_cannot_be_dropped(void **state)
+TEST(a_table_that_is_read_cannot_be_dropped, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3_stmt *reading = NULL;
 
     expect_sql(f->db, "INSERT INTO t(value) VALUES (1), (2)", "");
@@ -246,10 +219,8 @@ static void a_table_that_is_read_cannot_be_dropped(void **state)
 }
 
 /* A reader of an ordinary table holds up the COMMIT after the rows are in the logs. */
-static void a_busy_commit_can_be_tried_again_or_rolled_back(void **state)
+TEST(a_busy_commit_can_be_tried_again_or_rolled_back, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     for (int again = 0; again < 2; again++) {
         sqlite3_stmt *reading = NULL;
 
@@ -272,9 +243,8 @@ static void a_busy_commit_can_be_tried_again_or_rolled_back(void **state)
 }
 
 /* SQLite has gone back in its own tables before it tells the topic's. */
-static void after_a_busy_commit_the_transaction_goes_on(void **state)
+TEST(after_a_busy_commit_the_transaction_goes_on, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3_stmt *reading = NULL;
 
     expect_sql(f->other, "INSERT INTO plain VALUES (1), (2)", "");
@@ -301,10 +271,8 @@ static void after_a_busy_commit_the_transaction_goes_on(void **state)
                "0|a\n1|c\n2|e\n1\n2\n3");
 }
 
-static void triggers_write_to_topics_in_the_same_transaction(void **state)
+TEST(triggers_write_to_topics_in_the_same_transaction, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db,
                "CREATE TRIGGER outbox AFTER INSERT ON plain BEGIN"
                " INSERT INTO t(key, value) VALUES (new.x, 'made ' || new.x); END;"
@@ -317,9 +285,8 @@ static void triggers_write_to_topics_in_the_same_transaction(void **state)
     expect_sql(f->db, "SELECT count(*) FROM plain; SELECT count(*) FROM t", "2\n2");
 }
 
-static void a_large_transaction_does_not_stay_in_memory(void **state)
+TEST(a_large_transaction_does_not_stay_in_memory, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3_int64 before;
 
     expect_sql(f->db,
@@ -335,9 +302,8 @@ static void a_large_transaction_does_not_stay_in_memory(void **state)
     expect_sql(f->db, "COMMIT; SELECT count(*), max(\"offset\") FROM u", "40001|40000");
 }
 
-static void staging_takes_little_memory_however_much_is_staged(void **state)
+TEST(staging_takes_little_memory_however_much_is_staged, struct fixture *f)
 {
-    struct fixture *f = *state;
     int megabytes = getenv("HW_TEST_QUICK") != NULL ? 96 : 256;
     char sql[300];
 
@@ -351,10 +317,8 @@ static void staging_takes_little_memory_however_much_is_staged(void **state)
     expect_sql(f->db, "ROLLBACK; SELECT count(*) FROM u", "0");
 }
 
-static void another_cluster_is_not_opened_inside_a_transaction(void **state)
+TEST(another_cluster_is_not_opened_inside_a_transaction, struct fixture *f)
 {
-    struct fixture *f = *state;
-
     expect_sql(f->db, "BEGIN; INSERT INTO t(value) VALUES ('a')", "");
     expect_error(f->db, "SELECT open_cluster(':memory:')", SQLITE_ERROR,
                  "INVALID_REQUEST: the transaction has written to topics");
@@ -364,9 +328,8 @@ static void another_cluster_is_not_opened_inside_a_transaction(void **state)
 }
 
 /* Closing a connection rolls its transaction back, and unlocks the partition. */
-static void closing_rolls_back(void **state)
+TEST(closing_rolls_back, struct fixture *f)
 {
-    struct fixture *f = *state;
     char path[HW_PATH_MAX + 16];
 
     expect_sql(f->other,
@@ -381,12 +344,11 @@ static void closing_rolls_back(void **state)
 }
 
 /* A schema may have a table of that name: it is left alone, and CREATE and DROP do what they do. */
-static void a_table_called_hw_transaction_is_in_nobodys_way(void **state)
+TEST_ALONE(a_table_called_hw_transaction_is_in_nobodys_way)
 {
     static const char *const schemas[] = {"temp", "main"};
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char *sql = sqlite3_mprintf("CREATE TABLE %s.hw_transaction(x);"
                                     "INSERT INTO %s.hw_transaction VALUES (1), (2)",
@@ -420,29 +382,5 @@ static void a_table_called_hw_transaction_is_in_nobodys_way(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, test_sql_file_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_failed_statement_takes_its_own_rows_back),
-        TEST(savepoints_drop_what_came_after_them),
-        TEST(savepoints_opened_before_the_first_insert_count),
-        TEST(a_topic_that_joins_late_leaves_savepoints_where_they_are),
-        TEST(a_rollback_leaves_nothing),
-        TEST(a_failed_create_leaves_the_transaction_as_it_was),
-        TEST(nobody_sees_rows_before_the_commit),
-        TEST(a_partition_is_locked_for_other_writers),
-        TEST(two_writers_meet_at_the_partition),
-        TEST(topics_follow_the_transaction_in_which_they_are_made),
-        TEST(a_drop_can_be_rolled_back),
-        TEST(a_table_that_is_read_cannot_be_dropped),
-        TEST(a_busy_commit_can_be_tried_again_or_rolled_back),
-        TEST(after_a_busy_commit_the_transaction_goes_on),
-        TEST(triggers_write_to_topics_in_the_same_transaction),
-        TEST(a_large_transaction_does_not_stay_in_memory),
-        TEST(staging_takes_little_memory_however_much_is_staged),
-        TEST(another_cluster_is_not_opened_inside_a_transaction),
-        TEST(closing_rolls_back),
-        TEST(a_table_called_hw_transaction_is_in_nobodys_way),
-    };
-
-    return cmocka_run_group_tests_name("sql_transactions", tests, NULL, NULL);
+    return test_run(set_up, test_sql_file_tear_down);
 }

@@ -3,15 +3,11 @@
 #include "core/base/utf8.h"
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* "a" and a byte that no character begins with, as text. */
 #define BAD "CAST(x'61FF' AS TEXT)"
@@ -62,9 +58,8 @@ static bool run(sqlite3 *db, const char *sql)
 }
 
 /* Every function refuses it at every place where it takes a text. Case: F-62 */
-static void no_function_takes_bytes_that_are_no_text(void **state)
+TEST(no_function_takes_bytes_that_are_no_text, sqlite3 *db)
 {
-    sqlite3 *db = *state;
     sqlite3_stmt *functions = NULL;
     int refused = 0;
 
@@ -106,9 +101,8 @@ static void no_function_takes_bytes_that_are_no_text(void **state)
 }
 
 /* The words of errors quote what is wrong, cut to fit. Case: F-62 */
-static void words_of_errors_are_text(void **state)
+TEST(words_of_errors_are_text, sqlite3 *db)
 {
-    sqlite3 *db = *state;
     static const char *const statements[] = {
         "SELECT * FROM hw_log(" BAD ", 0, 1)",
         "SELECT * FROM hw_batches(" BAD ", 0, 1)",
@@ -133,9 +127,9 @@ static void words_of_errors_are_text(void **state)
 }
 
 /* A record is bytes: what is no text is a blob. Case: F-62 */
-static void a_record_of_such_bytes_is_a_blob(void **state)
+TEST(a_record_of_such_bytes_is_a_blob, void *fixture)
 {
-    expect_sql(*state,
+    expect_sql(fixture,
                "INSERT INTO t(key, value) VALUES (" BAD ", " BAD ");"
                "SELECT produce('t', 0, " BAD ", " BAD "), replicate('t') > 0;"
                "SELECT key, value FROM t WHERE \"offset\" > 0",
@@ -144,12 +138,5 @@ static void a_record_of_such_bytes_is_a_blob(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_function_takes_bytes_that_are_no_text, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(words_of_errors_are_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_such_bytes_is_a_blob, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests_name("sql_utf8", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

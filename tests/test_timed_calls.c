@@ -2,11 +2,9 @@
 /* What a fetcher asks before it fetches takes its time, and the others of the fetcher wait for it. */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Whether broker 3 asks this, and the request is so; the row of an answer is the request's. */
 static bool is_asked(const struct test_cluster *t, const char *kind, const char *state)
@@ -56,9 +54,8 @@ static void fall_behind(struct test_cluster *t)
 }
 
 /* Semantics: R2.30, W3.1 */
-static void a_follower_out_of_range_asks_for_the_leaders_offsets(void **state)
+TEST(a_follower_out_of_range_asks_for_the_leaders_offsets, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t asked_ms;
 
     fall_behind(t);
@@ -74,10 +71,8 @@ static void a_follower_out_of_range_asks_for_the_leaders_offsets(void **state)
 }
 
 /* A question that is lost is asked again. Semantics: W3.5, W7.3 */
-static void a_question_that_gets_no_answer_is_asked_again(void **state)
+TEST(a_question_that_gets_no_answer_is_asked_again, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "request.timeout.ms", "1000");
     fall_behind(t);
     (void)wait_for(t, "list_offsets", "travelling");
@@ -90,9 +85,8 @@ static void a_question_that_gets_no_answer_is_asked_again(void **state)
 }
 
 /* Kafka 2.0: a new follower asks where its latest epoch ends. */
-static void a_follower_of_an_older_protocol_asks_where_its_epoch_ends(void **state)
+TEST(a_follower_of_an_older_protocol_asks_where_its_epoch_ends, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t asked_ms;
 
     test_cluster_renew(t, 3, "kip-279", NULL);
@@ -118,13 +112,5 @@ static void a_follower_of_an_older_protocol_asks_where_its_epoch_ends(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(a_follower_out_of_range_asks_for_the_leaders_offsets),
-        STORY(a_question_that_gets_no_answer_is_asked_again),
-        STORY(a_follower_of_an_older_protocol_asks_where_its_epoch_ends),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -2,11 +2,9 @@
 /* Partitions that share a fetcher share its waits; with more fetchers they do not. */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { RECORD_BYTES = 100000 };
 
@@ -57,9 +55,9 @@ static struct hw_load_view small_beside_big(struct test_cluster *t, const char *
 }
 
 /* Semantics: W-S29, F18, W2.3, W3.1, W-C32 */
-static void a_small_partition_beside_a_big_one_waits_for_it(void **state)
+TEST(a_small_partition_beside_a_big_one_waits_for_it, void *fixture)
 {
-    struct hw_load_view view = small_beside_big(*state, "1");
+    struct hw_load_view view = small_beside_big(fixture, "1");
 
     assert_true(view.acknowledged > 190);
     expect_near(view.mean_latency_ms, 152.4, 4);
@@ -97,13 +95,13 @@ static hw_time_ms_t first_commit(struct test_cluster *t, int64_t partition, cons
 
 /* By Java's hash orders-0 and small-0 have fetcher 1, small-1 has fetcher 0. A partition that a fetcher
  * gets while its request waits has its turn when that is over. Semantics: W1.1, W2.2, W3.3, W3.8 */
-static void a_new_partition_waits_for_the_fetcher_that_it_is_given(void **state)
+TEST(a_new_partition_waits_for_the_fetcher_that_it_is_given, void *fixture)
 {
     /* The poll that waits at 10100 is the one of 20 times 502, and ends at 10542. */
-    assert_true(first_commit(*state, 0, "1") >= 442);
-    assert_true(first_commit(*state, 1, "1") >= 442);
-    assert_true(first_commit(*state, 0, "2") >= 442);
-    assert_true(first_commit(*state, 1, "2") < 10);
+    assert_true(first_commit(fixture, 0, "1") >= 442);
+    assert_true(first_commit(fixture, 1, "1") >= 442);
+    assert_true(first_commit(fixture, 0, "2") >= 442);
+    assert_true(first_commit(fixture, 1, "2") < 10);
 }
 
 static int64_t fetchers_to(const struct test_cluster *t, hw_broker_id_t leader)
@@ -127,10 +125,8 @@ static int64_t fetchers_to(const struct test_cluster *t, hw_broker_id_t leader)
 }
 
 /* Semantics: W1.1, F6 */
-static void their_number_can_be_changed_while_they_run(void **state)
+TEST(their_number_can_be_changed_while_they_run, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     begin_big_and_small(t, "1");
     link_both(t, 1, 2, 1000, 0);
     tick_to(t, 10000);
@@ -149,13 +145,5 @@ static void their_number_can_be_changed_while_they_run(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(a_small_partition_beside_a_big_one_waits_for_it),
-        STORY(a_new_partition_waits_for_the_fetcher_that_it_is_given),
-        STORY(their_number_can_be_changed_while_they_run),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

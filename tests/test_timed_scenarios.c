@@ -3,23 +3,20 @@
  * are so. */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* ------------------------------------------------------------------------------ what a commit takes
  */
 
 /* Records at random times, so many a second over a cycle of 20 ms. Semantics: F3 */
-static void between_idle_and_busy_a_commit_takes_a_little_more_than_a_cycle(void **state)
+TEST(between_idle_and_busy_a_commit_takes_a_little_more_than_a_cycle, struct test_cluster *t)
 {
     static const struct {
         double per_s;
         double mean;
     } runs[] = {{1, 20.53}, {10, 22.08}, {50, 27.37}};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         hw_time_ms_t until_ms = 1000 + (hw_time_ms_t)(6000000 / runs[i].per_s);
@@ -36,10 +33,9 @@ static void between_idle_and_busy_a_commit_takes_a_little_more_than_a_cycle(void
 }
 
 /* Semantics: F4 */
-static void jitter_adds_the_mean_of_the_slowest_follower_and_no_longer_tail(void **state)
+TEST(jitter_adds_the_mean_of_the_slowest_follower_and_no_longer_tail, struct test_cluster *t)
 {
     static const double means[] = {30.0, 32.3};
-    struct test_cluster *t = *state;
 
     for (int32_t followers = 1; followers <= 2; followers++) {
         struct hw_link_times times = {
@@ -58,9 +54,8 @@ static void jitter_adds_the_mean_of_the_slowest_follower_and_no_longer_tail(void
 }
 
 /* One request after the other: as many as commits fit into the time. Semantics: F19 */
-static void one_at_a_time_is_a_request_a_commit(void **state)
+TEST(one_at_a_time_is_a_request_a_commit, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_options options = timed_load_options(1000, 1, 11000, 16000);
 
     timed_begin(t, 5000, 5000);
@@ -71,10 +66,9 @@ static void one_at_a_time_is_a_request_a_commit(void **state)
 }
 
 /* Semantics: W-S20, F20, W-C31 */
-static void a_large_record_is_one_answer_that_others_wait_for(void **state)
+TEST(a_large_record_is_one_answer_that_others_wait_for, struct test_cluster *t)
 {
     static char large[5000000];
-    struct test_cluster *t = *state;
     int64_t ids[2];
 
     configure(t, "max.message.bytes", "6000000");
@@ -97,9 +91,8 @@ static void a_large_record_is_one_answer_that_others_wait_for(void **state)
 /* ------------------------------------------------------------------------------------ the ISR */
 
 /* It lags by as many records as come in a cycle, for ever. Semantics: W-C01, W5.2 */
-static void a_follower_one_append_behind_stays(void **state)
+TEST(a_follower_one_append_behind_stays, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_load_view view;
 
     configure(t, "replica.lag.time.max.ms", "1000");
@@ -111,9 +104,8 @@ static void a_follower_one_append_behind_stays(void **state)
 
 /* Until it is out of the ISR everybody waits for it, then nobody; the leader's epoch stays.
  * Semantics: W-C02, W-C03, W-C09, W7.6 */
-static void a_silent_follower_costs_one_and_a_half_lag_times(void **state)
+TEST(a_silent_follower_costs_one_and_a_half_lag_times, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     const struct hw_ack *ack;
     int64_t id;
 
@@ -136,10 +128,8 @@ static void a_silent_follower_costs_one_and_a_half_lag_times(void **state)
 }
 
 /* Semantics: W-C04, W5.9 */
-static void an_election_is_no_lag(void **state)
+TEST(an_election_is_no_lag, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     configure(t, "replica.lag.time.max.ms", "3000");
     timed_begin(t, 1000, 1000);
     link_both(t, 2, 3, 400000, 0);
@@ -173,10 +163,8 @@ static void run_bursts(struct test_cluster *t, hw_time_ms_t length_ms, hw_time_m
 
 /* Late is a follower from the beginning of a burst until it has caught up.
  * Semantics: W-S26, W-S27, F17, W-C10, W1.2, W5.1 */
-static void a_burst_costs_the_isr_if_it_is_late_for_too_long(void **state)
+TEST(a_burst_costs_the_isr_if_it_is_late_for_too_long, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     run_bursts(t, 40000, 120000, 290000);
     assert_int_equal(when_isr_is(t, "[1]", 1), 45000);
     expect_near((double)when_isr_is(t, "[1,2]", 1), 87500, 1000);
@@ -189,10 +177,8 @@ static void a_burst_costs_the_isr_if_it_is_late_for_too_long(void **state)
 }
 
 /* An isolated leader cannot make its ISR smaller; one that the controller hears can. Semantics: W-C06 */
-static void who_is_cut_off_from_everybody_keeps_its_isr(void **state)
+TEST(who_is_cut_off_from_everybody_keeps_its_isr, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     for (int alone = 0; alone < 2; alone++) {
         test_cluster_renew(t, 3, "kafka", NULL);
         configure(t, "broker.session.timeout.ms", "60000");
@@ -217,9 +203,8 @@ static void who_is_cut_off_from_everybody_keeps_its_isr(void **state)
 }
 
 /* Two that die at once are fenced 10 ms apart. Semantics: W-C38, W-R10 */
-static void sessions_end_one_after_the_other(void **state)
+TEST(sessions_end_one_after_the_other, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_position position = {0};
     struct hw_journal_view view;
     hw_time_ms_t fenced[3] = {0};
@@ -243,10 +228,8 @@ static void sessions_end_one_after_the_other(void **state)
  */
 
 /* Semantics: W-C46, W7.2 */
-static void silence_is_noticed_by_its_time_outs_only(void **state)
+TEST(silence_is_noticed_by_its_time_outs_only, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 2000, 2000);
     tick_to(t, 100000);
     cut(t, 1, 3);
@@ -271,9 +254,8 @@ static void silence_is_noticed_by_its_time_outs_only(void **state)
 
 /* A follower that is told of a leader before that is told of it asks again a second later.
  * Semantics: W3.6, W3.7 */
-static void a_notice_that_comes_late_costs_a_back_off(void **state)
+TEST(a_notice_that_comes_late_costs_a_back_off, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     hw_time_ms_t waited_ms[2];
 
     for (int late = 0; late < 2; late++) {
@@ -297,9 +279,8 @@ static void a_notice_that_comes_late_costs_a_back_off(void **state)
  */
 
 /* How long until it is fenced, whenever it dies. Semantics: F12, W-S31 */
-static void a_dead_broker_is_fenced_after_its_session(void **state)
+TEST(a_dead_broker_is_fenced_after_its_session, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     double sum = 0;
     int count = 0;
 
@@ -327,23 +308,5 @@ static void a_dead_broker_is_fenced_after_its_session(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(between_idle_and_busy_a_commit_takes_a_little_more_than_a_cycle),
-        STORY(jitter_adds_the_mean_of_the_slowest_follower_and_no_longer_tail),
-        STORY(one_at_a_time_is_a_request_a_commit),
-        STORY(a_large_record_is_one_answer_that_others_wait_for),
-        STORY(a_follower_one_append_behind_stays),
-        STORY(a_silent_follower_costs_one_and_a_half_lag_times),
-        STORY(an_election_is_no_lag),
-        STORY(a_burst_costs_the_isr_if_it_is_late_for_too_long),
-        STORY(who_is_cut_off_from_everybody_keeps_its_isr),
-        STORY(sessions_end_one_after_the_other),
-        STORY(silence_is_noticed_by_its_time_outs_only),
-        STORY(a_notice_that_comes_late_costs_a_back_off),
-        STORY(a_dead_broker_is_fenced_after_its_session),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

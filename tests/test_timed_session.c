@@ -2,11 +2,9 @@
 /* What fetchers say of partitions without news, and that nothing is missed for it. */
 #include "tests/support_timed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* Bytes that have left broker `from` for broker `to`. */
 static int64_t bytes_on_the_way(struct test_cluster *t, hw_broker_id_t from, hw_broker_id_t to)
@@ -18,9 +16,8 @@ static int64_t bytes_on_the_way(struct test_cluster *t, hw_broker_id_t from, hw_
 }
 
 /* The sizes of Kafka's messages. Semantics: W2.5 */
-static void requests_and_answers_name_partitions_with_news_only(void **state)
+TEST(requests_and_answers_name_partitions_with_news_only, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_broker_list assignment[9];
     struct hw_topic_spec topic = {.name = "others", .partitions = 9, .assignment = assignment};
     struct hw_uuid id;
@@ -54,9 +51,8 @@ static void requests_and_answers_name_partitions_with_news_only(void **state)
 }
 
 /* A connection that broke begins a session anew. Semantics: W3.5 */
-static void a_request_that_failed_is_followed_by_one_about_everything(void **state)
+TEST(a_request_that_failed_is_followed_by_one_about_everything, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int64_t asked;
 
     configure(t, "request.timeout.ms", "1000");
@@ -73,9 +69,8 @@ static void a_request_that_failed_is_followed_by_one_about_everything(void **sta
 }
 
 /* The times of a follower whose requests are always the same move with each of them. Semantics: W4.6 */
-static void an_idle_follower_stays_caught_up(void **state)
+TEST(an_idle_follower_stays_caught_up, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     const struct hw_remote_replica *remote;
 
     timed_begin(t, 10000, 10000);
@@ -89,9 +84,8 @@ static void an_idle_follower_stays_caught_up(void **state)
 }
 
 /* What users do between ticks is seen by requests that would have been the same again. */
-static void a_change_of_the_settings_is_in_the_next_request(void **state)
+TEST(a_change_of_the_settings_is_in_the_next_request, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     const struct hw_replica *follower;
 
     timed_begin(t, 10000, 10000);
@@ -120,10 +114,8 @@ static void create(struct test_cluster *t, const char *name)
 }
 
 /* An answer about orders is under way while a topic is made before it, and goes. */
-static void others_go_on_while_topics_come_and_go(void **state)
+TEST(others_go_on_while_topics_come_and_go, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 10000, 10000);
     tick_to(t, 2003);
     produce(t, "x");
@@ -139,10 +131,8 @@ static void others_go_on_while_topics_come_and_go(void **state)
 }
 
 /* What was under way about a topic is not for one of the same name. */
-static void an_answer_about_a_topic_that_has_gone_is_dropped(void **state)
+TEST(an_answer_about_a_topic_that_has_gone_is_dropped, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     timed_begin(t, 100000, 100000);
     for (int i = 0; i < 20; i++) {
         struct hw_produce produce = {.topic = "zebra", .acks = 1, .leader_epoch = -1};
@@ -167,9 +157,8 @@ static void an_answer_about_a_topic_that_has_gone_is_dropped(void **state)
 }
 
 /* A lack of memory in the middle of a tick loses nothing: the next one goes on from there. */
-static void a_lack_of_memory_stops_a_tick_and_no_message(void **state)
+TEST(a_lack_of_memory_stops_a_tick_and_no_message, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int failures = 0;
 
     for (int allowed = 0; allowed < 400; allowed++) {
@@ -199,9 +188,8 @@ static void a_lack_of_memory_stops_a_tick_and_no_message(void **state)
 }
 
 /* Nor does it stop a broker from asking whether it may stop, and from stopping. */
-static void a_lack_of_memory_stops_no_shutdown(void **state)
+TEST(a_lack_of_memory_stops_no_shutdown, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     int failures = 0;
     bool is_through = false;
 
@@ -236,18 +224,5 @@ static void a_lack_of_memory_stops_no_shutdown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(requests_and_answers_name_partitions_with_news_only),
-        STORY(a_request_that_failed_is_followed_by_one_about_everything),
-        STORY(an_idle_follower_stays_caught_up),
-        STORY(a_change_of_the_settings_is_in_the_next_request),
-        STORY(others_go_on_while_topics_come_and_go),
-        STORY(an_answer_about_a_topic_that_has_gone_is_dropped),
-        STORY(a_lack_of_memory_stops_a_tick_and_no_message),
-        STORY(a_lack_of_memory_stops_no_shutdown),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

@@ -7,12 +7,10 @@
 #include "tests/support_timed.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { RECORD_BYTES = 100000 };
 
@@ -79,14 +77,13 @@ static int64_t start_producing(struct test_cluster *t, double start_ms, double e
 }
 
 /* Semantics: W-S11, W-S14, F9, F10 */
-static void catching_up_takes_as_many_cycles_as_there_are_answers(void **state)
+TEST(catching_up_takes_as_many_cycles_as_there_are_answers, struct test_cluster *t)
 {
     static const struct {
         int64_t latency_us;
         int64_t bytes_per_s;
         hw_time_ms_t in_sync_ms;
     } runs[] = {{50000, 12500000, 21685}, {1000, 12500000, 2036}, {50000, 1000000, 40085}};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         begin_catch_up(t, NULL, 200, runs[i].latency_us, runs[i].bytes_per_s);
@@ -96,10 +93,9 @@ static void catching_up_takes_as_many_cycles_as_there_are_answers(void **state)
 }
 
 /* One answer has something of each partition. Semantics: W-S12, W3.4 */
-static void ten_partitions_share_an_answer(void **state)
+TEST(ten_partitions_share_an_answer, struct test_cluster *t)
 {
     static char value[RECORD_BYTES - HW_BATCH_HEADER_SIZE - 11];
-    struct test_cluster *t = *state;
     struct hw_broker_list assignment[10];
     struct hw_topic_spec topic = {.name = "parts", .partitions = 10, .assignment = assignment};
     struct hw_uuid id;
@@ -138,10 +134,8 @@ static void ten_partitions_share_an_answer(void **state)
 }
 
 /* Semantics: W-S13, F10, W10.7 */
-static void producing_meanwhile_makes_it_longer(void **state)
+TEST(producing_meanwhile_makes_it_longer, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
-
     begin_catch_up(t, NULL, 200, 50000, 12500000);
     (void)start_producing(t, 0.5, 20, 60000, 9918);
     tick_to(t, 55000);
@@ -149,7 +143,7 @@ static void producing_meanwhile_makes_it_longer(void **state)
 }
 
 /* Semantics: W-S15, W-S16, W-S17, W8.1, W8.2, W8.3, W3.2, F16 */
-static void a_throttle_lets_pass_what_it_says(void **state)
+TEST(a_throttle_lets_pass_what_it_says, struct test_cluster *t)
 {
     static const char *const leader[] = {"leader.replication.throttled.replicas", "*", NULL};
     static const char *const follower[] = {"follower.replication.throttled.replicas", "*", NULL};
@@ -162,7 +156,6 @@ static void a_throttle_lets_pass_what_it_says(void **state)
                 {follower, "1000000", 200, 21036},
                 {leader, "5000000", 1000, 20538},
                 {follower, "5000000", 1000, 21036}};
-    struct test_cluster *t = *state;
 
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         begin_catch_up(t, runs[i].throttled, runs[i].records, 1000, 12500000);
@@ -174,10 +167,9 @@ static void a_throttle_lets_pass_what_it_says(void **state)
 }
 
 /* Semantics: W-S19, W-C29, W8.6 */
-static void a_throttle_below_what_is_produced_never_ends(void **state)
+TEST(a_throttle_below_what_is_produced_never_ends, struct test_cluster *t)
 {
     static const char *const leader[] = {"leader.replication.throttled.replicas", "*", NULL};
-    struct test_cluster *t = *state;
 
     begin_catch_up(t, leader, 50, 1000, 12500000);
     configure(t, "leader.replication.throttled.rate", "500000");
@@ -200,10 +192,9 @@ static void a_throttle_below_what_is_produced_never_ends(void **state)
 }
 
 /* One answer passes, whatever the rate. Semantics: W-S22, W8.4, W-C28 */
-static void a_rate_below_an_answer_is_one_answer_in_eleven_seconds(void **state)
+TEST(a_rate_below_an_answer_is_one_answer_in_eleven_seconds, struct test_cluster *t)
 {
     static const char *const leader[] = {"leader.replication.throttled.replicas", "*", NULL};
-    struct test_cluster *t = *state;
 
     begin_catch_up(t, leader, 60, 1000, 12500000);
     configure(t, "leader.replication.throttled.rate", "1");
@@ -216,9 +207,8 @@ static void a_rate_below_an_answer_is_one_answer_in_eleven_seconds(void **state)
 }
 
 /* Two newcomers share what the leader gives, and each has its own. Semantics: W-S18 */
-static void two_newcomers_take_as_long_as_their_sum(void **state)
+TEST(two_newcomers_take_as_long_as_their_sum, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_broker_list three = {.count = 3, .ids = {1, 2, 3}};
 
     begin_catch_up(t, NULL, 100, 1000, 12500000);
@@ -238,11 +228,10 @@ static void two_newcomers_take_as_long_as_their_sum(void **state)
 }
 
 /* Who is in sync has what it wants, whatever it uses up. Semantics: W8.6, W8.7, W-C25 */
-static void a_throttle_that_was_left_holds_nobody_back_who_is_in_sync(void **state)
+TEST(a_throttle_that_was_left_holds_nobody_back_who_is_in_sync, struct test_cluster *t)
 {
     static const char *const both[] = {"leader.replication.throttled.replicas", "*",
                                        "follower.replication.throttled.replicas", "*", NULL};
-    struct test_cluster *t = *state;
 
     begin_catch_up(t, both, 1, 1000, 12500000);
     tick_to(t, 5000);
@@ -264,18 +253,5 @@ static void a_throttle_that_was_left_holds_nobody_back_who_is_in_sync(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(catching_up_takes_as_many_cycles_as_there_are_answers),
-        STORY(ten_partitions_share_an_answer),
-        STORY(producing_meanwhile_makes_it_longer),
-        STORY(a_throttle_lets_pass_what_it_says),
-        STORY(a_throttle_below_what_is_produced_never_ends),
-        STORY(a_rate_below_an_answer_is_one_answer_in_eleven_seconds),
-        STORY(two_newcomers_take_as_long_as_their_sum),
-        STORY(a_throttle_that_was_left_holds_nobody_back_who_is_in_sync),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

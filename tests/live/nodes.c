@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/live/nodes.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { LIFE_SECONDS = 900, READY_MS = 90000 };
 

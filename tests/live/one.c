@@ -5,19 +5,15 @@
 #include "tests/support_sql_queries.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static sqlite3 *db;
 
@@ -64,11 +60,10 @@ static sqlite3 *open_transactional(const char *id, const char *tables)
 }
 
 /* Case: L-01, L-35 */
-static void a_marker_at_the_end_does_not_hold_up_a_scan(void **state)
+TEST_ALONE(a_marker_at_the_end_does_not_hold_up_a_scan)
 {
     sqlite3 *other;
 
-    (void)state;
     make("marked", 1, "");
     other =
         open_transactional("m", "CREATE VIRTUAL TABLE marked USING highwater_live(connection=k)");
@@ -86,11 +81,10 @@ static void a_marker_at_the_end_does_not_hold_up_a_scan(void **state)
 }
 
 /* Case: L-03, L-18 */
-static void a_transaction_that_fails_leaves_nothing_for_readers_of_committed_records(void **state)
+TEST_ALONE(a_transaction_that_fails_leaves_nothing_for_readers_of_committed_records)
 {
     sqlite3 *other;
 
-    (void)state;
     make("wide", 2, "");
     make("narrow", 1, "\"max.message.bytes\":1000");
     other =
@@ -117,12 +111,11 @@ static void a_transaction_that_fails_leaves_nothing_for_readers_of_committed_rec
 }
 
 /* Case: L-19 */
-static void who_takes_a_transactional_id_fences_the_other(void **state)
+TEST_ALONE(who_takes_a_transactional_id_fences_the_other)
 {
     sqlite3 *first;
     sqlite3 *second;
 
-    (void)state;
     make("fenced", 1, "");
     first =
         open_transactional("f", "CREATE VIRTUAL TABLE fenced USING highwater_live(connection=k)");
@@ -148,12 +141,11 @@ static void *wake_soon(void *argument)
 }
 
 /* Case: L-20 */
-static void a_commit_goes_on_after_a_broker_that_hung(void **state)
+TEST_ALONE(a_commit_goes_on_after_a_broker_that_hung)
 {
     sqlite3 *other;
     pthread_t thread;
 
-    (void)state;
     make("hung", 1, "");
     other = open_transactional("h", "CREATE VIRTUAL TABLE hung USING highwater_live(connection=k)");
     expect_sql(other, "INSERT INTO hung(value) VALUES ('before')", "");
@@ -174,11 +166,10 @@ static void *interrupt_soon(void *argument)
 }
 
 /* Case: L-26, L-28 */
-static void a_broker_that_hangs_is_an_error_or_an_interrupt(void **state)
+TEST_ALONE(a_broker_that_hangs_is_an_error_or_an_interrupt)
 {
     pthread_t thread;
 
-    (void)state;
     make("hangs", 1, "");
     expect_sql(db,
                "CREATE VIRTUAL TABLE impatient USING highwater_live(topic=hangs, connection=k,"
@@ -196,12 +187,11 @@ static void a_broker_that_hangs_is_an_error_or_an_interrupt(void **state)
 }
 
 /* Case: L-24 */
-static void a_wrong_password_is_told_soon_and_not_shown(void **state)
+TEST_ALONE(a_wrong_password_is_told_soon_and_not_shown)
 {
     long long start = live_now_ms();
     char sql[600];
 
-    (void)state;
     make("guarded", 1, "");
     expect_sql(db, "INSERT INTO guarded(value) VALUES ('seen')", "");
     for (int right = 0; right < 2; right++) {
@@ -221,9 +211,8 @@ static void a_wrong_password_is_told_soon_and_not_shown(void **state)
 }
 
 /* Case: L-31, L-32 */
-static void a_topic_that_is_not_there_stays_so(void **state)
+TEST_ALONE(a_topic_that_is_not_there_stays_so)
 {
-    (void)state;
     expect_sql(db, "CREATE VIRTUAL TABLE nowhere USING highwater_live(connection=k)", "");
     expect_error(db, "SELECT * FROM nowhere", SQLITE_ERROR,
                  "UNKNOWN_TOPIC_OR_PARTITION: the cluster has no topic \"nowhere\"");
@@ -233,9 +222,8 @@ static void a_topic_that_is_not_there_stays_so(void **state)
 }
 
 /* Case: L-11, L-12, L-13 */
-static void times_choose_where_to_begin_and_nothing_is_missed(void **state)
+TEST_ALONE(times_choose_where_to_begin_and_nothing_is_missed)
 {
-    (void)state;
     make("timed", 1, "");
     expect_sql(
         db,
@@ -251,9 +239,8 @@ static void times_choose_where_to_begin_and_nothing_is_missed(void **state)
 }
 
 /* Case: L-44 */
-static void the_brokers_time_is_shown_where_it_counts(void **state)
+TEST_ALONE(the_brokers_time_is_shown_where_it_counts)
 {
-    (void)state;
     make("stamped", 1, "\"message.timestamp.type\":\"LogAppendTime\"");
     expect_sql(db,
                "INSERT INTO stamped(\"timestamp\", value) VALUES (1000, 'a');"
@@ -262,21 +249,19 @@ static void the_brokers_time_is_shown_where_it_counts(void **state)
 }
 
 /* In the librdkafka that is there, whichever one this was built with. */
-static void the_epoch_of_a_record_is_told_by_whoever_knows_it(void **state)
+TEST_ALONE(the_epoch_of_a_record_is_told_by_whoever_knows_it)
 {
-    (void)state;
     make("epochal", 1, "");
     expect_sql(db, "INSERT INTO epochal(value) VALUES ('a'); SELECT leader_epoch FROM epochal",
                rd_kafka_version() < 0x020100ff ? "NULL" : "0");
 }
 
 /* Case: L-04, L-37 */
-static void a_scan_ends_where_the_log_ended_when_it_began(void **state)
+TEST_ALONE(a_scan_ends_where_the_log_ended_when_it_began)
 {
     sqlite3_stmt *scan = NULL;
     int rows = 1;
 
-    (void)state;
     make("growing", 1, "");
     expect_sql(db, "INSERT INTO growing(value) SELECT i FROM series WHERE i < 1000", "");
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT value FROM growing", -1, &scan, NULL), 0);
@@ -291,9 +276,8 @@ static void a_scan_ends_where_the_log_ended_when_it_began(void **state)
 }
 
 /* Case: L-39 */
-static void a_log_start_that_moves_is_not_a_silent_gap(void **state)
+TEST_ALONE(a_log_start_that_moves_is_not_a_silent_gap)
 {
-    (void)state;
     make("trimmed", 1, "");
     expect_sql(db,
                "INSERT INTO trimmed(value) SELECT i FROM series WHERE i < 100;"
@@ -309,12 +293,11 @@ static void a_log_start_that_moves_is_not_a_silent_gap(void **state)
 }
 
 /* Case: L-29, L-30 */
-static void a_topic_that_is_made_anew_has_its_new_rows_only(void **state)
+TEST_ALONE(a_topic_that_is_made_anew_has_its_new_rows_only)
 {
     sqlite3_stmt *scan = NULL;
     int code;
 
-    (void)state;
     make("anew", 1, "");
     expect_sql(db,
                "CREATE VIRTUAL TABLE anew_soon USING highwater_live(topic=anew, connection=k,"
@@ -339,11 +322,10 @@ static void a_topic_that_is_made_anew_has_its_new_rows_only(void **state)
 }
 
 /* Case: L-02 */
-static void gaps_of_compaction_are_no_loss_and_no_wait(void **state)
+TEST_ALONE(gaps_of_compaction_are_no_loss_and_no_wait)
 {
     const char *same = "";
 
-    (void)state;
     make(
         "compacted", 1,
         "\"cleanup.policy\":\"compact\",\"segment.bytes\":1048576,\"min.cleanable.dirty.ratio\":"
@@ -371,9 +353,8 @@ static void gaps_of_compaction_are_no_loss_and_no_wait(void **state)
 }
 
 /* Case: L-47 */
-static void a_record_that_is_larger_than_a_fetch_comes(void **state)
+TEST_ALONE(a_record_that_is_larger_than_a_fetch_comes)
 {
-    (void)state;
     make("large", 1, "\"max.message.bytes\":4000000");
     nodes_connect(db, "l", ", \"message.max.bytes\":4000000, \"fetch.message.max.bytes\":10000");
     expect_sql(db,
@@ -384,14 +365,13 @@ static void a_record_that_is_larger_than_a_fetch_comes(void **state)
 }
 
 /* Case: L-07, L-34, L-06 */
-static void groups_are_those_of_others_and_their_lag_is_told(void **state)
+TEST_ALONE(groups_are_those_of_others_and_their_lag_is_told)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     char text[200];
     rd_kafka_t *rk;
 
-    (void)state;
     make("grouped", 2, "");
     expect_sql(db,
                "INSERT INTO grouped(\"partition\", value) SELECT i % 2, i FROM series WHERE i < 10;"
@@ -414,9 +394,8 @@ static void groups_are_those_of_others_and_their_lag_is_told(void **state)
                "readers|Empty|0|NULL\n0\nreaders|grouped|0|3|5|2|2|NULL\n0");
 }
 
-static void topics_are_made_changed_and_dropped(void **state)
+TEST_ALONE(topics_are_made_changed_and_dropped)
 {
-    (void)state;
     make("made", 1, "\"retention.ms\":\"1000000\"");
     expect_error(db, "SELECT live_create_topic('k', 'made')", SQLITE_ERROR,
                  "TOPIC_ALREADY_EXISTS: made: Topic 'made' already exists.");
@@ -463,12 +442,11 @@ static const char *const columns[] = {"rowid", "\"offset\"", "\"partition\"", "\
                                       "key",   "value",      "headers"};
 static const char *const tables[] = {"many", "one", "empty"};
 
-static void queries_answer_as_those_of_a_copy(void **state)
+TEST_ALONE(queries_answer_as_those_of_a_copy)
 {
     struct twins *twins = calloc(1, sizeof *twins);
     int count = getenv("HW_TEST_QUICK") != NULL ? 60 : 400;
 
-    (void)state;
     assert_non_null(twins);
     make("many", 4, "");
     make("one", 1, "");
@@ -620,13 +598,12 @@ static void expect_soon(const char *sql, const char *expected)
 }
 
 /* Case: L-41 */
-static void an_outbox_is_sent_once_over_kills(void **state)
+TEST_ALONE(an_outbox_is_sent_once_over_kills)
 {
     static const char count[] = "SELECT count(*), count(DISTINCT value) FROM outbox"
                                 " WHERE isolation = 'read_committed'";
     char path[300];
 
-    (void)state;
     make("outbox", 1, "");
     make_outbox(path, "outbox", "");
     write_to_outbox(path, "INSERT INTO log(value) VALUES ('a'), ('b'), ('c')");
@@ -641,11 +618,10 @@ static void an_outbox_is_sent_once_over_kills(void **state)
     expect_soon(count, "5|5");
 }
 
-static void with_the_position_in_sqlite_it_is_sent_at_least_once(void **state)
+TEST_ALONE(with_the_position_in_sqlite_it_is_sent_at_least_once)
 {
     char path[300];
 
-    (void)state;
     make("noted", 1, "");
     make_outbox(path, "noted", "CREATE TABLE sent(next); INSERT INTO sent VALUES (0)");
     write_to_outbox(path, "INSERT INTO log(value) VALUES ('a'), ('b')");
@@ -658,11 +634,10 @@ static void with_the_position_in_sqlite_it_is_sent_at_least_once(void **state)
 }
 
 /* Case: L-40 */
-static void what_is_imported_is_there_once_over_kills(void **state)
+TEST_ALONE(what_is_imported_is_there_once_over_kills)
 {
     char path[300];
 
-    (void)state;
     make("imported", 1, "");
     make_outbox(path, "imported",
                 "CREATE TABLE copy(\"partition\", \"offset\", key, value);"
@@ -684,13 +659,12 @@ static void what_is_imported_is_there_once_over_kills(void **state)
     }
 }
 
-static void no_thread_and_no_socket_stays_behind(void **state)
+TEST_ALONE(no_thread_and_no_socket_stays_behind)
 {
     int threads;
     int sockets;
     sqlite3 *other;
 
-    (void)state;
     test_sql_close(db);
     threads = live_count_threads();
     sockets = live_count_sockets();
@@ -719,37 +693,11 @@ static int stop(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
-        TEST(a_marker_at_the_end_does_not_hold_up_a_scan),
-        TEST(a_transaction_that_fails_leaves_nothing_for_readers_of_committed_records),
-        TEST(who_takes_a_transactional_id_fences_the_other),
-        TEST(a_commit_goes_on_after_a_broker_that_hung),
-        TEST(a_broker_that_hangs_is_an_error_or_an_interrupt),
-        TEST(a_wrong_password_is_told_soon_and_not_shown),
-        TEST(a_topic_that_is_not_there_stays_so),
-        TEST(times_choose_where_to_begin_and_nothing_is_missed),
-        TEST(the_brokers_time_is_shown_where_it_counts),
-        TEST(the_epoch_of_a_record_is_told_by_whoever_knows_it),
-        TEST(a_scan_ends_where_the_log_ended_when_it_began),
-        TEST(a_log_start_that_moves_is_not_a_silent_gap),
-        TEST(a_topic_that_is_made_anew_has_its_new_rows_only),
-        TEST(gaps_of_compaction_are_no_loss_and_no_wait),
-        TEST(a_record_that_is_larger_than_a_fetch_comes),
-        TEST(groups_are_those_of_others_and_their_lag_is_told),
-        TEST(topics_are_made_changed_and_dropped),
-        TEST(queries_answer_as_those_of_a_copy),
-        TEST(an_outbox_is_sent_once_over_kills),
-        TEST(with_the_position_in_sqlite_it_is_sent_at_least_once),
-        TEST(what_is_imported_is_there_once_over_kills),
-        TEST(no_thread_and_no_socket_stays_behind),
-#undef TEST
-    };
-
     if (argc > 4 && strcmp(argv[1], "relay") == 0) {
         return relay(argv + 2, argc > 5);
     }
     assert_int_equal(setenv("HW_LIVE_SELF", argv[0], 1), 0);
     cmocka_set_test_filter(getenv("HW_LIVE_TEST"));
-    return cmocka_run_group_tests_name("live_one", tests, start, stop);
+    test_each(open_all, close_all);
+    return test_run_together(start, stop);
 }

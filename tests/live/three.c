@@ -4,17 +4,13 @@
 #include "tests/live/nodes.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static sqlite3 *db;
 static int victim; /* The node that was killed; 0: none. */
@@ -82,13 +78,12 @@ static void kill_leader(const char *topic)
 }
 
 /* Case: L-33 */
-static void a_scan_outlives_its_leader(void **state)
+TEST_ALONE(a_scan_outlives_its_leader)
 {
     sqlite3_stmt *scan = NULL;
     long long rows = 0;
     int code;
 
-    (void)state;
     make("scanned");
     expect_sql(db,
                "INSERT INTO scanned(value) SELECT printf('%0500d', i) FROM series WHERE i < 60000",
@@ -146,24 +141,21 @@ static void commit_while_the_leader_dies(const char *topic, const char *more, co
     test_sql_close(other);
 }
 
-static void a_commit_outlives_its_leader(void **state)
+TEST_ALONE(a_commit_outlives_its_leader)
 {
-    (void)state;
     commit_while_the_leader_dies("committed", ", \"live.timeout.ms\":40000", "read_uncommitted");
 }
 
-static void a_commit_in_a_transaction_outlives_its_leader(void **state)
+TEST_ALONE(a_commit_in_a_transaction_outlives_its_leader)
 {
-    (void)state;
     commit_while_the_leader_dies("transacted",
                                  ", \"live.timeout.ms\":40000, \"transactional.id\":\"three\"",
                                  "read_committed");
 }
 
 /* Case: L-16 */
-static void too_few_replicas_are_an_error_that_counts(void **state)
+TEST_ALONE(too_few_replicas_are_an_error_that_counts)
 {
-    (void)state;
     expect_sql(db,
                "SELECT live_create_topic('k', 'strict', 1, 3, '{\"min.insync.replicas\":3}');"
                "CREATE VIRTUAL TABLE strict USING highwater_live(connection=hasty);",
@@ -206,13 +198,12 @@ static void write_parameters(const char *directory)
 
 /* A script as a user plays it: a model and the real thing, both of which lose their leader, say the
  * same. */
-static void a_model_and_the_real_cluster_agree(void **state)
+TEST_ALONE(a_model_and_the_real_cluster_agree)
 {
     const char *directory = getenv("HW_LIVE_DIR");
     char command[2000];
     int different;
 
-    (void)state;
     write_parameters(directory);
     (void)snprintf(command, sizeof command,
                    "here=$PWD; cd '%s' && ln -sf \"$here/%s\" highwater.so &&"
@@ -243,16 +234,7 @@ static int stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
-        TEST(a_scan_outlives_its_leader),
-        TEST(a_commit_outlives_its_leader),
-        TEST(a_commit_in_a_transaction_outlives_its_leader),
-        TEST(too_few_replicas_are_an_error_that_counts),
-        TEST(a_model_and_the_real_cluster_agree),
-#undef TEST
-    };
-
     cmocka_set_test_filter(getenv("HW_LIVE_TEST"));
-    return cmocka_run_group_tests_name("live_three", tests, start, stop);
+    test_each(open_all, close_all);
+    return test_run_together(start, stop);
 }
