@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_replica.h"
 
-#include "core/base/assert.h"
-#include "core/base/broker_list.h"
 #include "core/io/memory_store.h"
 #include "tests/support_config.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* What is expected of replicas, as text. */
 #include "tests/support_replica.h"
 
-#include "core/base/broker_list.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "tests/support_sql.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

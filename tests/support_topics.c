@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support_topics.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "tests/support_test.h"

@@ -3,7 +3,6 @@
 
 #include "core/replication/variant.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * that there were, and no older than they may be. And what a power loss takes of a broker that has
  * been restarted: nothing that was synced before.
  */
-#include "core/base/broker_list.h"
 #include "tests/support_cluster.h"
 
 #include <stdio.h>

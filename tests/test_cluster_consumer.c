@@ -4,7 +4,6 @@
 #include "tests/support_cluster.h"
 #include "tests/support_reader.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "tests/support_test.h"

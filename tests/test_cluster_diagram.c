@@ -3,7 +3,6 @@
  * looks like is told by tests/golden/diagram.test. */
 #include "tests/support_cluster.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

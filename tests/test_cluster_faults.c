@@ -7,7 +7,6 @@
 #include "core/cluster/cluster_internal.h"
 #include "core/io/memory_store.h"
 #include "core/io/posix_store.h"
-#include "core/look/reader.h"
 #include "core/stage/stage.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_heap.h"

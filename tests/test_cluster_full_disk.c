@@ -3,7 +3,6 @@
  * What is left of a cluster when the disk is full at the moment at which it is opened, and does all
  * of it come back once there is space again, without another process?
  */
-#include "core/base/broker_list.h"
 #include "core/stage/stage.h"
 #include "tests/support_topics.h"
 

@@ -6,7 +6,6 @@
 #include "core/cluster/batch_cache.h"
 #include "tests/support_reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support_test.h"

@@ -10,7 +10,6 @@
 #include "tests/support_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 TEST(the_file_is_text_as_documented, struct test_state *t)

@@ -5,8 +5,6 @@
  */
 #include "tests/support_cluster.h"
 
-#include <stdlib.h>
-
 #include "tests/support_test.h"
 
 static const char *const before_kip_101[] = {"hw-truncation", NULL};

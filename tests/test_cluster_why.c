@@ -3,7 +3,6 @@
  * is told by tests/golden/why.test. */
 #include "tests/support_cluster.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "core/inspect/partition_checkpoint.h"
 
 #include "tests/support_segment.h"
-#include "tests/support_store.h"
 #include "tests/support_test.h"
 
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
 #include "tests/support_segment.h"
-#include "tests/support_store.h"
 #include "tests/support_test.h"
 
 #include <inttypes.h>

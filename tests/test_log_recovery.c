@@ -4,8 +4,6 @@
  * Source: LogLoader.load, LogSegment.recover (kafka formats 7.2 and 7.3).
  */
 #include "core/base/random.h"
-#include "core/base/uuid.h"
-#include "core/log/checkpoint_file.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"
 

@@ -5,7 +5,6 @@
  * 4.7).
  */
 #include "core/base/bytes.h"
-#include "core/log/index.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"

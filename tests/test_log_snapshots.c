@@ -3,8 +3,8 @@
  * Which producer snapshots stand in the directory of a log, and what do they say?
  * Source: ProducerStateManager (kafka formats, sections 6, 7.1 and 7.2 step 9).
  */
+#include "core/format/segment_name.h"
 #include "core/format/snapshot_file.h"
-#include "core/log/directory.h"
 #include "tests/support_batch.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"

@@ -8,7 +8,6 @@
 
 #include <snappy-c.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support_test.h"

@@ -6,7 +6,6 @@
 #include "tests/support_sql_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support_test.h"

@@ -8,7 +8,6 @@
 #include "tests/support_sql.h"
 #include "tests/support_sql_queries.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,10 +6,7 @@
  *
  * Source: TransactionMarkerChannelManager, KafkaApis.handleWriteTxnMarkers (X7).
  */
-#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
-
-#include <inttypes.h>
 
 /* The leader that can be asked to append a marker now; NULL: there is none. */
 static struct hw_replica *markers_leader(struct hw_cluster *cluster, const struct hw_topic *topic,

@@ -7,7 +7,6 @@
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/promise_transactions.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* The partition that is looked at, with what is the same for every promise. */

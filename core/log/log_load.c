@@ -5,12 +5,10 @@
  */
 #include "core/log/log_load_internal.h"
 
-#include "core/base/assert.h"
 #include "core/base/uuid.h"
 #include "core/format/partition_metadata.h"
 #include "core/log/directory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

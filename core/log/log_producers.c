@@ -9,8 +9,6 @@
 #include "core/format/segment_name.h"
 #include "core/log/log_internal.h"
 
-#include "core/base/assert.h"
-
 const struct hw_producer_state *hw_log_producers(const struct hw_log *log)
 {
     return &log->producers;

@@ -2,7 +2,6 @@
 /* Walking all of a segment, and making its indexes from what was found. */
 #include "core/log/segment_internal.h"
 
-#include "core/base/assert.h"
 #include "core/record/legacy.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/base/broker_list.h"
 #include "core/look/metrics_internal.h"
 
 #include <stddef.h>

@@ -4,8 +4,6 @@
 #include "core/base/broker_list.h"
 #include "core/look/views_internal.h"
 
-#include <assert.h>
-
 bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position *position,
                             struct hw_broker_view *view)
 {

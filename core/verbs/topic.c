@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Topics come and go: names, placement of replicas, directories, settings. */
-#include "core/base/assert.h"
 #include "core/base/broker_list.h"
 #include "core/cluster/checkpoints.h"
 #include "core/format/topic_name.h"

@@ -3,7 +3,6 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_json.h"
-#include "ext/ext_registry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* Planning: what a scan over real files can spare itself. */
 #include "ext/files/kafka_plan.h"
 
-#include "ext/ext_registry.h"
 #include "ext/ext_value.h"
 #include "ext/files/kafka_paths.h"
 #include "ext/plan_comparison.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about what coordinators keep: kafka_transactions. */
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 /* --------------------------------------------------------------------------- kafka_transactions */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about two copies of partitions: kafka_diff. */
-#include "ext/ext_error.h"
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 #include <stdio.h>

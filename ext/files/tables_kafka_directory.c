@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about a whole log directory: kafka_dirs, kafka_checkpoint. */
-#include "ext/ext_registry.h"
 #include "ext/files/vtab_kafka_table.h"
 
 static const char *const checkpoints[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about files, whatever they are: kafka_files. */
-#include "ext/ext_registry.h"
 #include "ext/files/vtab_kafka_table.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about groups: kafka_groups. */
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about __cluster_metadata: kafka_metadata, kafka_topics, kafka_partitions_at,
  * kafka_leader_history. */
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about committed offsets: kafka_offsets. */
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 enum { OFFSETS_CHUNK = 64 /* Rows of a history that are held at once. */ };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of kafka_recovery: what a start of Kafka would do to a partition's directory. */
-#include "ext/ext_error.h"
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 #include "ext/files/vtab_kafka_table.h"
 

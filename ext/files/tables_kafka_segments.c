@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about segments and their indexes: kafka_segments, _index, _timeindex, _aborted. */
-#include "ext/ext_registry.h"
 #include "ext/files/vtab_kafka_table.h"
 
 /* Entries of an index that are rows at a time: some have a million. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows that records of two kinds add up to: kafka_share_groups, kafka_remote_segments. */
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_cells.h"
 
 #include <string.h>

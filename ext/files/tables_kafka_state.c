@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about the state that a partition keeps in files: kafka_epochs, kafka_producers. */
-#include "ext/ext_registry.h"
 #include "ext/files/vtab_kafka_table.h"
 
 #include <inttypes.h>

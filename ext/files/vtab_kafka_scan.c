@@ -6,7 +6,6 @@
 #include "ext/files/vtab_kafka_scan.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_registry.h"
 #include "ext/files/kafka_paths.h"
 #include "ext/files/kafka_tables.h"
 

@@ -7,7 +7,6 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
-#include "ext/ext_registry.h"
 #include "ext/ext_value.h"
 #include "ext/files/kafka_paths.h"
 #include "ext/files/kafka_tables.h"

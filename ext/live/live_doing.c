@@ -2,7 +2,6 @@
 /* The functions that change a cluster. They act at once, outside of the SQL transaction. */
 #include "ext/ext_error.h"
 #include "ext/live/live_admin.h"
-#include "ext/live/live_ask.h"
 #include "ext/live/live_bounds.h"
 #include "ext/live/live_call.h"
 #include "ext/live/live_error.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about the cluster: brokers, topics, configs. */
-#include "ext/ext_registry.h"
 #include "ext/ext_value.h"
 #include "ext/tables/tables.h"
 

@@ -13,7 +13,6 @@
 #include "ext/ext_hash.h"
 #include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
-#include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_scan.h"
 #include "ext/topics/record_plan.h"
 

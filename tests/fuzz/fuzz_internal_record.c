@@ -7,7 +7,6 @@
  *                  (128: a control record; 3: its producer), key, value
  */
 #include "core/base/assert.h"
-#include "core/decode/message_json.h"
 #include "core/decode/metadata_state.h"
 #include "core/decode/remote_state.h"
 #include "core/decode/share_state.h"
