@@ -63,7 +63,7 @@ void test_open_log(struct test_log *t, const char *file, int line)
                    hw_log_open(&t->heap.allocator, t->store, LOG_DIRECTORY, &t->config, &t->load,
                                t->now_ms, &t->log, &t->recovery, &t->error),
                    file, line);
-    hw_log_keep_tails(t->log, t->tails);
+    hw_log_keep_recent(t->log, t->recent);
 }
 
 void close_log(struct test_log *t)

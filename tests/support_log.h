@@ -14,10 +14,10 @@
 struct test_log {
     struct test_heap heap;
     struct hw_store *store;
-    struct hw_log_config config; /* For the next opening. */
-    struct hw_log_load load;     /* Likewise. */
-    struct hw_tails *tails;      /* Of the next one that is opened. */
-    struct hw_log *log;          /* NULL while closed. */
+    struct hw_log_config config;      /* For the next opening. */
+    struct hw_log_load load;          /* Likewise. */
+    struct hw_recent_appends *recent; /* Of the next one that is opened. */
+    struct hw_log *log;               /* NULL while closed. */
     struct hw_log_recovery recovery;
     struct hw_error error;
     hw_time_ms_t now_ms;

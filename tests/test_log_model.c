@@ -37,7 +37,7 @@ struct walk {
     hw_offset_t end;
     hw_offset_t durable; /* What a flush promised. */
     hw_epoch_t epoch;
-    int64_t tails_seen;
+    int64_t recent_seen;
 };
 
 static uint64_t roll_dice(struct walk *w, uint64_t bound)
@@ -260,12 +260,12 @@ static void check_tail(struct walk *w, hw_offset_t offset, size_t max_bytes,
                        const struct hw_buffer *read)
 {
     size_t size;
-    const uint8_t *tail = hw_log_tail(w->t->log, offset, max_bytes, &size);
+    const uint8_t *tail = hw_log_recent_append(w->t->log, offset, max_bytes, &size);
 
     if (tail != NULL) {
         assert_int_equal(size, read->size);
         assert_memory_equal(tail, read->bytes, size);
-        w->tails_seen++;
+        w->recent_seen++;
     }
 }
 
@@ -434,11 +434,11 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 static void run_walk(struct test_log *t, uint64_t seed, uint64_t steps)
 {
     struct walk *w = calloc(1, sizeof *w);
-    struct hw_tails tails;
+    struct hw_recent_appends recent;
 
     assert_non_null(w);
-    assert_int_equal(hw_tails_init(&tails, &hw_allocator_libc, &t->error), HW_OK);
-    t->tails = &tails;
+    assert_int_equal(hw_recent_init(&recent, &hw_allocator_libc, &t->error), HW_OK);
+    t->recent = &recent;
     w->t = t;
     w->seed = seed;
     hw_random_init(&w->random, seed);
@@ -452,10 +452,10 @@ static void run_walk(struct test_log *t, uint64_t seed, uint64_t steps)
         walk_step(w);
         check_everything(w);
     }
-    assert_true(w->tails_seen > (int64_t)steps / 10);
-    hw_log_keep_tails(t->log, NULL);
-    t->tails = NULL;
-    hw_tails_release(&tails);
+    assert_true(w->recent_seen > (int64_t)steps / 10);
+    hw_log_keep_recent(t->log, NULL);
+    t->recent = NULL;
+    hw_recent_release(&recent);
     free(w);
 }
 

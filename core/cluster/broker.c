@@ -203,7 +203,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
         hw_log_close(log);
         return status;
     }
-    hw_log_keep_tails(log, &cluster->tails);
+    hw_log_keep_recent(log, &cluster->recent);
     hw_cluster_expire_producers(cluster, log);
     hw_coordinator_saw_producer_id(&cluster->coordinator,
                                    hw_producer_state_last_id(hw_log_producers(log)));

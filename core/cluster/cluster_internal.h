@@ -179,8 +179,8 @@ struct hw_cluster {
     size_t news_count;        /* Partitions that have news. */
     struct hw_buffer scratch; /* Of one step: a batch being built. */
     struct hw_batch_cache batches;
-    struct hw_tails tails; /* Of the leaders' logs. */
-    struct hw_written met; /* What the last call met that returned HW_BUSY for it. */
+    struct hw_recent_appends recent; /* Of the leaders' logs. */
+    struct hw_written met;           /* What the last call met that returned HW_BUSY for it. */
 };
 
 /* Resolve variant and settings of the cluster itself anew, after a configuration change. */

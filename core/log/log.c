@@ -83,9 +83,9 @@ void hw_log_set_content_id(struct hw_log *log, uint64_t content_id)
     log->content_id = content_id;
 }
 
-void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails)
+void hw_log_keep_recent(struct hw_log *log, struct hw_recent_appends *recent)
 {
-    log->tails = tails;
+    log->recent = recent;
 }
 
 void hw_log_note_gapless(struct hw_log *log, hw_offset_t first, hw_offset_t end)

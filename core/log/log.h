@@ -41,7 +41,7 @@
 #include "core/io/store.h"
 #include "core/log/epoch_cache.h"
 #include "core/log/producer_state.h"
-#include "core/log/tails.h"
+#include "core/log/recent_appends.h"
 #include "core/record/batch.h"
 
 struct hw_log; /* Opaque. */
@@ -203,8 +203,8 @@ hw_offset_t hw_log_stored_start(const struct hw_log *log);
 uint64_t hw_log_content_id(const struct hw_log *log);
 void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
 
-/* Keep what a leader appends in `tails` too, for hw_log_tail(). They must outlive the log. */
-void hw_log_keep_tails(struct hw_log *log, struct hw_tails *tails);
+/* Copy what a leader appends to `recent`, for hw_log_recent_append(). It must outlive the log. */
+void hw_log_keep_recent(struct hw_log *log, struct hw_recent_appends *recent);
 
 /*
  * For whoever counts records by the headers of batches: note that each offset in [first, end) has a
@@ -305,9 +305,10 @@ enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_off
 /*
  * What hw_log_read() would append for that offset up to the log end, if that is one small append of
  * a leader, which is still in memory; else NULL. What was done to the file since by others is not
- * seen. The bytes stay until a leader appends to any log that keeps its tails in the same place.
+ * seen. The bytes stay until a leader appends to any log that shares the same hw_recent_appends.
  */
-uint8_t *hw_log_tail(struct hw_log *log, hw_offset_t offset, size_t max_bytes, size_t *size);
+uint8_t *hw_log_recent_append(struct hw_log *log, hw_offset_t offset, size_t max_bytes,
+                              size_t *size);
 
 /*
  * Read the batches that end just below `end`: whole batches, in ascending order, such that the last

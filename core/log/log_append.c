@@ -78,7 +78,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     bool rolled = hw_segment_should_roll(hw_log_active(log), NULL, 0, &plan->append);
     enum hw_status status = HW_OK;
 
-    log->tail.size = 0;
+    log->recent_append.size = 0;
     if (rolled) {
         hw_offset_t end = hw_log_end(log);
         hw_offset_t base_offset = HW_MAX(plan->first_offset, end);
@@ -143,9 +143,9 @@ static enum hw_status append_run(struct hw_log *log, const struct hw_segment_app
     }
     plan_release(&plan);
     if (status == HW_OK) {
-        hw_tails_put(log->tails, run[0].bytes,
-                     (size_t)(last->bytes - run[0].bytes) + last->size_bytes, plan.first_offset,
-                     &log->tail);
+        hw_recent_put(log->recent, run[0].bytes,
+                      (size_t)(last->bytes - run[0].bytes) + last->size_bytes, plan.first_offset,
+                      &log->recent_append);
     }
     return status;
 }

@@ -84,7 +84,7 @@ static enum hw_status epochs_run(struct hw_log *log, struct epochs_walk *walk,
     }
     if (walk->changed > 0) { /* Nobody may remember the bytes as they were. */
         log->content_id = 0;
-        log->tail.size = 0;
+        log->recent_append.size = 0;
     }
     if (status == HW_OK) {
         status = epochs_keep_empty(log, &walk->epochs, error);

@@ -34,16 +34,16 @@ struct hw_log {
     hw_offset_t producers_end; /* What it says is of the log below; above the log end: a cut could
                                 * not be followed yet. */
     struct hw_transaction_index transactions;
-    bool has_transaction_files; /* A .txnindex may be there. */
-    bool epochs_are_on_disk;    /* The checkpoint file says what `epochs` says. */
-    bool has_epoch_file;        /* There is a checkpoint file, whatever it says. */
-    bool lacks_sync;            /* That file or partition.metadata may not be durable. */
-    bool names_are_durable;     /* The directory was synced after the last new file in it. */
-    bool directory_is_new;      /* Its own name was not synced yet. */
-    uint64_t content_id;        /* hw_log_content_id() */
-    struct hw_tails *tails;     /* Borrowed; NULL: none are kept. */
-    struct hw_tail tail;        /* The last append, if that was a leader's. */
-    hw_offset_t gapless_first;  /* hw_log_gapless() */
+    bool has_transaction_files;       /* A .txnindex may be there. */
+    bool epochs_are_on_disk;          /* The checkpoint file says what `epochs` says. */
+    bool has_epoch_file;              /* There is a checkpoint file, whatever it says. */
+    bool lacks_sync;                  /* That file or partition.metadata may not be durable. */
+    bool names_are_durable;           /* The directory was synced after the last new file in it. */
+    bool directory_is_new;            /* Its own name was not synced yet. */
+    uint64_t content_id;              /* hw_log_content_id() */
+    struct hw_recent_appends *recent; /* Borrowed; NULL: none are kept. */
+    struct hw_recent_append recent_append; /* The last append, if that was a leader's. */
+    hw_offset_t gapless_first;             /* hw_log_gapless() */
     hw_offset_t gapless_end;
 };
 

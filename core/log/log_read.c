@@ -58,14 +58,16 @@ enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_off
     return HW_OK;
 }
 
-uint8_t *hw_log_tail(struct hw_log *log, hw_offset_t offset, size_t max_bytes, size_t *size)
+uint8_t *hw_log_recent_append(struct hw_log *log, hw_offset_t offset, size_t max_bytes,
+                              size_t *size)
 {
-    uint8_t *bytes = log->tail.first_offset == offset && log->tail.size <= max_bytes
-                         ? hw_tails_get(log->tails, &log->tail)
-                         : NULL;
+    uint8_t *bytes =
+        log->recent_append.first_offset == offset && log->recent_append.size <= max_bytes
+            ? hw_recent_get(log->recent, &log->recent_append)
+            : NULL;
 
     if (bytes != NULL) {
-        *size = log->tail.size;
+        *size = log->recent_append.size;
         hw_segment_mark_end(hw_log_active(log));
     }
     return bytes;

@@ -46,7 +46,7 @@ static enum hw_status settle_end(struct hw_log *log, enum hw_status status, stru
 static void forget_content(struct hw_log *log)
 {
     log->content_id = 0;
-    log->tail.size = 0;
+    log->recent_append.size = 0;
     log->gapless_first = log->gapless_end = 0;
 }
 

@@ -8,7 +8,7 @@
  *     3. who has got its answer sends its next request, which the leader receives and keeps
  *
  * So after a round followers hold the records and the leader knows it. What the leader has appended
- * last is not read from its file (hw_log_tail()).
+ * last is not read from its file (hw_log_recent_append()).
  *
  * The partitions of a request share its limit (R2.14): replica.fetch.response.max.bytes shrinks
  * from partition to partition, and only until one has records the first batch is given whatever its

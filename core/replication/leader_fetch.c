@@ -108,7 +108,7 @@ static enum hw_status fetch_read(struct hw_replica *replica, hw_time_ms_t now_ms
         return HW_OK;
     }
     response->records.bytes =
-        hw_log_tail(replica->log, request->fetch_offset, limit, &response->records.size);
+        hw_log_recent_append(replica->log, request->fetch_offset, limit, &response->records.size);
     if (response->records.bytes != NULL) {
         response->records_are_borrowed = true;
         response->size_bytes = (int64_t)response->records.size;

@@ -37,7 +37,7 @@ struct hw_fetch_response {
     struct hw_epoch_end diverging_epoch; /* (-1, -1): the logs do not diverge. */
     hw_epoch_t leader_epoch;
     struct hw_buffer records;  /* Whole batches; the response owns them, */
-    bool records_are_borrowed; /* unless they are the leader's last append: hw_log_tail(). */
+    bool records_are_borrowed; /* unless hw_log_recent_append() has lent them. */
     /* What limits and quotas count. A limit cuts where it falls: a part of one more batch comes
      * along, which the receiver drops (R2.15) and which is not in `records`. */
     int64_t size_bytes;

@@ -98,7 +98,8 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     made->directory = hw_text_copy(made->allocator, options->directory);
     /* In memory the logs are as near, and a snapshot would copy them twice. */
     if (made->directory == NULL ||
-        (made->snapshots == NULL && hw_tails_init(&made->tails, made->allocator, error) != HW_OK)) {
+        (made->snapshots == NULL &&
+         hw_recent_init(&made->recent, made->allocator, error) != HW_OK)) {
         hw_cluster_abandon(made);
         return hw_error_no_memory(error, "cluster");
     }
@@ -248,7 +249,7 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_file_close(cluster->stage_file.file);
     hw_buffer_release(&cluster->scratch);
     hw_batch_cache_release(&cluster->batches);
-    hw_tails_release(&cluster->tails);
+    hw_recent_release(&cluster->recent);
     hw_file_close(cluster->lock);
     hw_text_free(allocator, cluster->directory);
     hw_free(allocator, cluster, sizeof *cluster);

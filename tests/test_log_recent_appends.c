@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Is what a leader appended last there, as long as it is what the log ends with, and never later?
  */
-#include "core/log/tails.h"
+#include "core/log/recent_appends.h"
 #include "tests/support_heap.h"
 #include "tests/support_log.h"
 
@@ -9,86 +9,87 @@
 
 #include "tests/support_test.h"
 
-static void expect_bytes(const struct hw_tails *tails, const struct hw_tail *tail, uint8_t byte)
+static void expect_bytes(const struct hw_recent_appends *recent,
+                         const struct hw_recent_append *append, uint8_t byte)
 {
-    const uint8_t *bytes = hw_tails_get(tails, tail);
+    const uint8_t *bytes = hw_recent_get(recent, append);
 
     assert_non_null(bytes);
-    for (size_t i = 0; i < tail->size; i++) {
+    for (size_t i = 0; i < append->size; i++) {
         assert_int_equal(bytes[i], byte);
     }
 }
 
 TEST_ALONE(the_ring_keeps_the_last_ones)
 {
-    enum { SIZE = 1000, KEPT = HW_TAILS_BYTES / SIZE };
-    static struct hw_tail kept[3 * KEPT];
+    enum { SIZE = 1000, KEPT = HW_RECENT_BYTES / SIZE };
+    static struct hw_recent_append kept[3 * KEPT];
     struct test_heap heap;
-    struct hw_tails tails;
+    struct hw_recent_appends recent;
     struct hw_error error;
     uint8_t bytes[SIZE];
 
     test_heap_init(&heap, -1);
-    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_OK);
+    assert_int_equal(hw_recent_init(&recent, &heap.allocator, &error), HW_OK);
     for (size_t i = 0; i < 3 * KEPT; i++) {
         memset(bytes, (int)(i % 251), sizeof bytes);
-        hw_tails_put(&tails, bytes, sizeof bytes, (hw_offset_t)i, &kept[i]);
+        hw_recent_put(&recent, bytes, sizeof bytes, (hw_offset_t)i, &kept[i]);
         assert_int_equal(kept[i].first_offset, i);
         for (size_t j = i < 3 ? 0 : i - 3; j <= i; j++) {
-            expect_bytes(&tails, &kept[j], (uint8_t)(j % 251));
+            expect_bytes(&recent, &kept[j], (uint8_t)(j % 251));
         }
     }
     for (size_t i = 0; i < 3 * KEPT; i++) {
         if (i + KEPT > 3 * KEPT) {
-            expect_bytes(&tails, &kept[i], (uint8_t)(i % 251));
+            expect_bytes(&recent, &kept[i], (uint8_t)(i % 251));
         } else if (i + KEPT < 3 * KEPT) {
-            assert_null(hw_tails_get(&tails, &kept[i]));
+            assert_null(hw_recent_get(&recent, &kept[i]));
         }
     }
-    hw_tails_release(&tails);
+    hw_recent_release(&recent);
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
 TEST_ALONE(what_is_not_kept_is_nowhere)
 {
     struct test_heap heap;
-    struct hw_tails tails;
-    struct hw_tail tail = {.size = 7};
+    struct hw_recent_appends recent;
+    struct hw_recent_append append = {.size = 7};
     struct hw_error error;
-    uint8_t bytes[HW_TAIL_BYTES_MAX + 1] = {0};
+    uint8_t bytes[HW_RECENT_APPEND_MAX + 1] = {0};
 
-    hw_tails_put(NULL, bytes, 1, 0, &tail);
-    assert_null(hw_tails_get(NULL, &tail));
+    hw_recent_put(NULL, bytes, 1, 0, &append);
+    assert_null(hw_recent_get(NULL, &append));
     test_heap_init(&heap, 0);
-    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_NO_MEMORY);
-    hw_tails_release(&tails);
-    assert_int_equal(hw_tails_init(&tails, &heap.allocator, &error), HW_OK);
-    hw_tails_put(&tails, bytes, HW_TAIL_BYTES_MAX, 0, &tail);
-    assert_non_null(hw_tails_get(&tails, &tail));
-    hw_tails_put(&tails, bytes, HW_TAIL_BYTES_MAX + 1, 0, &tail);
-    assert_null(hw_tails_get(&tails, &tail));
-    hw_tails_release(&tails);
+    assert_int_equal(hw_recent_init(&recent, &heap.allocator, &error), HW_NO_MEMORY);
+    hw_recent_release(&recent);
+    assert_int_equal(hw_recent_init(&recent, &heap.allocator, &error), HW_OK);
+    hw_recent_put(&recent, bytes, HW_RECENT_APPEND_MAX, 0, &append);
+    assert_non_null(hw_recent_get(&recent, &append));
+    hw_recent_put(&recent, bytes, HW_RECENT_APPEND_MAX + 1, 0, &append);
+    assert_null(hw_recent_get(&recent, &append));
+    hw_recent_release(&recent);
 }
 
 static bool is_there(struct test_log *t, hw_offset_t offset, size_t max_bytes)
 {
     size_t size;
 
-    return hw_log_tail(t->log, offset, max_bytes, &size) != NULL;
+    return hw_log_recent_append(t->log, offset, max_bytes, &size) != NULL;
 }
 
 TEST(a_log_has_its_last_append_of_a_leader, struct test_log *t)
 {
-    struct hw_tails tails;
+    struct hw_recent_appends recent;
     struct hw_error error;
     size_t size;
 
-    assert_int_equal(hw_tails_init(&tails, &hw_allocator_libc, &error), HW_OK);
-    t->tails = &tails;
+    assert_int_equal(hw_recent_init(&recent, &hw_allocator_libc, &error), HW_OK);
+    t->recent = &recent;
     open_log(t);
     assert_false(is_there(t, 0, SIZE_MAX));
     produce(t, 0, 3, 1);
-    assert_non_null(hw_log_tail(t->log, 0, SIZE_MAX, &size));
+    assert_non_null(hw_log_recent_append(t->log, 0, SIZE_MAX, &size));
     assert_int_equal(size, hw_log_size_bytes(t->log));
     assert_true(is_there(t, 0, size));
     assert_false(is_there(t, 0, size - 1));
@@ -112,8 +113,8 @@ TEST(a_log_has_its_last_append_of_a_leader, struct test_log *t)
     assert_true(is_there(t, 6, SIZE_MAX));
     crash_and_reopen(t);
     assert_false(is_there(t, 6, SIZE_MAX));
-    t->tails = NULL;
-    hw_tails_release(&tails);
+    t->recent = NULL;
+    hw_recent_release(&recent);
 }
 
 int main(void)
