@@ -24,6 +24,7 @@ struct hw_cluster *test_state_cluster(struct test_state *t)
     cluster->variant = hw_variant_at(0);
     cluster->next_slot = 1;
     hw_controller_init(&cluster->controller);
+    hw_coordinator_init(&cluster->coordinator, cluster->allocator);
     hw_config_values_init(&cluster->configs, cluster->allocator);
     hw_acks_init(&cluster->acks, cluster->allocator);
     hw_timed_init(&cluster->timed, cluster->allocator, &cluster->random);

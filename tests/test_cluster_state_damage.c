@@ -102,6 +102,46 @@ static void put_with_line(struct test_state *t, int number, const char *line)
     test_state_put(t, t->text, strlen(t->text));
 }
 
+#define PRODUCERS "slots 5\nproducers 4003 7\n"
+#define PAYS      "transaction pay 4000 4000 4002 3 3 2 60000 PrepareCommit 90 120\n"
+
+/* One that reads them is another coordinator, with the next epoch. */
+TEST(the_lines_of_producers_and_transactions_are_read, struct test_state *t)
+{
+    static const char lines[] =
+        PRODUCERS "database 8 99\n"
+                  "transaction __sql-0 4001 4001 - 5 - 2 60000 Empty - 100\n" PAYS
+                  "transaction-partition CQIDBAUGBwgJCgsMDQ4PEA 99999";
+    struct hw_cluster *cluster = test_state_cluster(t);
+    struct hw_error error;
+    char *epoch;
+
+    put_with_line(t, 5, lines);
+    assert_ok(hw_state_file_read(cluster, &error));
+    assert_int_equal(cluster->coordinator.next_producer_id, 4003);
+    assert_int_equal(cluster->coordinator.epoch, 8);
+    assert_int_equal(cluster->coordinator.ending, 1);
+    assert_true(cluster->coordinator.entries[0]->is_undecided);
+    assert_false(cluster->coordinator.entries[0]->is_pending);
+    assert_false(cluster->coordinator.entries[1]->is_undecided);
+    assert_true(cluster->coordinator.entries[1]->is_pending);
+    assert_true(cluster->coordinator.entries[1]->is_scripted);
+    assert_ok(hw_state_file_write(cluster, &error));
+    (void)test_state_get(t);
+    epoch = strstr(t->text, "producers 4003 8");
+    assert_non_null(epoch);
+    epoch[strlen("producers 4003 ")] = '7';
+    assert_non_null(strstr(t->text, lines));
+    hw_cluster_abandon(cluster);
+
+    cluster = test_state_cluster(t);
+    put_with_line(t, 5, PRODUCERS "database 3"); /* An earlier form has no id. */
+    assert_ok(hw_state_file_read(cluster, &error));
+    assert_int_equal(cluster->coordinator.database_epoch, 3);
+    assert_int_equal(cluster->coordinator.database_id, 0);
+    hw_cluster_abandon(cluster);
+}
+
 #define L16 "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"
 
 TEST(a_line_out_of_bounds_is_named, struct test_state *t)
@@ -138,6 +178,35 @@ TEST(a_line_out_of_bounds_is_named, struct test_state *t)
         {5, "slots 0"},
         {5, "slots 4"}, /* Line 19 has slot 4. */
         {5, "slots 281474976710657"},
+        {5, "slots 5\nproducers 0 7"},
+        {5, "slots 5\nproducers 4003"},
+        {5, "slots 5\nproducers 4003 2147483647"},
+        {5, PRODUCERS "database"},
+        {5, PRODUCERS "database 9"}, /* The coordinator that reads it has epoch 8. */
+        {5, PRODUCERS "database 9 1"},
+        {5, PRODUCERS "database -1 1"},
+        {5, PRODUCERS "database 3 -1"},
+        {5, PRODUCERS "database 3 1 1"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 60000 PrepareCommit 90"},
+        {5, PRODUCERS "transaction  4000 4000 - 3 3 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4003 4000 - 3 3 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4003 - 3 3 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 4003 3 3 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 4002 3 3 2 60000 Empty 90 120"}, /* None comes. */
+        {5, PRODUCERS "transaction t 4000 4000 - 32768 3 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 32768 2 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 3 60000 PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 - PrepareCommit 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 60000 Dead 90 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 60000 PrepareCommit -1 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 60000 PrepareCommit 90 -"},
+        {5, PRODUCERS PAYS "transaction-partition CQIDBAUGBwgJCgsMDQ4PEA"},
+        {5, PRODUCERS PAYS "transaction-partition CQIDBAUGBwgJCgsMDQ4PE 0"},
+        {5, PRODUCERS PAYS "transaction-partition CQIDBAUGBwgJCgsMDQ4PEA 100000"},
+        {5, PRODUCERS PAYS "transaction pay 4001 4001 - 0 - 2 60000 Empty - 120"},
+        {5, PRODUCERS PAYS "transaction pax 4001 4001 - 0 - 2 60000 Empty - 120"},
+        {5, PRODUCERS "transaction t 4000 4000 - 3 3 2 60000 CompleteCommit 90 120\n"
+                      "transaction-partition CQIDBAUGBwgJCgsMDQ4PEA 0"}, /* It is over. */
         {6, "config acks"},
         {6, "config acks 2"},
         {6, "config acks al%6"},
