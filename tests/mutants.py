@@ -5,9 +5,9 @@ Which rules of the core could be wrong without a test that notices? Makes small 
 operator, a constant, a call or an assignment less), runs the core tests, then the stories of tests/golden, and
 prints the changes that none of them noticed: each is a missing test, code that nothing needs, or a change of no meaning.
 
-usage: tests/mutants.py [--count 200] [--seed 1] [--jobs 2] [--build build/mutants] [FILE or FOLDER of core ...]
+usage: tests/mutants.py [--count 200] [--minutes N] [--seed 1] [--jobs 2] [--build build/mutants] [FILE or FOLDER of core ...]
 
-The same numbers choose the same changes of the same code. Tests that take long and the generated walks come last, for what
+The same numbers choose the same changes of the same code, in the same order: after so many minutes no other is begun. Tests that take long and the generated walks come last, for what
 no other has noticed.
 """
 import argparse, collections, concurrent.futures, glob, os, pathlib, random, re, subprocess, sys, time
@@ -69,8 +69,9 @@ def line_of(mutant):
 class Bench:
     """The objects of the core as they are, the tests on top of a shared library, and how long each takes."""
 
-    def __init__(self, build, compiler):
+    def __init__(self, build, compiler, minutes):
         self.build = build
+        self.end = time.monotonic() + 60 * minutes
         self.compile = [compiler, "-std=c11", "-fPIC", "-w", "-O1", "-I."]
         subprocess.run(["make", "-s", f"BUILD={build}", "OPT=-O1", "CFLAGS=-fvisibility=default", f"-j{os.cpu_count()}",
                         "core-programs", "all", f"{build}/golden_sql"], check=True)
@@ -120,7 +121,9 @@ class Bench:
         return None
 
     def judge(self, number, mutant):
-        """What became of it: "not C", the name of the test that noticed it, or None."""
+        """What became of it: "not C", "no time", the name of the test that noticed it, or None."""
+        if time.monotonic() > self.end:
+            return "no time"
         folder = f"{self.build}/{number}"
         os.makedirs(folder, exist_ok=True)
         source = pathlib.Path(mutant.path).read_text()
@@ -143,6 +146,7 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--build", default="build/mutants")
@@ -152,18 +156,18 @@ def main():
     files = [f for place in given.places for f in ([place] if place.endswith(".c") else sorted(glob.glob(f"{place}/*.c")))]
     candidates = [mutant for file in files for mutant in mutants_of(file)]
     chosen = random.Random(given.seed).sample(candidates, min(given.count, len(candidates)))
-    bench = Bench(given.build, os.environ.get("CC", "cc"))
-    noticed, survived, not_c = collections.Counter(), [], 0
+    bench = Bench(given.build, os.environ.get("CC", "cc"), given.minutes)
+    noticed, survived, left_out = collections.Counter(), [], 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         for mutant, end in zip(chosen, pool.map(bench.judge, range(len(chosen)), chosen)):
             if end is None:
                 survived.append(mutant)
                 print(line_of(mutant), flush=True)
-            elif end == "not C":
-                not_c += 1
+            elif end in ("not C", "no time"):
+                left_out += 1
             else:
                 noticed["the stories alone" if end == "golden" else "a core test"] += 1
-    tried = len(chosen) - not_c
+    tried = len(chosen) - left_out
     print(f"{tried} of {len(candidates)} possible changes: " +
           ", ".join(f"{count} noticed by {who}" for who, count in sorted(noticed.items())) +
           f", {len(survived)} by nobody ({100 * len(survived) / max(tried, 1):.1f} %)")
