@@ -183,13 +183,14 @@ static enum hw_status checkpoint_fill(struct hw_cluster *cluster, const struct h
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+    while (status == HW_OK &&
+           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
         hw_offset_t offset;
 
-        if (replica != NULL && kind->value(replica, &offset)) {
+        if (kind->value(replica, &offset)) {
             status =
                 hw_offset_checkpoint_set(checkpoint, topic->name, partition->number, offset, error);
         }
@@ -246,16 +247,14 @@ static uint64_t checkpoint_digest(struct hw_cluster *cluster, const struct hw_br
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     uint64_t digest = 14695981039346656037u;
 
-    while (hw_selection_next(&all, &topic, &partition)) {
-        const struct hw_replica *replica = hw_partition_find(partition, broker->id);
+    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
         hw_offset_t offset;
 
-        if (replica != NULL) {
-            offset = kind->value(replica, &offset) ? offset : HW_OFFSET_NONE;
-            digest = (digest ^ (uint64_t)offset) * 1099511628211u;
-        }
+        offset = kind->value(replica, &offset) ? offset : HW_OFFSET_NONE;
+        digest = (digest ^ (uint64_t)offset) * 1099511628211u;
     }
     return digest;
 }

@@ -365,6 +365,9 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
                                  struct hw_selection *selection, struct hw_error *error);
 bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
                        struct hw_partition **partition);
+/* The same over those that have a replica running on this broker: NULL at the end. */
+struct hw_replica *hw_selection_next_on(struct hw_selection *selection, hw_broker_id_t broker,
+                                        struct hw_topic **topic, struct hw_partition **partition);
 
 /* resume.c: go on with a cluster whose cluster.state has been read, or written: its other files are
  * read, the brokers that ran start, and replicas take the roles that the records name. */

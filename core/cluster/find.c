@@ -187,6 +187,17 @@ bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
     return false;
 }
 
+struct hw_replica *hw_selection_next_on(struct hw_selection *selection, hw_broker_id_t broker,
+                                        struct hw_topic **topic, struct hw_partition **partition)
+{
+    struct hw_replica *replica = NULL;
+
+    while (replica == NULL && hw_selection_next(selection, topic, partition)) {
+        replica = hw_partition_find(*partition, broker);
+    }
+    return replica;
+}
+
 enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
                                          int64_t partition, struct hw_topic **found,
                                          struct hw_partition **found_partition,

@@ -289,15 +289,10 @@ static bool parse_loss(struct hw_cluster *cluster, char *const *words, struct hw
 /* Whether the process ended before what lost the records was in cluster.state. */
 static bool is_undone(const struct hw_cluster *cluster, const struct hw_loss *loss)
 {
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        const struct hw_topic *topic = cluster->topics[i];
+    const struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &loss->topic_id);
 
-        if (hw_uuid_equal(&topic->id, &loss->topic_id)) {
-            return loss->partition < topic->partition_count &&
-                   topic->partitions[loss->partition].record.leader_epoch < loss->lost_epoch;
-        }
-    }
-    return false;
+    return topic != NULL && loss->partition < topic->partition_count &&
+           topic->partitions[loss->partition].record.leader_epoch < loss->lost_epoch;
 }
 
 /* Note what the current line says. *undone is set where it is to be forgotten. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of producers and transactions. */
-#include "core/base/uuid.h"
 #include "core/look/views_internal.h"
 
 bool hw_cluster_next_producer(const struct hw_cluster *cluster, struct hw_position *position,
@@ -69,13 +68,9 @@ const char *hw_cluster_transaction_partition(const struct hw_cluster *cluster,
 {
     const struct hw_transaction_partition *place = &view->entry->partitions[index];
 
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        const struct hw_topic *topic = cluster->topics[i];
+    const struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &place->topic_id);
 
-        if (hw_uuid_equal(&topic->id, &place->topic_id) &&
-            place->partition < topic->partition_count) {
-            return topic->partitions[place->partition].name;
-        }
-    }
-    return "(deleted)";
+    return topic != NULL && place->partition < topic->partition_count
+               ? topic->partitions[place->partition].name
+               : "(deleted)";
 }

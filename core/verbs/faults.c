@@ -17,14 +17,11 @@ static void faults_break_connections(struct hw_cluster *cluster, const struct hw
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
 
-    while (hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL) {
-            hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
-            (void)hw_cluster_collect_acks(cluster, topic, partition);
-        }
+    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+        hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
+        (void)hw_cluster_collect_acks(cluster, topic, partition);
     }
 }
 
@@ -48,16 +45,13 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status first = HW_OK;
 
-    while (hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
         struct hw_error later;
         enum hw_status status;
 
-        if (replica == NULL) {
-            continue;
-        }
         faults_note_unsynced(replica);
         status = hw_log_lose_unsynced(replica->log, first == HW_OK ? error : &later);
         first = first == HW_OK ? status : first;
@@ -224,12 +218,12 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica == NULL || replica->role != HW_ROLE_NONE) {
+    while (status == HW_OK &&
+           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+        if (replica->role != HW_ROLE_NONE) {
             continue;
         }
         if (partition->record.leader == broker->id) {
@@ -289,13 +283,14 @@ static enum hw_status faults_close_failed(struct hw_cluster *cluster,
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
+    while (status == HW_OK &&
+           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
         bool exists = true;
 
-        if (replica == NULL || topic->writers[partition->number] != NULL) {
+        if (topic->writers[partition->number] != NULL) {
             continue;
         }
         status = hw_store_exists(cluster->store, hw_log_directory(replica->log), &exists, error);

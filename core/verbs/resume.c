@@ -7,7 +7,6 @@
  * were lost or damaged. Another in-sync replica that has it all leads instead.
  */
 #include "core/base/broker_list.h"
-#include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
@@ -132,27 +131,23 @@ static enum hw_status resume_take_back_shown(struct hw_cluster *cluster, struct 
 static enum hw_status resume_cut_stage(struct hw_cluster *cluster,
                                        const struct hw_stage_start *start, struct hw_error *error)
 {
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        struct hw_topic *topic = cluster->topics[i];
-        struct hw_replica *replica =
-            hw_uuid_equal(&topic->id, &start->topic_id) && start->partition >= 0 &&
-                    start->partition < topic->partition_count
-                ? hw_partition_find(&topic->partitions[start->partition], start->broker)
-                : NULL;
-        struct hw_event event;
+    struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &start->topic_id);
+    struct hw_replica *replica =
+        topic != NULL && start->partition >= 0 && start->partition < topic->partition_count
+            ? hw_partition_find(&topic->partitions[start->partition], start->broker)
+            : NULL;
+    struct hw_event event;
 
-        if (replica == NULL || start->offset < hw_log_start(replica->log) ||
-            start->offset >= hw_log_end(replica->log)) {
-            continue;
-        }
-        event = hw_replica_event(replica, HW_EVENT_RECOVERY);
-        event.offset = start->offset;
-        event.end_offset = hw_log_end(replica->log);
-        hw_journal_add(&cluster->journal, event,
-                       "the process ended within COMMIT: the transaction's records are cut off");
-        return hw_log_truncate_to(replica->log, start->offset, error);
+    if (replica == NULL || start->offset < hw_log_start(replica->log) ||
+        start->offset >= hw_log_end(replica->log)) {
+        return HW_OK;
     }
-    return HW_OK;
+    event = hw_replica_event(replica, HW_EVENT_RECOVERY);
+    event.offset = start->offset;
+    event.end_offset = hw_log_end(replica->log);
+    hw_journal_add(&cluster->journal, event,
+                   "the process ended within COMMIT: the transaction's records are cut off");
+    return hw_log_truncate_to(replica->log, start->offset, error);
 }
 
 /* Of a transaction that was being appended all is there afterwards, or nothing. */
