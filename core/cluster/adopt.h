@@ -24,7 +24,7 @@ struct hw_adopted_leader {
     hw_broker_id_t broker;
 };
 
-/* Whose it is, the caller knows: nothing is kept. */
+/* Borrowed for the call: nothing of it is kept. */
 struct hw_adoption {
     struct hw_store *disk;
     int64_t bytes_max; /* All copies together; more is refused before any is read. */

@@ -50,8 +50,8 @@ struct hw_cluster_options {
     const char *directory; /* Made with the first change; its parent exists. Copied. */
     const char *protocol;  /* Variant of a new cluster; NULL: "kafka". */
     uint64_t seed;         /* Of everything random: topic ids. */
-    int64_t database_id;   /* By which the tokens of the database beside it are known, if it gets
-                            * any and has none; 0 or more. Not of the seed, which all may share. */
+    int64_t database_id;   /* The number in the tokens of the database beside it, for a cluster that
+                            * has given none yet; 0 or more. Clusters with one seed need several. */
     int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
     const struct hw_adoption *adoption; /* What a new cluster is a copy of; NULL: nothing. */
     struct hw_clock clock;              /* For clock=wall; without a function that stands still. */
@@ -77,9 +77,8 @@ enum hw_status hw_cluster_close(struct hw_cluster *cluster, struct hw_error *err
 void hw_cluster_abandon(struct hw_cluster *cluster);
 
 /*
- * It is asked every so often between two things that are done; then the call returns HW_INTERRUPTED,
- * and what was done stays done, except that a topic is made whole or not at all. NULL: nobody is
- * asked.
+ * Long calls ask `interrupt` now and then whether to stop. They then return HW_INTERRUPTED, and what
+ * was done until then stays, except that a topic is made whole or not at all. NULL: nobody is asked.
  */
 void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interrupt *interrupt);
 
@@ -259,7 +258,8 @@ enum hw_status hw_cluster_decide_transactions(struct hw_cluster *cluster,
 enum hw_status hw_cluster_check_has_transactions(const struct hw_cluster *cluster,
                                                  struct hw_error *error);
 
-/* Write down what was decided, before tokens go with their table. Errors: HW_NO_MEMORY, HW_IO. */
+/* Write down what was decided. To be called before a table of tokens is dropped. Errors:
+ * HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_cluster_keep_decisions(struct hw_cluster *cluster, struct hw_error *error);
 
 struct hw_transaction_call {
@@ -268,7 +268,7 @@ struct hw_transaction_call {
     int64_t version;        /* -1: the cluster's transaction.version. */
 };
 
-/* What the client does by itself: nobody is asked before it sends something. */
+/* The client begins a transaction; the coordinator hears of it with the first record. */
 enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
                                             const struct hw_transaction_call *call,
                                             struct hw_error *error);
@@ -296,8 +296,7 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
                                         int64_t partition, hw_offset_t start_offset,
                                         hw_offset_t *offset, struct hw_error *error);
 
-/* ------------------------------------------------------------------ the pump (design, section 3.4)
- */
+/* ---------------------------------------------------------------------- fetches, rounds and time */
 
 /* topic NULL: all topics; partition -1: all partitions. */
 enum hw_status hw_cluster_fetch_round(struct hw_cluster *cluster, const char *topic,
@@ -359,7 +358,7 @@ enum hw_status hw_cluster_heal(struct hw_cluster *cluster, int64_t a, int64_t b,
 enum hw_status hw_cluster_heal_all(struct hw_cluster *cluster, int64_t *links_cut,
                                    struct hw_error *error);
 
-/* What elect() does: ONLINE is what the controller does of itself. */
+/* What elect() does. ONLINE is the election that the controller would hold by itself. */
 enum hw_cluster_election { HW_ELECT_ONLINE, HW_ELECT_PREFERRED, HW_ELECT_UNCLEAN };
 
 /*
@@ -515,11 +514,9 @@ enum hw_status hw_cluster_flush(struct hw_cluster *cluster, const char *topic, i
 /* Assert every invariant of every partition, and between its replicas (0.6 of the rules). */
 void hw_cluster_check(const struct hw_cluster *cluster);
 
-/* --------------------------------------------------- looking: rows in order of topic, partition...
- */
+/* ------------------------------------------------- looking: rows in order of topic, partition... */
 
-/* Where a walk stands. Start with {0}. Changes between two steps may skip or repeat rows, no more.
- */
+/* Where a walk stands: {0} at first. A change between two steps skips or repeats rows at worst. */
 struct hw_position {
     size_t topic;
     size_t partition;
@@ -532,8 +529,8 @@ struct hw_position {
 
 /*
  * A position from which the walks over partitions, replicas, epochs and segments see one topic
- * alone, and of it one partition, or all with -1. What there is not has no rows. Costs O(log
- * topics), where a whole walk costs O(replicas).
+ * alone, and of it one partition, or all with -1. An unknown topic or partition gives no rows.
+ * Costs O(log topics), where a whole walk costs O(replicas).
  */
 struct hw_position hw_cluster_position_of(const struct hw_cluster *cluster, const char *topic,
                                           int64_t partition);
@@ -616,7 +613,7 @@ bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_positio
 const struct hw_ack *hw_cluster_next_ack(const struct hw_cluster *cluster,
                                          struct hw_position *position);
 
-/* Records that are lost, with everything but the offset in common. */
+/* A range of lost records, which differ in nothing but their offsets. */
 struct hw_loss_view {
     const char *topic; /* NULL: there was no memory for its name. */
     int32_t partition;
@@ -628,7 +625,7 @@ struct hw_loss_view {
     bool is_acknowledged; /* false: they were visible. */
     hw_time_ms_t lost_ms;
     const char *by_event;  /* election, unclean election, power loss, deposed leader */
-    hw_time_ms_t back_ms;  /* A leader's log has them again; HW_TIME_NEVER: lost. */
+    hw_time_ms_t back_ms;  /* When a leader's log had them again; HW_TIME_NEVER: still lost. */
     hw_broker_id_t broker; /* The leader whose log does not have them. */
 };
 bool hw_cluster_next_lost(const struct hw_cluster *cluster, struct hw_position *position,

@@ -42,11 +42,12 @@ enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN 
 
 struct hw_broker {
     hw_broker_id_t id;
-    char *rack;              /* NULL: none. */
-    char *dir;               /* Its log directory, a path of the store. */
-    bool is_dir_given;       /* Outside the cluster's directory. */
-    bool has_directory;      /* It was made, or found, and has its meta.properties. */
-    bool may_take_directory; /* The user of this process said so: one elsewhere may be made. */
+    char *rack;         /* NULL: none. */
+    char *dir;          /* Its log directory, a path of the store. */
+    bool is_dir_given;  /* Outside the cluster's directory. */
+    bool has_directory; /* It was made, or found, and has its meta.properties. */
+    bool
+        may_take_directory; /* Added or restarted by the user of this process: an empty one will do. */
     enum hw_broker_state state;
     hw_time_ms_t
         down_since_ms;       /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
@@ -65,13 +66,13 @@ struct hw_broker {
     struct hw_answer_counts answers;
 };
 
-/* Who holds partitions for the rows of a transaction: a stage, which begins with this. */
+/* The stage that holds a partition for the rows of its transaction; a stage begins with this. */
 struct hw_writer {
     bool is_prepared; /* COMMIT has begun: the rows are in the leaders' logs. */
 };
 
-/* Whether the database has committed the transaction that makes or deletes a topic. In
- * cluster.state the last two are one: the process that writes STAGED may end. */
+/* Whether the database has committed the transaction that makes or deletes a topic. cluster.state
+ * does not tell the last two apart, since the process that has written it may have ended. */
 enum hw_topic_decision {
     HW_TOPIC_DECIDED,
     HW_TOPIC_STAGED,   /* A stage of this process will know. */
@@ -231,8 +232,8 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
                                          struct hw_partition **found_partition,
                                          struct hw_error *error);
 
-/* HW_BUSY: an open transaction writes this partition. Whoever wants to wait for it asks
- * hw_stage_wait(). */
+/* HW_BUSY: an open transaction writes this partition. hw_stage_wait() tells a caller whether waiting
+ * for it helps. */
 enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster, const struct hw_topic *topic,
                                          const struct hw_partition *partition,
                                          struct hw_error *error);
@@ -443,7 +444,7 @@ enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_t
 
 /* ------------------------------------------------------------------------------------ broker.c */
 
-/* Whoever has not written for longer than producer.id.expiration.ms is forgotten by the log. */
+/* The log forgets producers that have not written for longer than producer.id.expiration.ms. */
 void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log *log);
 
 /* Have the broker's directory with its meta.properties, which is written once and never changed
@@ -585,8 +586,8 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                           const struct hw_produce *produce,
                                           struct hw_produce_target *target, struct hw_error *error);
 
-/* What is said of a broker that runs without a replica that it should have: of what, and its id for
- * restart(). */
+/* Part of an error about a broker that runs but could not open a replica. `of` says of what; the
+ * format takes the broker's id behind that. */
 #define HW_COULD_NOT_OPEN(of)                                                                      \
     "could not open its log" of ", hw_journal says why: put that right, then restart(%" PRId32 ")"
 
@@ -605,10 +606,16 @@ int hw_cluster_transaction_version(const struct hw_cluster *cluster, int64_t giv
 enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, int64_t version,
                                              int64_t epoch, struct hw_error *error);
 
-/* identity.c: who the batch says that it is from, in *options, and for a transactional one the
- * coordinator's consent; the first, and the second, of these for a producer that says by itself who
- * it is, maybe before there is a leader; the second for a batch that was built elsewhere. Then, once
- * it was sent, that the client goes on behind this sequence. */
+/*
+ * identity.c: who a batch is from.
+ *
+ *     _identify()       put id, epoch and sequence into *options; have the coordinator's consent to a
+ *                       transactional one
+ *     _identify_own()   the first half, for a producer that says itself who it is
+ *     _admit_own()      the second half, once there is a leader
+ *     _admit_batch()    the second half for a batch that was built elsewhere
+ *     _note_sent()      it was sent: the client goes on behind this sequence
+ */
 enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
                                    const struct hw_produce_target *target,
                                    const struct hw_produce_producer *producer,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replication=held: what controller and leaders tell each other waits until somebody delivers it,
- * in any order, or drops it. Time stands still for it, and no leader proposes an ISR by itself.
+ * in any order, or drops it. Meanwhile no time passes, and no leader proposes an ISR by itself.
  *
  *     controller --notice---------------------> broker      a partition's record, or registrations
  *     leader     --alter_partition------------> controller  its ISR proposal, of propose_isr()
@@ -80,8 +80,8 @@ bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *
 
 /* ---------------------------------------------------------------------------------- by_hand.c */
 
-/* replication=held begins or ends: whoever is late is told, and proposals are sent again, in the way
- * that is in force now. Errors: those of a step. */
+/* replication=held begins or ends: brokers that have missed something are told, and proposals are
+ * sent again, in the way that is in force now. Errors: those of a step. */
 enum hw_status hw_held_change_over(struct hw_cluster *cluster, struct hw_error *error);
 
 /* A broker that has restarted reads the controller's log before it does anything. */

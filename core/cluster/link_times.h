@@ -9,7 +9,7 @@
 /* The other end of a producer's or consumer's link. */
 enum { HW_CLUSTER_CLIENT = -3 };
 
-/* What is negative stays as it is. */
+/* A negative number leaves the setting as it is. */
 struct hw_link_times {
     double latency_ms;   /* One way. */
     double jitter_ms;    /* At most so much more, evenly spread. */
@@ -26,8 +26,7 @@ struct hw_disk_times {
 /*
  * Set the times of the link between a and b, each a broker's id, HW_CLUSTER_CONTROLLER or
  * HW_CLUSTER_CLIENT, in both directions or from a to b. *times are those in force from a to b
- * afterwards. Errors: HW_REFUSED with
- * BROKER_NOT_AVAILABLE, INVALID_CONFIG; HW_NO_MEMORY.
+ * afterwards. Errors: HW_REFUSED with BROKER_NOT_AVAILABLE, INVALID_CONFIG; HW_NO_MEMORY.
  */
 enum hw_status hw_cluster_link(struct hw_cluster *cluster, int64_t a, int64_t b,
                                struct hw_link_times *times, struct hw_error *error);

@@ -81,8 +81,8 @@ struct hw_seen_log {
     hw_offset_t log_start;
     hw_offset_t log_end;
     hw_offset_t visible_end; /* Largest high watermark that it, or one before it, has had. */
-    bool has_undeleted; /* Some log began before what had been deleted in the one that led before,
-                         * and nobody knows whether it is the same there: a marker may be missing. */
+    bool has_undeleted; /* A log that led later begins below the start of the one before, and nobody
+                         * can compare what lies between: a marker may be missing. */
 };
 
 void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocator);

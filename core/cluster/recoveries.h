@@ -29,7 +29,7 @@ struct hw_recoveries {
 void hw_recoveries_init(struct hw_recoveries *recoveries, const struct hw_allocator *allocator);
 void hw_recoveries_release(struct hw_recoveries *recoveries);
 
-/* Note one; without memory for it, it is left out. */
+/* Note one. Without memory it is left out. */
 void hw_recoveries_add(struct hw_recoveries *recoveries, const struct hw_recovery_entry *entry);
 
 struct hw_recovery_view {

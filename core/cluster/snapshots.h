@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named copies of a cluster in memory, to which it goes back exactly: logs, roles, messages under
- * way, clock, chance, journal. Whoever opens the cluster has them, and with them the memory that
- * cluster and store live in:
+ * way, clock, chance, journal. They belong to the caller that opens the cluster, as does the memory
+ * that cluster and store live in:
  *
  *     hw_snapshots_init(&snapshots, &allocator);
  *     hw_memory_store_create(&snapshots.arena.allocator, &store, error);

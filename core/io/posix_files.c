@@ -392,7 +392,7 @@ enum hw_status hw_posix_files_pin(struct hw_posix_files *files, const struct sta
     return HW_OK;
 }
 
-void hw_posix_files_settle_move(struct hw_posix_file *moves, bool is_done)
+void hw_posix_files_end_move(struct hw_posix_file *moves, bool is_done)
 {
     for (struct hw_posix_file *file = moves; file != NULL; file = file->next_move) {
         hw_text_free(file->files->allocator, is_done ? file->path : file->path_next);

@@ -114,7 +114,7 @@ void hw_posix_files_unpin(struct hw_posix_files *files, const struct stat *what)
 
 /*
  * Before a rename: find the open files whose paths it will change, `what` being what `from` is, and
- * make their new paths. *moves is a list for hw_posix_files_settle_move(), also after an error.
+ * make their new paths. *moves is a list for hw_posix_files_end_move(), also after an error.
  * Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const struct stat *what,
@@ -122,6 +122,6 @@ enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const s
                                            struct hw_posix_file **moves, struct hw_error *error);
 
 /* After it: the files in `moves` take their new paths, or drop them. */
-void hw_posix_files_settle_move(struct hw_posix_file *moves, bool is_done);
+void hw_posix_files_end_move(struct hw_posix_file *moves, bool is_done);
 
 #endif /* HW_IO_POSIX_FILES_H */

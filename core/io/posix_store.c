@@ -103,7 +103,7 @@ static enum hw_status posix_rename(struct hw_store *base, const char *from, cons
             hw_posix_files_unpin(&store->files, &target);
         }
     }
-    hw_posix_files_settle_move(moves, status == HW_OK);
+    hw_posix_files_end_move(moves, status == HW_OK);
     return status;
 }
 

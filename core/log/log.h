@@ -73,7 +73,7 @@ struct hw_log_load {
     hw_offset_t log_start;      /* log-start-offset-checkpoint; 0 if absent. */
     hw_offset_t recovery_point; /* recovery-point-offset-checkpoint; 0 if absent. */
     hw_offset_t high_watermark; /* replication-offset-checkpoint; 0 if absent. Clipped (R3.1). */
-    hw_offset_t synced_end;     /* Below it all was synced, whatever the checkpoint says: the next
+    hw_offset_t synced_end;     /* All below it is durable, even if the checkpoint says less, so a
                                  * simulated power loss leaves it. 0: not known. */
     bool clean;                 /* The broker stopped cleanly: trust what lies on disk. */
     bool as_kafka;              /* Do what Kafka does, and nothing better, where that differs. */
@@ -91,7 +91,7 @@ struct hw_log_mend {
 
 enum { HW_LOG_MENDS_MAX = 8 };
 
-/* Who looks on while a log is opened. */
+/* What is told and asked while a log is opened. */
 struct hw_log_watch {
     void *context;
     /* A file is about to be mended, deleted or renamed; all of them are told. */
@@ -122,7 +122,7 @@ struct hw_log_recovery {
 void hw_log_recovery_mended(struct hw_log_recovery *recovery, const char *file, const char *problem,
                             const char *action, int64_t bytes_cut, hw_offset_t first_lost);
 
-/* The same of what any stop leaves behind, which is for who looks on only. NULL: nobody. */
+/* The same for what even a clean stop leaves behind: only the watch is told. NULL: nobody. */
 void hw_log_watch_tell(const struct hw_log_watch *watch, const char *file, const char *problem,
                        const char *action);
 
@@ -189,16 +189,15 @@ hw_offset_t hw_log_first_segment_base(const struct hw_log *log);
 hw_offset_t hw_log_stored_start(const struct hw_log *log);
 
 /*
- * About appends: the epochs go to disk before the data. An append that fails leaves all offsets,
- * all records and the epochs as they were. What it may leave is a roll of the old segment's
- * indexes, or a checkpoint file that is ahead of the log and is written again before the next
- * append.
+ * About appends: the epochs go to disk before the data. An append that fails leaves all offsets, all
+ * records and the epochs as they were. On disk it may leave the old segment's indexes written, or a
+ * checkpoint file that is ahead of the log, which the next append writes again.
  */
 
 /*
- * A number for whoever keeps copies of what was read: as long as it is the same, an offset that was
- * below the log end has the same batch. 0 after opening, and whenever the log was cut; the caller
- * then sets one that no log of its had before.
+ * A number for callers that keep copies of what they have read: as long as it is the same, an offset
+ * that was below the log end has the same batch. It is 0 after opening and after every cut; the
+ * caller then sets a number that none of its logs has had before.
  */
 uint64_t hw_log_content_id(const struct hw_log *log);
 void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
@@ -207,9 +206,9 @@ void hw_log_set_content_id(struct hw_log *log, uint64_t content_id);
 void hw_log_keep_recent(struct hw_log *log, struct hw_recent_appends *recent);
 
 /*
- * For whoever counts records by the headers of batches: note that each offset in [first, end) has a
- * record that is no control record; and the longest such stretch that is known, which may be empty
- * and reach below the log start. What is cut off is forgotten. No file is looked at.
+ * For callers that count records by the headers of batches. The first notes that each offset in
+ * [first, end) has a record that is no control record; the second returns the longest such stretch
+ * that is known, which may be empty and reach below the log start. What is cut off is forgotten.
  */
 void hw_log_note_gapless(struct hw_log *log, hw_offset_t first, hw_offset_t end);
 void hw_log_gapless(const struct hw_log *log, hw_offset_t *first, hw_offset_t *end);
@@ -297,7 +296,7 @@ enum hw_status hw_log_read(struct hw_log *log, hw_offset_t offset, hw_offset_t b
                            size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                            struct hw_error *error);
 
-/* The same for whoever looks at what is stored: from hw_log_stored_start() on. */
+/* The same for looking at what is stored: from hw_log_stored_start() on. */
 enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_offset_t bound,
                                   size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                   struct hw_error *error);

@@ -90,7 +90,7 @@ static enum hw_status execute(struct hw_log *log, struct append_plan *plan, stru
     }
     status = prepare(log, plan, error);
     if (status == HW_OK) {
-        status = hw_log_settle_producers(log, error);
+        status = hw_log_catch_up_producers(log, error);
     }
     if (status == HW_OK && plan->producers > 0) {
         status = hw_log_reserve_producers(log, plan->producers, error);

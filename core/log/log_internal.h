@@ -23,7 +23,7 @@ struct hw_log {
     hw_offset_t high_watermark;
     hw_offset_t recovery_point; /* Everything below it is durable. */
     int64_t flush_count;        /* Segments synced since it was opened. */
-    hw_offset_t synced_end;     /* So it was when the log was opened, whatever that says. */
+    hw_offset_t synced_end;     /* Durable when the log was opened, also above that. */
     struct hw_epoch_cache epochs;
     struct hw_buffer
         appends;            /* struct hw_segment_append of the append at hand; kept for the next. */
@@ -31,8 +31,8 @@ struct hw_log {
     size_t snapshot_count;
     size_t snapshot_capacity;
     struct hw_producer_state producers;
-    hw_offset_t producers_end; /* What it says is of the log below; above the log end: a cut could
-                                * not be followed yet. */
+    hw_offset_t producers_end; /* It tells of the log below this offset; above the log end: of a log
+                                * that was cut since, as there was no memory to follow. */
     struct hw_transaction_index transactions;
     bool has_transaction_files;       /* A .txnindex may be there. */
     bool epochs_are_on_disk;          /* The checkpoint file says what `epochs` says. */
@@ -99,14 +99,14 @@ enum hw_status hw_log_load_producers(struct hw_log *log, hw_offset_t recovered_f
 enum hw_status hw_log_reserve_producers(struct hw_log *log, size_t batches, struct hw_error *error);
 void hw_log_take_in(struct hw_log *log, const struct hw_segment_append *appends, size_t count);
 
-/* What is known of producers below `offset`, as *rewound, which hw_log_adopt_producers() makes the
- * log's. Errors: HW_NO_MEMORY, HW_IO. Source: ProducerStateManager.truncateAndReload. */
+/* Find out what was known of producers below `offset`; hw_log_adopt_producers() then makes *rewound
+ * the log's. Errors: HW_NO_MEMORY, HW_IO. Source: ProducerStateManager.truncateAndReload. */
 enum hw_status hw_log_rewind_producers(struct hw_log *log, hw_offset_t offset,
                                        struct hw_producer_state *rewound, struct hw_error *error);
 void hw_log_adopt_producers(struct hw_log *log, struct hw_producer_state *state, hw_offset_t end);
 
-/* Where that could not be done when the log was cut. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_log_settle_producers(struct hw_log *log, struct hw_error *error);
+/* Do so now, if it could not be done when the log was cut. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_log_catch_up_producers(struct hw_log *log, struct hw_error *error);
 
 /* Bring the .txnindex files up to date with what is below `end`, durably. Errors: HW_NO_MEMORY,
  * HW_IO. */

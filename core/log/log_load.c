@@ -127,7 +127,7 @@ static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw
 }
 
 /* Log start, high watermark, recovery point. */
-static enum hw_status settle_offsets(struct hw_log_loader *loader, struct hw_error *error)
+static enum hw_status fit_offsets(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     const struct hw_log_load *load = loader->load;
@@ -175,7 +175,7 @@ static void note_snapshots_as_kafka(struct hw_log_loader *loader)
 }
 
 /* Keep the snapshots that are of this log, and know what they and the batches behind them say. */
-static enum hw_status settle_producers(struct hw_log_loader *loader, struct hw_error *error)
+static enum hw_status find_producers(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     hw_offset_t end = hw_log_end(log);
@@ -258,12 +258,12 @@ static enum hw_status load_directory(struct hw_log_loader *loader, struct hw_err
         status = make_first_segment(loader, error);
     }
     if (status == HW_OK) {
-        status = settle_offsets(loader, error);
+        status = fit_offsets(loader, error);
     }
     if (status == HW_OK) {
-        status = settle_producers(loader, error);
+        status = find_producers(loader, error);
     }
-    return status == HW_OK ? hw_log_settle_epochs(loader, error) : status;
+    return status == HW_OK ? hw_log_fit_epochs(loader, error) : status;
 }
 
 enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,

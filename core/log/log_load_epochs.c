@@ -168,7 +168,7 @@ static enum hw_status mend_epochs(struct hw_log_loader *loader, struct hw_error 
     return status;
 }
 
-enum hw_status hw_log_settle_epochs(struct hw_log_loader *loader, struct hw_error *error)
+enum hw_status hw_log_fit_epochs(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
     enum hw_status status = HW_OK;

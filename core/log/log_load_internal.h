@@ -49,12 +49,12 @@ enum hw_status hw_log_load_epochs(struct hw_log_loader *loader, struct hw_error 
 enum hw_status hw_log_learn_batch(void *context, const struct hw_batch *batch, int64_t position,
                                   struct hw_error *error);
 
-/* The same of the last batch, which ends at `offset` (HW_OFFSET_NONE: it is to be recovered), of a log
- * that is not recovered. */
+/* The same for a log that is not recovered, of its last batch, which ends at `offset`. HW_OFFSET_NONE:
+ * its segment is going to be recovered. */
 void hw_log_learn_end(struct hw_log_loader *loader, hw_offset_t offset, hw_epoch_t epoch);
 
 /* Make the epochs again if there are none for the data, and fit them to the log's ends. Errors:
  * HW_NO_MEMORY, HW_IO, HW_CORRUPT. */
-enum hw_status hw_log_settle_epochs(struct hw_log_loader *loader, struct hw_error *error);
+enum hw_status hw_log_fit_epochs(struct hw_log_loader *loader, struct hw_error *error);
 
 #endif /* HW_LOG_LOG_LOAD_INTERNAL_H */

@@ -185,7 +185,7 @@ void hw_log_adopt_producers(struct hw_log *log, struct hw_producer_state *state,
     log->producers_end = end;
 }
 
-enum hw_status hw_log_settle_producers(struct hw_log *log, struct hw_error *error)
+enum hw_status hw_log_catch_up_producers(struct hw_log *log, struct hw_error *error)
 {
     struct hw_producer_state state;
     enum hw_status status = HW_OK;

@@ -21,7 +21,7 @@ static enum hw_status take_snapshot(struct hw_log *log, hw_offset_t offset, stru
         return HW_OK;
     }
     hw_buffer_init(&content, log->owner.allocator);
-    status = hw_log_settle_producers(log, error);
+    status = hw_log_catch_up_producers(log, error);
     if (status == HW_OK) {
         status = hw_log_write_transactions(log, offset, error);
     }

@@ -26,7 +26,7 @@ enum hw_status hw_log_remove_segments_from(struct hw_log *log, size_t first, str
 }
 
 /* After the log lost its end: bring the rest of its state in line, whether that was all or not. */
-static enum hw_status settle_end(struct hw_log *log, enum hw_status status, struct hw_error *error)
+static enum hw_status follow_cut(struct hw_log *log, enum hw_status status, struct hw_error *error)
 {
     struct hw_error epochs_error;
     enum hw_status epochs_status;
@@ -59,7 +59,7 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
         return hw_error_set(error, HW_MISUSE, "cannot truncate to offset %" PRId64, offset);
     }
     if (offset >= hw_log_end(log)) {
-        return settle_end(log, HW_OK, error);
+        return follow_cut(log, HW_OK, error);
     }
     forget_content(log);
     if (offset < hw_log_first_segment_base(log)) {
@@ -82,7 +82,7 @@ enum hw_status hw_log_truncate_to(struct hw_log *log, hw_offset_t offset, struct
         hw_log_adopt_producers(log, &producers, offset);
     }
     hw_producer_state_release(&producers);
-    return settle_end(log, status, error);
+    return follow_cut(log, status, error);
 }
 
 /* Have one empty segment with this base, of a log that has one segment. */
@@ -134,7 +134,7 @@ enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_
         status = replace_first_segment(log, offset, error);
     }
     if (status != HW_OK) {
-        return settle_end(log, status, error);
+        return follow_cut(log, status, error);
     }
 
     log->start = log_start == HW_OFFSET_NONE ? offset : log_start;

@@ -170,7 +170,7 @@ enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, h
                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                bool *at_end, struct hw_error *error);
 
-/* Whoever had what was appended last goes on at the end. */
+/* Remember the log end, so that a reader that has the last batch finds the next without a search. */
 void hw_segment_mark_end(struct hw_segment *segment);
 
 /*

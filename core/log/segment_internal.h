@@ -20,7 +20,7 @@ enum { HW_SEGMENT_MARKS = 4 };
 
 struct hw_segment {
     const struct hw_segment_owner *owner;
-    struct hw_file *file; /* NULL until it is used, of one that was restored. */
+    struct hw_file *file;
     struct hw_index offsets;
     struct hw_index times;
     hw_offset_t base_offset;

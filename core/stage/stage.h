@@ -27,8 +27,8 @@ struct hw_stage;
 enum hw_status hw_stage_create(struct hw_cluster *cluster, struct hw_stage **stage,
                                struct hw_error *error);
 
-/* The database is the one that the cluster lies beside: after a kill the next opening asks its
- * schema whether the transaction was committed that creates or deletes topics. */
+/* Say that the stage is of the database beside the cluster. Only then can an opening after a kill
+ * ask the database's schema whether a transaction that creates or deletes topics was committed. */
 void hw_stage_of_own_database(struct hw_stage *stage);
 
 /* Rolls back what was not committed. NULL is allowed. */
@@ -68,9 +68,9 @@ enum hw_stage_met {
 };
 
 /*
- * Asked right after a call on the cluster that returned HW_BUSY, by its caller, who holds the locks
- * of `stage` (NULL: none). If there is something to wait for the stage counts as waiting for it, so
- * that of two that wait for each other the second is told, until hw_stage_stop_waiting().
+ * What the call that has just returned HW_BUSY ran into; its caller holds the locks of `stage` (NULL:
+ * none). Where it can be waited for, the stage counts as waiting until hw_stage_stop_waiting(), so
+ * that of two stages which wait for each other the second one is told HW_MET_IN_VAIN.
  */
 enum hw_stage_met hw_stage_wait(struct hw_cluster *cluster, struct hw_stage *stage);
 
@@ -89,8 +89,8 @@ enum hw_status hw_stage_prepare(struct hw_stage *stage, struct hw_error *error);
 /* Whether a row that waits in the stage is transactional. */
 bool hw_stage_takes_part(const struct hw_stage *stage);
 
-/* What the database is to write down, in the same commit, of the transaction that a prepared stage
- * is: all but table and cluster. False: it is none. */
+/* What the database is to write down in the commit of a prepared stage that is a transaction of
+ * Kafka's too; the caller sets `table`. False: the stage is none. */
 bool hw_stage_token(const struct hw_stage *stage, struct hw_database_token *token);
 
 /*

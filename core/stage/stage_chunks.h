@@ -27,7 +27,7 @@ struct hw_stage_chunk {
     struct hw_batch_builder builder; /* Of the last batch; its buffer is set when it is used. */
     struct hw_buffer bytes;          /* Without memory once they are in the file, */
     int64_t file_at;                 /* from there on; before that -1. */
-    bool was_loaded;                 /* Its own bytes were given to somebody who may change them. */
+    bool was_loaded;                 /* hw_stage_chunks_load() has lent its bytes, to be changed. */
 };
 
 /* A place in a chunk that can be cut back to. */
@@ -102,7 +102,7 @@ void hw_stage_chunks_drop(struct hw_stage_chunks *chunks, size_t count);
 /* Cut the chunk of *end back to it; it is there and was not cut below it since. */
 void hw_stage_chunks_cut(struct hw_stage_chunks *chunks, const struct hw_stage_chunk_end *end);
 
-/* Give the file's bytes behind all chunks back to those that come. */
+/* Let the next chunks use the file's bytes behind all that are there. */
 void hw_stage_chunks_trim_file(struct hw_stage_chunks *chunks);
 
 /*
