@@ -23,9 +23,7 @@ struct kafka_fixture {
     struct hw_error error;
 };
 
-/* What each test has: for test_run(), and for a list of tests. */
-#define kafka_test(NAME)                                                                           \
-    cmocka_unit_test_setup_teardown(NAME, test_kafka_setup, test_kafka_teardown)
+/* What each test has: for test_run(). */
 int test_kafka_setup(void **state);
 int test_kafka_teardown(void **state);
 

@@ -4,11 +4,9 @@
 #include "core/base/random.h"
 #include "tests/support_heap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { BLOCKS = 200 };
 
@@ -47,7 +45,7 @@ static void disturb(const struct hw_allocator *allocator, struct blocks *blocks,
     check_blocks(blocks);
 }
 
-static void what_was_saved_comes_back_any_number_of_times(void **state)
+TEST_ALONE(what_was_saved_comes_back_any_number_of_times)
 {
     struct test_heap heap;
     struct hw_arena arena;
@@ -57,7 +55,6 @@ static void what_was_saved_comes_back_any_number_of_times(void **state)
     struct blocks *blocks;
     struct blocks copies[3];
 
-    (void)state;
     test_heap_init(&heap, -1);
     hw_arena_init(&arena, &heap.allocator);
     memset(images, 0, sizeof images);
@@ -86,13 +83,12 @@ static void what_was_saved_comes_back_any_number_of_times(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void blocks_of_every_small_size_are_aligned_and_apart(void **state)
+TEST_ALONE(blocks_of_every_small_size_are_aligned_and_apart)
 {
     struct test_heap heap;
     struct hw_arena arena;
     unsigned char *last = NULL;
 
-    (void)state;
     test_heap_init(&heap, -1);
     hw_arena_init(&arena, &heap.allocator);
     for (size_t size = 1; size <= HW_ARENA_BLOCK_MAX + 1; size++) {
@@ -112,7 +108,7 @@ static void blocks_of_every_small_size_are_aligned_and_apart(void **state)
 }
 
 /* Of one block the middle, of another all; named in the wrong order. */
-static void what_is_left_out_is_neither_copied_nor_put_back(void **state)
+TEST_ALONE(what_is_left_out_is_neither_copied_nor_put_back)
 {
     struct test_heap heap;
     struct hw_arena arena;
@@ -123,7 +119,6 @@ static void what_is_left_out_is_neither_copied_nor_put_back(void **state)
     char *second;
     char *large;
 
-    (void)state;
     test_heap_init(&heap, -1);
     hw_arena_init(&arena, &heap.allocator);
     first = hw_alloc(&arena.allocator, 64);
@@ -165,12 +160,11 @@ static void what_is_left_out_is_neither_copied_nor_put_back(void **state)
     assert_int_equal(heap.bytes_in_use, 0);
 }
 
-static void without_memory_nothing_is_changed(void **state)
+TEST_ALONE(without_memory_nothing_is_changed)
 {
     struct test_heap heap;
     int fail_at = 0;
 
-    (void)state;
     do {
         struct hw_arena arena;
         struct hw_arena_image image = {.size = 0};
@@ -199,12 +193,5 @@ static void without_memory_nothing_is_changed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_saved_comes_back_any_number_of_times),
-        cmocka_unit_test(blocks_of_every_small_size_are_aligned_and_apart),
-        cmocka_unit_test(what_is_left_out_is_neither_copied_nor_put_back),
-        cmocka_unit_test(without_memory_nothing_is_changed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -6,12 +6,10 @@
 #include "tests/support_cluster.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static enum hw_status page_of(struct test_cluster *t, struct hw_page_options options,
                               struct hw_buffer *text)
@@ -45,9 +43,8 @@ static void run(struct test_cluster *t)
 }
 
 /* Case: K1, T1 */
-static void a_page_is_ascii_and_records_cannot_leave_their_element(void **state)
+TEST(a_page_is_ascii_and_records_cannot_leave_their_element, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_buffer page;
     const char *data;
 
@@ -67,9 +64,8 @@ static void a_page_is_ascii_and_records_cannot_leave_their_element(void **state)
 }
 
 /* Case: K2 */
-static void the_same_run_gives_the_same_bytes(void **state)
+TEST(the_same_run_gives_the_same_bytes, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_buffer pages[2];
 
     run(t);
@@ -82,9 +78,8 @@ static void the_same_run_gives_the_same_bytes(void **state)
     hw_buffer_release(&pages[1]);
 }
 
-static void options_narrow_what_is_shown(void **state)
+TEST(options_narrow_what_is_shown, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_page_options options = hw_page_options_default();
     struct hw_buffer page;
     const char *data;
@@ -104,9 +99,8 @@ static void options_narrow_what_is_shown(void **state)
 }
 
 /* Case: K17 */
-static void a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none(void **state)
+TEST(a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_page_options options = hw_page_options_default();
     struct hw_buffer page;
 
@@ -124,9 +118,8 @@ static void a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_no
 }
 
 /* Case: D12 */
-static void what_the_journal_has_forgotten_is_told_with_its_place(void **state)
+TEST(what_the_journal_has_forgotten_is_told_with_its_place, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     struct hw_position position = {0};
     struct hw_journal_view view = {0};
     struct hw_buffer page;
@@ -161,13 +154,12 @@ static void what_the_journal_has_forgotten_is_told_with_its_place(void **state)
 }
 
 /* Case: D14 */
-static void numbers_beyond_what_javascript_holds_are_strings(void **state)
+TEST_ALONE(numbers_beyond_what_javascript_holds_are_strings)
 {
     struct hw_error error;
     struct hw_buffer text;
     struct hw_page_json json = {.text = &text, .status = HW_OK, .error = &error};
 
-    (void)state;
     hw_buffer_init(&text, &hw_allocator_libc);
     hw_page_json_number(&json, INT64_MIN);
     hw_page_json_raw(&json, " ");
@@ -184,14 +176,13 @@ static void numbers_beyond_what_javascript_holds_are_strings(void **state)
 }
 
 /* Case: T5 */
-static void a_long_value_is_cut_between_characters(void **state)
+TEST_ALONE(a_long_value_is_cut_between_characters)
 {
     char value[70];
     struct hw_error error;
     struct hw_buffer text;
     struct hw_page_json json = {.text = &text, .status = HW_OK, .error = &error};
 
-    (void)state;
     memset(value, 'y', sizeof value);
     memcpy(value + 63, "\xc3\xa9", 2); /* One character at bytes 63 and 64. */
     hw_buffer_init(&text, &hw_allocator_libc);
@@ -205,13 +196,12 @@ static void a_long_value_is_cut_between_characters(void **state)
     hw_buffer_release(&text);
 }
 
-static void texts_are_kept_once(void **state)
+TEST_ALONE(texts_are_kept_once)
 {
     struct hw_page_texts texts;
     struct hw_error error;
     size_t number;
 
-    (void)state;
     hw_page_texts_init(&texts, &hw_allocator_libc);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < 1000; i++) {
@@ -227,9 +217,8 @@ static void texts_are_kept_once(void **state)
     hw_page_texts_release(&texts);
 }
 
-static void a_page_that_gets_no_memory_is_an_error_and_leaks_nothing(void **state)
+TEST(a_page_that_gets_no_memory_is_an_error_and_leaks_nothing, struct test_cluster *t)
 {
-    struct test_cluster *t = *state;
     enum hw_status status = HW_NO_MEMORY;
 
     run(t);
@@ -249,19 +238,5 @@ static void a_page_that_gets_no_memory_is_an_error_and_leaks_nothing(void **stat
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define STORY(name) cmocka_unit_test_setup_teardown(name, test_cluster_setup, test_cluster_teardown)
-        STORY(a_page_is_ascii_and_records_cannot_leave_their_element),
-        STORY(the_same_run_gives_the_same_bytes),
-        STORY(options_narrow_what_is_shown),
-        STORY(a_topic_that_only_the_journal_knows_has_a_page_an_unknown_one_has_none),
-        STORY(what_the_journal_has_forgotten_is_told_with_its_place),
-        cmocka_unit_test(numbers_beyond_what_javascript_holds_are_strings),
-        cmocka_unit_test(a_long_value_is_cut_between_characters),
-        cmocka_unit_test(texts_are_kept_once),
-        STORY(a_page_that_gets_no_memory_is_an_error_and_leaks_nothing),
-#undef STORY
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_cluster_setup, test_cluster_teardown);
 }

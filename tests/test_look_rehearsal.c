@@ -3,13 +3,6 @@
  * What would a start of Kafka do to a directory? What its own broker does is compared in
  * tests/interop/recovery.sh. Source: LogLoader, LogSegment, LogManager (kafka formats, section 7).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "core/base/bytes.h"
 #include "core/io/memory_store.h"
 #include "core/io/store_copy.h"
@@ -17,6 +10,7 @@
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 #include "tests/support_segment.h"
+#include "tests/support_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -161,10 +155,8 @@ static void rename_file(struct test_log *t, const char *from, const char *to)
     expect_ok(t, hw_store_rename(t->store, paths[0], paths[1], &t->error));
 }
 
-static void what_is_in_order_is_left(void **state)
+TEST(what_is_in_order_is_left, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     expect_start(t, 25, "");
     crash_first(t);
@@ -172,10 +164,8 @@ static void what_is_in_order_is_left(void **state)
 }
 
 /* What stands behind the damage is counted. Case: C-01 */
-static void a_crash_is_followed_by_a_cut(void **state)
+TEST(a_crash_is_followed_by_a_cut, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     recover_all(t);
     flip(t, last_log, 2 * BATCH + 80);
@@ -196,10 +186,8 @@ static void a_crash_is_followed_by_a_cut(void **state)
 }
 
 /* Below the recovery point nothing is looked at. */
-static void damage_below_the_recovery_point_is_not_seen(void **state)
+TEST(damage_below_the_recovery_point_is_not_seen, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     flip(t, first_log, 80);
     expect_start(t, 25, "");
@@ -222,9 +210,8 @@ static void damage_below_the_recovery_point_is_not_seen(void **state)
 }
 
 /* Bytes that no crash explains stay, or cost the segment, or the start. Case: C-02 */
-static void a_tail_behind_a_clean_stop_is_no_tail_to_cut(void **state)
+TEST(a_tail_behind_a_clean_stop_is_no_tail_to_cut, struct test_log *t)
 {
-    struct test_log *t = *state;
     uint8_t zeros[64] = {0};
 
     fill(t);
@@ -245,10 +232,8 @@ static void a_tail_behind_a_clean_stop_is_no_tail_to_cut(void **state)
 }
 
 /* Case: F-15 */
-static void what_a_cleaner_left_takes_its_place(void **state)
+TEST(what_a_cleaner_left_takes_its_place, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     rename_file(t, second_log, "00000000000000000010.log.swap");
     expect_start(t, 25,
@@ -283,9 +268,8 @@ static void what_a_cleaner_left_takes_its_place(void **state)
 }
 
 /* Case: F-39 */
-static void indexes_are_believed_after_a_clean_stop(void **state)
+TEST(indexes_are_believed_after_a_clean_stop, struct test_log *t)
 {
-    struct test_log *t = *state;
     static const uint8_t entry[8] = {0, 0, 0, 3, 0x7f, 0, 0, 0};
 
     fill(t);
@@ -299,10 +283,8 @@ static void indexes_are_believed_after_a_clean_stop(void **state)
                  ".log: rebuilt from the .log");
 }
 
-static void epochs_are_not_mended(void **state)
+TEST(epochs_are_not_mended, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     file_write(t, "leader-epoch-checkpoint", "0\n2\n0 0\n7 99\n", 13);
     expect_start(t, 25,
@@ -318,10 +300,8 @@ static void epochs_are_not_mended(void **state)
                  "number: refused: the log directory fails");
 }
 
-static void producers_are_forgotten_without_snapshots(void **state)
+TEST(producers_are_forgotten_without_snapshots, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     flip(t, "00000000000000000025.snapshot", 4);
     expect_start(t, 25, "00000000000000000025.snapshot: damaged: deleted");
@@ -335,10 +315,8 @@ static void producers_are_forgotten_without_snapshots(void **state)
     expect_start(t, 25, "*.snapshot: there is none: made again from the batches");
 }
 
-static void a_directory_without_its_topic_id_is_set_aside(void **state)
+TEST(a_directory_without_its_topic_id_is_set_aside, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     file_remove(t, "partition.metadata");
     expect_start(
@@ -353,9 +331,8 @@ static void a_directory_without_its_topic_id_is_set_aside(void **state)
         "500 from 20, 5");
 }
 
-static void the_log_of_the_metadata_is_always_recovered(void **state)
+TEST(the_log_of_the_metadata_is_always_recovered, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
 
     fill(t);
@@ -368,10 +345,8 @@ static void the_log_of_the_metadata_is_always_recovered(void **state)
 }
 
 /* Files of a few bytes that no start gets over. */
-static void what_cannot_be_read_is_refused(void **state)
+TEST(what_cannot_be_read_is_refused, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     put_beside(t, "recovery-point-offset-checkpoint", "x\n");
     expect_start(t, HW_OFFSET_NONE,
@@ -383,10 +358,8 @@ static void what_cannot_be_read_is_refused(void **state)
                  "refused: the log directory fails");
 }
 
-static void a_log_that_ends_below_its_start_begins_anew(void **state)
+TEST(a_log_that_ends_below_its_start_begins_anew, struct test_log *t)
 {
-    struct test_log *t = *state;
-
     fill(t);
     put_beside(t, "log-start-offset-checkpoint", "0\n1\nt 0 26\n");
     expect_start(t, 26,
@@ -402,9 +375,8 @@ static void a_log_that_ends_below_its_start_begins_anew(void **state)
 }
 
 /* Old formats are data, whatever a replica of ours can hold. */
-static void messages_of_old_formats_are_kept(void **state)
+TEST(messages_of_old_formats_are_kept, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_buffer log;
 
     fill(t);
@@ -418,7 +390,7 @@ static void messages_of_old_formats_are_kept(void **state)
 
 /* Whatever is changed or missing, the start comes to an end, and what it would leave is no more than
  * there was. */
-static void every_damage_has_an_answer(void **state)
+TEST(every_damage_has_an_answer, struct test_log *t)
 {
     static const char *const names[] = {"00000000000000000020.log",
                                         "00000000000000000010.log",
@@ -427,7 +399,6 @@ static void every_damage_has_an_answer(void **state)
                                         "00000000000000000025.snapshot",
                                         "leader-epoch-checkpoint",
                                         "partition.metadata"};
-    struct test_log *t = *state;
 
     fill(t);
     for (int clean = 1; clean >= 0; clean--) {
@@ -458,9 +429,8 @@ static void every_damage_has_an_answer(void **state)
 }
 
 /* Of segments of 4 MiB one is cut, one renamed, and two deleted. */
-static void memory_does_not_grow_with_the_log(void **state)
+TEST(memory_does_not_grow_with_the_log, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
     struct test_heap heap;
     hw_offset_t base;
@@ -495,9 +465,8 @@ static bool always(void *context)
     return ++*asked > 1;
 }
 
-static void it_can_be_interrupted(void **state)
+TEST(it_can_be_interrupted, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
     struct hw_store *files;
     int asked = 0;
@@ -517,9 +486,8 @@ static void it_can_be_interrupted(void **state)
 }
 
 /* What follows a segment's batches is looked through for others: that may be gigabytes. */
-static void a_look_for_batches_can_be_interrupted(void **state)
+TEST(a_look_for_batches_can_be_interrupted, struct test_log *t)
 {
-    struct test_log *t = *state;
     static const uint8_t zeros[8 << 20];
     struct hw_rehearsal rehearsal;
     struct hw_store *files;
@@ -542,9 +510,8 @@ static void a_look_for_batches_can_be_interrupted(void **state)
 }
 
 /* Each allocation and each read fails once. */
-static void every_failure_ends_well(void **state)
+TEST(every_failure_ends_well, struct test_log *t)
 {
-    struct test_log *t = *state;
     struct hw_rehearsal rehearsal;
     bool is_done = false;
     int fail_at;
@@ -584,27 +551,5 @@ static void every_failure_ends_well(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, test_log_setup, test_log_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_in_order_is_left),
-        TEST(a_crash_is_followed_by_a_cut),
-        TEST(damage_below_the_recovery_point_is_not_seen),
-        TEST(a_tail_behind_a_clean_stop_is_no_tail_to_cut),
-        TEST(what_a_cleaner_left_takes_its_place),
-        TEST(indexes_are_believed_after_a_clean_stop),
-        TEST(epochs_are_not_mended),
-        TEST(producers_are_forgotten_without_snapshots),
-        TEST(a_directory_without_its_topic_id_is_set_aside),
-        TEST(the_log_of_the_metadata_is_always_recovered),
-        TEST(what_cannot_be_read_is_refused),
-        TEST(a_log_that_ends_below_its_start_begins_anew),
-        TEST(messages_of_old_formats_are_kept),
-        TEST(every_damage_has_an_answer),
-        TEST(memory_does_not_grow_with_the_log),
-        TEST(it_can_be_interrupted),
-        TEST(a_look_for_batches_can_be_interrupted),
-        TEST(every_failure_ends_well),
-    };
-
-    return cmocka_run_group_tests_name("look_rehearsal", tests, NULL, NULL);
+    return test_run(test_log_setup, test_log_teardown);
 }

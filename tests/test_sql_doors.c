@@ -9,10 +9,6 @@
 #include "tests/support_sql.h"
 #include "tests/support_vectors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 #include <dlfcn.h>
 /* Its functions are called by name here; the struct is what is wanted. */
 #define SQLITE_CORE 1
@@ -102,14 +98,13 @@ static const char *old_name(void)
 }
 
 /* The rest of the table is NULL: a call through it would end the program. Case: F-02 */
-static void an_sqlite_that_is_too_old_is_told_so(void **state)
+TEST_ALONE(an_sqlite_that_is_too_old_is_told_so)
 {
     static const char *const entries[] = {"sqlite3_highwater_init",
                                           "sqlite3_highwater_readonly_init"};
     static sqlite3_api_routines old;
     void *library = dlopen(HW_TEST_EXTENSION, RTLD_NOW | RTLD_LOCAL);
 
-    (void)state;
     if (library == NULL) {
         char path[1000];
 
@@ -137,9 +132,8 @@ static void an_sqlite_that_is_too_old_is_told_so(void **state)
 /* ---------------------------------------------------------------------- databases with a name */
 
 /* Case: F-08 */
-static void a_database_in_memory_has_its_cluster_in_memory(void **state)
+TEST(a_database_in_memory_has_its_cluster_in_memory, struct doors *f)
 {
-    struct doors *f = *state;
     sqlite3 *db = open_by(with_directory(f, "file:", "/named?vfs=memdb"),
                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                           "sqlite3_highwater_init", SQLITE_OK);
@@ -172,9 +166,8 @@ static void a_database_in_memory_has_its_cluster_in_memory(void **state)
 /* -------------------------------------------------------------------------- who may only read */
 
 /* Case: F-09 */
-static void who_may_only_read_makes_no_files_elsewhere(void **state)
+TEST(who_may_only_read_makes_no_files_elsewhere, struct doors *f)
 {
-    struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
 
     expect_sql(db, "CREATE TABLE ordinary(a)", "");
@@ -194,12 +187,11 @@ static void who_may_only_read_makes_no_files_elsewhere(void **state)
 }
 
 /* Case: F-09 */
-static void query_only_holds_for_functions_too(void **state)
+TEST(query_only_holds_for_functions_too, struct doors *f)
 {
     static const char *const effects[] = {"SELECT produce('t', 0, NULL, 'b')", "SELECT crash(1)",
                                           "SELECT delete_topic('t')", "SELECT tick(1)",
                                           "SELECT open_cluster('elsewhere')"};
-    struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
 
     expect_sql(db,
@@ -221,11 +213,10 @@ static void query_only_holds_for_functions_too(void **state)
 /* ----------------------------------------------------------------------- the restricted entry */
 
 /* Case: F-09, F-67 */
-static void the_restricted_entry_point_has_no_function_with_effects(void **state)
+TEST(the_restricted_entry_point_has_no_function_with_effects, struct doors *f)
 {
     static const char *const gone[] = {"open_cluster", "configure", "create_topic", "produce",
                                        "crash",        "tick",      "delete_topic", "add_broker"};
-    struct doors *f = *state;
     sqlite3 *db =
         open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
 
@@ -253,9 +244,8 @@ static void no_function(sqlite3_context *context, int argc, sqlite3_value **argv
 }
 
 /* What a database file says, views and CHECK constraints, has no way round it either. */
-static void a_restricted_connection_reads_a_database_and_writes_no_topic(void **state)
+TEST(a_restricted_connection_reads_a_database_and_writes_no_topic, struct doors *f)
 {
-    struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
 
     expect_sql(db,
@@ -280,13 +270,12 @@ static void a_restricted_connection_reads_a_database_and_writes_no_topic(void **
 }
 
 /* Case: F-09 */
-static void files_are_read_below_the_named_folder_only(void **state)
+TEST(files_are_read_below_the_named_folder_only, struct doors *f)
 {
     static const char *const tables[] = {"kafka_log",       "kafka_batches",  "kafka_segments",
                                          "kafka_index",     "kafka_epochs",   "kafka_checkpoint",
                                          "kafka_producers", "kafka_dirs",     "kafka_metadata",
                                          "kafka_offsets",   "kafka_recovery", "kafka_files"};
-    struct doors *f = *state;
     sqlite3 *db = test_sql_open(f->path);
     char root[HW_PATH_MAX + 100];
     char sql[DOORS_SQL_SIZE];
@@ -361,11 +350,10 @@ static void put_password(const struct doors *f, char path[HW_PATH_MAX + 100])
     hw_buffer_release(&log);
 }
 
-static void secrets_stay_hidden_from_other_peoples_sql(void **state)
+TEST(secrets_stay_hidden_from_other_peoples_sql, struct doors *f)
 {
     static const char *const refused[] = {"SELECT * FROM kafka_metadata('%s', 1)",
                                           "SELECT * FROM kafka_topics('%s', 9, 1)"};
-    struct doors *f = *state;
     char path[HW_PATH_MAX + 100];
     char sql[DOORS_SQL_SIZE];
     sqlite3 *db;
@@ -397,13 +385,12 @@ static int without_pragmas(void *refusal, int action, const char *one, const cha
     return action == SQLITE_PRAGMA ? *(int *)refusal : SQLITE_OK;
 }
 
-static void one_connection_has_one_of_the_two(void **state)
+TEST_ALONE(one_connection_has_one_of_the_two)
 {
     int refusals[] = {SQLITE_DENY, SQLITE_IGNORE};
     sqlite3 *db =
         open_by(":memory:", SQLITE_OPEN_READWRITE, "sqlite3_highwater_readonly_init", SQLITE_OK);
 
-    (void)state;
     assert_int_equal(
         sqlite3_load_extension(db, HW_TEST_EXTENSION, "sqlite3_highwater_readonly_init", NULL),
         SQLITE_OK);
@@ -475,9 +462,8 @@ static void expect_read(sqlite3 *db)
 }
 
 /* Case: F-64. Nothing is locked and nothing recovered: each byte stays. */
-static void the_restricted_entry_writes_nothing_beside_a_database(void **state)
+TEST(the_restricted_entry_writes_nothing_beside_a_database, struct doors *f)
 {
-    struct doors *f = *state;
     char *before;
     char *after;
     sqlite3 *db;
@@ -565,14 +551,14 @@ static void expect_only_read(struct doors *f, bool may_write_database)
     assert_int_equal(system(command), 0);
 }
 
-static void who_may_only_read_reads(void **state)
+TEST(who_may_only_read_reads, void *fixture)
 {
-    expect_only_read(*state, false);
+    expect_only_read(fixture, false);
 }
 
-static void who_may_only_read_the_cluster_reads(void **state)
+TEST(who_may_only_read_the_cluster_reads, void *fixture)
 {
-    expect_only_read(*state, true);
+    expect_only_read(fixture, true);
 }
 
 /* What others than its owner may do with something beside the database. */
@@ -587,9 +573,8 @@ static mode_t others_may(const struct doors *f, const char *name)
 }
 
 /* Records are no more public than the database is, as its journal is not. */
-static void who_may_not_read_the_database_does_not_read_its_cluster(void **state)
+TEST(who_may_not_read_the_database_does_not_read_its_cluster, struct doors *f)
 {
-    struct doors *f = *state;
     mode_t mask = umask(0022);
     sqlite3 *db = test_sql_open(f->path);
 
@@ -609,23 +594,5 @@ static void who_may_not_read_the_database_does_not_read_its_cluster(void **state
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_restricted_entry_writes_nothing_beside_a_database),
-        TEST(who_may_only_read_reads),
-        TEST(who_may_only_read_the_cluster_reads),
-        TEST(an_sqlite_that_is_too_old_is_told_so),
-        TEST(a_database_in_memory_has_its_cluster_in_memory),
-        TEST(who_may_only_read_makes_no_files_elsewhere),
-        TEST(query_only_holds_for_functions_too),
-        TEST(the_restricted_entry_point_has_no_function_with_effects),
-        TEST(a_restricted_connection_reads_a_database_and_writes_no_topic),
-        TEST(files_are_read_below_the_named_folder_only),
-        TEST(secrets_stay_hidden_from_other_peoples_sql),
-        TEST(one_connection_has_one_of_the_two),
-        TEST(who_may_not_read_the_database_does_not_read_its_cluster),
-    };
-#undef TEST
-
-    return cmocka_run_group_tests_name("sql_doors", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

@@ -2,15 +2,11 @@
 /* Does an exploration find what is broken and nothing else, and does its answer, typed in, do the same? */
 #include "tests/support_sql.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 enum { CALLS_MAX = 64 };
 
@@ -122,19 +118,17 @@ static void expect_clean(const char *before, const char *options)
     test_sql_close(db);
 }
 
-static void an_ack_of_one_loses_within_three_steps(void **state)
+TEST_ALONE(an_ack_of_one_loses_within_three_steps)
 {
-    (void)state;
     expect_broken("SELECT 1", "{\"new\":3,\"records\":1,\"acks\":1}", "acknowledged_kept", 3);
 }
 
 /* What a new cluster is given on top of this one's settings is typed in as well. */
-static void the_last_replica_standing_loses_without_the_elr(void **state)
+TEST_ALONE(the_last_replica_standing_loses_without_the_elr)
 {
     sqlite3 *db = test_sql_open(":memory:");
     struct answer answer;
 
-    (void)state;
     answer = explore(db, "{\"new\":2,\"records\":1,\"lossy_crashes\":1,\"fences\":0,\"shrinks\":0,"
                          "\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"],"
                          "\"configs\":{\"min.insync.replicas\":2}}");
@@ -148,32 +142,28 @@ static void the_last_replica_standing_loses_without_the_elr(void **state)
                              "\"eligible.leader.replicas.version\":1}}");
 }
 
-static void an_unclean_election_loses(void **state)
+TEST_ALONE(an_unclean_election_loses)
 {
-    (void)state;
     expect_broken(
         "SELECT configure('unclean.leader.election.enable', 'true')",
         "{\"new\":2,\"records\":1,\"checkpoints\":0,\"promises\":[\"acknowledged_kept\"]}",
         "acknowledged_kept", 7);
 }
 
-static void the_newest_protocol_keeps_every_promise(void **state)
+TEST_ALONE(the_newest_protocol_keeps_every_promise)
 {
-    (void)state;
     expect_clean("SELECT configure('min.insync.replicas', 2)",
                  "{\"new\":2,\"records\":1,\"crashes\":0,\"shrinks\":1,\"checkpoints\":0}");
 }
 
 /* Elections are steps of their own, and are not among the actions: that there was none says nothing. */
-static void who_is_fenced_and_replaced_by_nobody_breaks_nothing(void **state)
+TEST_ALONE(who_is_fenced_and_replaced_by_nobody_breaks_nothing)
 {
-    (void)state;
     expect_clean("SELECT 1", "{\"new\":2,\"elections\":\"apart\",\"actions\":[\"fence\"]}");
 }
 
-static void symmetry_changes_no_verdict(void **state)
+TEST_ALONE(symmetry_changes_no_verdict)
 {
-    (void)state;
     expect_clean(
         "SELECT 1",
         "{\"new\":3,\"records\":1,\"crashes\":0,\"shrinks\":0,\"fences\":0,\"checkpoints\":0}");
@@ -185,13 +175,12 @@ static void symmetry_changes_no_verdict(void **state)
 
 /* In what order they are taken is no state of its own; where all 7! of the followers are tried, this
  * takes minutes under valgrind. */
-static void seven_equal_followers_are_in_any_order_one_state(void **state)
+TEST_ALONE(seven_equal_followers_are_in_any_order_one_state)
 {
     sqlite3 *db = test_sql_open(":memory:");
     struct answer answer = explore(db, "{\"new\":8,\"records\":1,\"crashes\":0,\"fences\":0,"
                                        "\"elections\":0,\"shrinks\":0,\"checkpoints\":0}");
 
-    (void)state;
     assert_string_equal(answer.verdict, "exhausted");
     assert_string_equal(test_sql(db, "SELECT states, transitions FROM hw_explorations"), "135|953");
     answer_release(&answer);
@@ -199,9 +188,8 @@ static void seven_equal_followers_are_in_any_order_one_state(void **state)
 }
 
 /* Whatever is found again is gone on from too: the encoding leaves out nothing that counts. */
-static void states_that_are_taken_for_one_go_on_alike(void **state)
+TEST_ALONE(states_that_are_taken_for_one_go_on_alike)
 {
-    (void)state;
     expect_clean("SELECT 1", "{\"new\":2,\"records\":1,\"crashes\":1,\"fences\":1,\"shrinks\":0,"
                              "\"checkpoints\":0,\"verify\":true}");
     expect_clean("SELECT 1", "{\"new\":3,\"records\":1,\"crashes\":0,\"fences\":1,\"shrinks\":0,"
@@ -229,9 +217,8 @@ static void states_that_are_taken_for_one_go_on_alike(void **state)
 }
 
 /* Apache Kafka does the same: see tests/data/explore.txt. */
-static void a_leader_that_misses_an_epoch_trusts_what_it_knew(void **state)
+TEST_ALONE(a_leader_that_misses_an_epoch_trusts_what_it_knew)
 {
-    (void)state;
     expect_broken("SELECT 1",
                   "{\"new\":3,\"records\":1,\"crashes\":0,\"fences\":0,\"shrinks\":0,"
                   "\"elections\":2,\"checkpoints\":0}",
@@ -240,12 +227,11 @@ static void a_leader_that_misses_an_epoch_trusts_what_it_knew(void **state)
                              "\"elections\":2,\"checkpoints\":0,\"skips\":false}");
 }
 
-static void from_here_the_cluster_stays_as_it_is(void **state)
+TEST_ALONE(from_here_the_cluster_stays_as_it_is)
 {
     sqlite3 *db = test_sql_open(":memory:");
     struct answer answer;
 
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
                "INSERT INTO t(value) VALUES ('a'); SELECT replicate() > 0; SELECT snapshot('a')",
@@ -266,12 +252,11 @@ static void from_here_the_cluster_stays_as_it_is(void **state)
     test_sql_close(db);
 }
 
-static void a_walk_finds_it_too_and_shortens_it(void **state)
+TEST_ALONE(a_walk_finds_it_too_and_shortens_it)
 {
     sqlite3 *db = test_sql_open(":memory:");
     struct answer answer;
 
-    (void)state;
     answer = explore(db, "{\"new\":3,\"records\":2,\"acks\":1,\"mode\":\"walk\",\"seed\":3}");
     assert_string_equal(answer.verdict, "violated");
     assert_true(answer.count - answer.setup <= 8);
@@ -280,11 +265,10 @@ static void a_walk_finds_it_too_and_shortens_it(void **state)
     test_sql_close(db);
 }
 
-static void bounds_and_wrong_options_are_said(void **state)
+TEST_ALONE(bounds_and_wrong_options_are_said)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, "SELECT result FROM hw_explore('{\"new\":2,\"depth\":2}') WHERE step IS NULL",
                "stopped: depth");
     expect_sql(db, "SELECT result FROM hw_explore('{\"new\":2,\"states\":50}') WHERE step IS NULL",
@@ -315,7 +299,7 @@ static void bounds_and_wrong_options_are_said(void **state)
 }
 
 /* What would be left out without a word is said. */
-static void options_that_do_nothing_are_refused(void **state)
+TEST_ALONE(options_that_do_nothing_are_refused)
 {
     static const char *const refused[][2] = {
         {"{\"new\":2,\"actions\":[]}",
@@ -340,7 +324,6 @@ static void options_that_do_nothing_are_refused(void **state)
     };
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2)", "");
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char sql[200];
@@ -361,13 +344,12 @@ static void options_that_do_nothing_are_refused(void **state)
 #define ONE "{\"new\":2,\"depth\":1}"
 #define TWO "{\"new\":2,\"depth\":2}"
 
-static void of_options_is_an_argument(void **state)
+TEST_ALONE(of_options_is_an_argument)
 {
     static const char *const comparisons[] = {"LIKE '{%'", "< 'x'", "<> 'x'", "IS NOT NULL",
                                               "BETWEEN 'a' AND 'b'"};
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
         char sql[300];
 
@@ -388,11 +370,10 @@ static void of_options_is_an_argument(void **state)
 }
 
 /* SQLite joins the scans of an OR by rowids. */
-static void rows_of_two_arguments_are_two(void **state)
+TEST_ALONE(rows_of_two_arguments_are_two)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db,
                "SELECT count(*), count(DISTINCT rowid) FROM hw_explore"
                " WHERE of_options IN ('" ONE "', '" TWO "');"
@@ -403,11 +384,10 @@ static void rows_of_two_arguments_are_two(void **state)
     test_sql_close(db);
 }
 
-static void the_last_explorations_are_kept(void **state)
+TEST_ALONE(the_last_explorations_are_kept)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(
         db,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)"
@@ -420,24 +400,5 @@ static void the_last_explorations_are_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_ack_of_one_loses_within_three_steps),
-        cmocka_unit_test(the_last_replica_standing_loses_without_the_elr),
-        cmocka_unit_test(an_unclean_election_loses),
-        cmocka_unit_test(the_newest_protocol_keeps_every_promise),
-        cmocka_unit_test(who_is_fenced_and_replaced_by_nobody_breaks_nothing),
-        cmocka_unit_test(symmetry_changes_no_verdict),
-        cmocka_unit_test(seven_equal_followers_are_in_any_order_one_state),
-        cmocka_unit_test(states_that_are_taken_for_one_go_on_alike),
-        cmocka_unit_test(a_leader_that_misses_an_epoch_trusts_what_it_knew),
-        cmocka_unit_test(from_here_the_cluster_stays_as_it_is),
-        cmocka_unit_test(a_walk_finds_it_too_and_shortens_it),
-        cmocka_unit_test(bounds_and_wrong_options_are_said),
-        cmocka_unit_test(options_that_do_nothing_are_refused),
-        cmocka_unit_test(of_options_is_an_argument),
-        cmocka_unit_test(rows_of_two_arguments_are_two),
-        cmocka_unit_test(the_last_explorations_are_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -8,14 +8,10 @@
 #include "tests/support_sql.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 static int set_up(void **state)
 {
@@ -64,7 +60,7 @@ static void refuse_all(sqlite3 *db, const struct bad_input *inputs, size_t count
 }
 #define REFUSE_ALL(db, inputs) refuse_all((db), (inputs), sizeof(inputs) / sizeof((inputs)[0]))
 
-static void a_wrong_number_of_arguments_is_told_the_signature(void **state)
+TEST(a_wrong_number_of_arguments_is_told_the_signature, void *fixture)
 {
     static const struct bad_input inputs[] = {
         {"SELECT produce()",
@@ -85,10 +81,10 @@ static void a_wrong_number_of_arguments_is_told_the_signature(void **state)
         {"SELECT * FROM hw_log('t', 0, 1, 2)", "too many arguments on hw_log()"},
     };
 
-    REFUSE_ALL(*state, inputs);
+    REFUSE_ALL(fixture, inputs);
 }
 
-static void names_of_nothing_are_refused(void **state)
+TEST(names_of_nothing_are_refused, void *fixture)
 {
     static const struct bad_input inputs[] = {
         {"SELECT produce('nope', 0, 1, 2)", "UNKNOWN_TOPIC_OR_PARTITION: "},
@@ -139,10 +135,10 @@ static void names_of_nothing_are_refused(void **state)
          "UNKNOWN_TOPIC_OR_PARTITION: t has partitions 0 to 0"},
     };
 
-    REFUSE_ALL(*state, inputs);
+    REFUSE_ALL(fixture, inputs);
 }
 
-static void values_of_the_wrong_kind_are_refused(void **state)
+TEST(values_of_the_wrong_kind_are_refused, void *fixture)
 {
     static const struct bad_input inputs[] = {
         {"SELECT fetch(NULL, 0, 1)",
@@ -270,10 +266,10 @@ static void values_of_the_wrong_kind_are_refused(void **state)
          "INVALID_REQUEST: open_cluster(): no "},
     };
 
-    REFUSE_ALL(*state, inputs);
+    REFUSE_ALL(fixture, inputs);
 }
 
-static void bad_topics_are_refused(void **state)
+TEST(bad_topics_are_refused, void *fixture)
 {
     static const struct bad_input inputs[] = {
         {"SELECT create_topic('../x')", "INVALID_TOPIC: "},
@@ -339,13 +335,13 @@ static void bad_topics_are_refused(void **state)
          "INVALID_REQUEST: topic is given"},
     };
 
-    REFUSE_ALL(*state, inputs);
+    REFUSE_ALL(fixture, inputs);
 }
 
-static void arguments_may_be_quoted_and_spaced(void **state)
+TEST(arguments_may_be_quoted_and_spaced, void *fixture)
 {
     expect_sql(
-        *state,
+        fixture,
         "CREATE VIRTUAL TABLE a USING highwater( \"partitions\" = '2' ,\n"
         " `replication.factor`=[2], 'cleanup.policy' = \"compact,delete\",);"
         "CREATE VIRTUAL TABLE b USING highwater;"
@@ -355,10 +351,8 @@ static void arguments_may_be_quoted_and_spaced(void **state)
         "a|2|2|{\"cleanup.policy\":\"compact,delete\"}\nb|1|1|{}\nt|1|3|{}\n3\n1|x");
 }
 
-static void a_replica_outside_the_isr_is_not_promoted_by_accident(void **state)
+TEST(a_replica_outside_the_isr_is_not_promoted_by_accident, sqlite3 *db)
 {
-    sqlite3 *db = *state;
-
     expect_sql(db, "SELECT remove_from_isr('t', 0, 3)", "[1,2]");
     expect_error(db, "SELECT promote('t', 0, 3)", SQLITE_ERROR, "NOT_IN_SYNC_REPLICA: ");
     expect_sql(db, "SELECT leader, leader_epoch FROM hw_partitions", "1|0");
@@ -366,10 +360,10 @@ static void a_replica_outside_the_isr_is_not_promoted_by_accident(void **state)
                "1\n3|[3]");
 }
 
-static void optional_arguments_may_be_null(void **state)
+TEST(optional_arguments_may_be_null, void *fixture)
 {
     expect_sql(
-        *state,
+        fixture,
         "SELECT produce('t', NULL, NULL, NULL, NULL, NULL);"
         "SELECT produce('t', '0', 'k', 'v', '1', '{}'), produce('t', 0.0, 'k', 'v', 0);"
         "SELECT fetch_round(NULL, NULL) > 0, replicate('t', NULL) > 0, refresh_isr(NULL, NULL);"
@@ -381,13 +375,12 @@ static void optional_arguments_may_be_null(void **state)
 }
 
 /* Case: D-08 */
-static void effects_are_not_called_from_a_schema(void **state)
+TEST(effects_are_not_called_from_a_schema, sqlite3 *db)
 {
     static const char *const calls[] = {
         "produce('t', 0, 1, 2)",    "tick(1)",           "crash(1)",
         "promote('t', 0, 2)",       "fetch_round()",     "configure('acks', 1)",
         "open_cluster(':memory:')", "create_topic('x')", "delete_topic('t')"};
-    sqlite3 *db = *state;
     char sql[400];
 
     for (int trusted = 0; trusted < 2; trusted++) {
@@ -441,20 +434,20 @@ static void effects_are_not_called_from_a_schema(void **state)
 
 /* Whatever the program's locale is; a machine that has none of these shows it of its own. The sign of
  * the last two has two bytes. */
-static void numbers_in_json_do_not_depend_on_the_locale(void **state)
+TEST(numbers_in_json_do_not_depend_on_the_locale, void *fixture)
 {
     static const char *const with_commas[] = {"C",           "de_DE.UTF-8", "tr_TR.UTF-8",
                                               "fr_FR.UTF-8", "fa_IR.UTF-8", "ps_AF.UTF-8"};
 
     for (size_t i = 0; i < sizeof with_commas / sizeof with_commas[0]; i++) {
         (void)setlocale(LC_ALL, with_commas[i]);
-        expect_sql(*state,
+        expect_sql(fixture,
                    "SELECT link(1, 2, '{\"latency_ms\":1.5,\"jitter_ms\":2,\"loss\":2.5e-1}');"
                    "SELECT kafka_record('__cluster_metadata', NULL,"
                    " x'010e000205757365720275000461626340934a00000000000000') LIKE '%:1234.5,%'",
                    "{\"latency_ms\":1.5,\"jitter_ms\":2.0,\"loss\":0.25,\"bytes_per_s\":0}\n1");
     }
-    expect_sql(*state,
+    expect_sql(fixture,
                "INSERT INTO t(value, headers) VALUES ('v', '{\"a b\":1.5,\"c\":{\"hex\":\"00\"}}');"
                "SELECT replicate('t') > 0; SELECT headers FROM t WHERE key IS NULL",
                "1\n{\"a b\":\"1.5\",\"c\":{\"hex\":\"00\"}}");
@@ -463,18 +456,5 @@ static void numbers_in_json_do_not_depend_on_the_locale(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_wrong_number_of_arguments_is_told_the_signature),
-        TEST(names_of_nothing_are_refused),
-        TEST(values_of_the_wrong_kind_are_refused),
-        TEST(bad_topics_are_refused),
-        TEST(arguments_may_be_quoted_and_spaced),
-        TEST(a_replica_outside_the_isr_is_not_promoted_by_accident),
-        TEST(optional_arguments_may_be_null),
-        TEST(effects_are_not_called_from_a_schema),
-        TEST(numbers_in_json_do_not_depend_on_the_locale),
-    };
-
-    return cmocka_run_group_tests_name("sql_input", tests, NULL, NULL);
+    return test_run(set_up, tear_down);
 }

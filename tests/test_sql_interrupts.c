@@ -2,13 +2,9 @@
 /* Does a call that takes long stop soon when it is asked to, with what it has done so far done? */
 #include "tests/support_sql_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/support_test.h"
 
 /* A progress handler that stops everything once it has been called so often. */
 static int stop_after(void *context)
@@ -29,11 +25,10 @@ static void expect_interrupted(sqlite3 *db, const char *sql, int calls)
 }
 
 /* Case: F-24 */
-static void replicate_stops_between_two_rounds_and_can_go_on(void **state)
+TEST_ALONE(replicate_stops_between_two_rounds_and_can_go_on)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=2);"
                "SELECT configure('replica.fetch.max.bytes', 1);"
@@ -49,11 +44,10 @@ static void replicate_stops_between_two_rounds_and_can_go_on(void **state)
 }
 
 /* Case: F-68 */
-static void a_topic_is_made_whole_or_not_at_all(void **state)
+TEST_ALONE(a_topic_is_made_whole_or_not_at_all)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_interrupted(db, "SELECT create_topic('many', 20000, 1)", 20);
     expect_interrupted(
         db, "CREATE VIRTUAL TABLE many USING highwater(partitions=20000, replication.factor=1)",
@@ -67,11 +61,10 @@ static void a_topic_is_made_whole_or_not_at_all(void **state)
 }
 
 /* Case: F-68 */
-static void a_tick_stands_where_it_was_stopped(void **state)
+TEST_ALONE(a_tick_stands_where_it_was_stopped)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db,
                "CREATE VIRTUAL TABLE t USING highwater(replication.factor=3);"
                "SELECT configure('replication', 'timed')",
@@ -84,11 +77,10 @@ static void a_tick_stands_where_it_was_stopped(void **state)
 }
 
 /* Its bound of time is far away: without an interrupt each of them takes minutes. */
-static void an_exploration_stops(void **state)
+TEST_ALONE(an_exploration_stops)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_interrupted(db, "SELECT * FROM hw_explore('{\"new\":3,\"seconds\":600}')", 20);
     expect_interrupted(db,
                        "SELECT * FROM hw_explore('{\"new\":3,\"seconds\":600,\"mode\":\"walk\","
@@ -110,9 +102,8 @@ static int set_up_many(void **state)
 }
 
 /* Case: F-24 */
-static void calls_about_many_logs_stop_and_can_be_made_again(void **state)
+TEST(calls_about_many_logs_stop_and_can_be_made_again, struct fixture *f)
 {
-    struct fixture *f = *state;
     sqlite3 *db = f->db;
 
     expect_interrupted(db, "SELECT flush()", 0);
@@ -129,11 +120,10 @@ static void calls_about_many_logs_stop_and_can_be_made_again(void **state)
 }
 
 /* Case: F-68 */
-static void rows_of_many_replicas_stop(void **state)
+TEST_ALONE(rows_of_many_replicas_stop)
 {
     sqlite3 *db = test_sql_open(":memory:");
 
-    (void)state;
     expect_sql(db, "SELECT create_topic('many', 10000, 3) IS NOT NULL", "1");
     expect_interrupted(db, "SELECT * FROM hw_replicas LIMIT 1", 2);
     expect_interrupted(db, "SELECT * FROM hw_metrics LIMIT 1", 5);
@@ -143,15 +133,5 @@ static void rows_of_many_replicas_stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replicate_stops_between_two_rounds_and_can_go_on),
-        cmocka_unit_test(a_topic_is_made_whole_or_not_at_all),
-        cmocka_unit_test(a_tick_stands_where_it_was_stopped),
-        cmocka_unit_test(an_exploration_stops),
-        cmocka_unit_test(rows_of_many_replicas_stop),
-        cmocka_unit_test_setup_teardown(calls_about_many_logs_stop_and_can_be_made_again,
-                                        set_up_many, test_sql_file_tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(set_up_many, test_sql_file_tear_down);
 }

@@ -4,14 +4,8 @@
  * One bad thing among good ones: in a log directory, in a list of paths and under a pattern, what
  * cannot be read is a row that says so, and hides nothing else. What is no directory is no partition.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/support_sql_kafka.h"
+#include "tests/support_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +57,8 @@ static void expect_of_all(struct kafka_fixture *f, const char *statement, const 
     " AND \"partition\" <> 1) - (" GOOD_ROWS "), (SELECT count(*) > 0 AND count(*) = count(error)" \
     " FROM @('$D/logs') WHERE topic = 't' AND \"partition\" = 1)"
 
-static void a_directory_that_cannot_be_read_is_a_row(void **state)
+TEST(a_directory_that_cannot_be_read_is_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
     bool is_root = geteuid() == 0;
 
     put_logs(f, "ln -s t-1 '$D/logs/t-1'");
@@ -80,11 +73,10 @@ static void a_directory_that_cannot_be_read_is_a_row(void **state)
 }
 
 /* Kafka passes over what is none; it has its row among the files of the log directory. */
-static void what_is_no_directory_is_no_partition(void **state)
+TEST(what_is_no_directory_is_no_partition, struct kafka_fixture *f)
 {
     static const char *const commands[] = {"echo x > '$D/logs/t-1'", "mkfifo '$D/logs/t-1'",
                                            "ln -s nowhere '$D/logs/t-1'"};
-    struct kafka_fixture *f = *state;
 
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         put_logs(f, commands[i]);
@@ -99,10 +91,8 @@ static void what_is_no_directory_is_no_partition(void **state)
     }
 }
 
-static void a_bad_path_of_a_list_is_a_row(void **state)
+TEST(a_bad_path_of_a_list_is_a_row, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_logs(f, "cd '$D' && ln -s loop loop && mkfifo pipe && : > meta.properties");
     expect_of_all(
         f,
@@ -139,7 +129,7 @@ static void a_bad_path_of_a_list_is_a_row(void **state)
 }
 
 /* What lies in a partition hides neither its neighbours in it nor those of the log directory. */
-static void a_bad_file_in_a_partition_is_a_row(void **state)
+TEST(a_bad_file_in_a_partition_is_a_row, struct kafka_fixture *f)
 {
     /* A start looks for files, and opens some by their names. */
     static const char *const names[] = {"leader-epoch-checkpoint",
@@ -148,7 +138,6 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
                                         "00000000000000000099.index", /* ignored */
                                         "other",
                                         "00000000000000000099.snapshot"};
-    struct kafka_fixture *f = *state;
 
     put_logs(f, "cp -r '$D/logs/t-0' '$D/logs/t-1'");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -183,10 +172,8 @@ static void a_bad_file_in_a_partition_is_a_row(void **state)
 }
 
 /* A start passes over what is no file, unless it opens it by its name. */
-static void a_pipe_in_a_partition_is_ignored(void **state)
+TEST(a_pipe_in_a_partition_is_ignored, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_logs(f, "cd '$D/logs/t-0' && mkfifo pipe 00000000000000000099.log"
                 " 00000000000000000099.index && rm -f partition.metadata"
                 " && mkfifo partition.metadata");
@@ -201,11 +188,10 @@ static void a_pipe_in_a_partition_is_ignored(void **state)
 }
 
 /* Seen with a broker of Kafka 4.4: its log ends where its files do. */
-static void a_start_takes_no_segment_that_is_no_file(void **state)
+TEST(a_start_takes_no_segment_that_is_no_file, struct kafka_fixture *f)
 {
     static const char *const commands[] = {"mkdir", "mkfifo", "ln -s 00000000000000000099.log",
                                            "ln -s /nowhere", "ln -s /tmp"};
-    struct kafka_fixture *f = *state;
 
     put_logs(f, "true");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -223,10 +209,8 @@ static void a_start_takes_no_segment_that_is_no_file(void **state)
 }
 
 /* Java reads the largest number that there is. */
-static void a_segment_may_be_named_by_the_largest_offset(void **state)
+TEST(a_segment_may_be_named_by_the_largest_offset, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     put_logs(f, "cd '$D/logs/t-0' && touch 09223372036854775807.log 09223372036854775807.log.swap"
                 " 09223372036854775808.log");
     expect(
@@ -246,10 +230,8 @@ static int stop_after(void *context)
 }
 
 /* Nothing is in them, so that a row is long in coming. */
-static void very_many_files_can_be_interrupted(void **state)
+TEST(very_many_files_can_be_interrupted, struct kafka_fixture *f)
 {
-    struct kafka_fixture *f = *state;
-
     run(f, "mkdir '$D/t-0' && cd '$D/t-0' && seq -f %020.0f.log 3000 | xargs touch"
            " && seq -f %020.0f.snapshot 3000 | xargs touch");
     for (int i = 0; i < TABLE_COUNT; i++) {
@@ -267,7 +249,7 @@ static void very_many_files_can_be_interrupted(void **state)
     }
 }
 
-static void a_very_large_file_of_zeros_can_be_interrupted(void **state)
+TEST(a_very_large_file_of_zeros_can_be_interrupted, struct kafka_fixture *f)
 {
     static const char *const statements[] = {"SELECT 1 FROM kafka_log('$D/t-0')",
                                              "SELECT 1 FROM kafka_batches('$D/t-0')",
@@ -277,7 +259,6 @@ static void a_very_large_file_of_zeros_can_be_interrupted(void **state)
                                              "SELECT leo FROM kafka_dirs('$D/t-0')",
                                              "SELECT used_bytes FROM kafka_files('$D/t-0')",
                                              "SELECT verdict FROM kafka_diff('$D/t-0', '$D/t-0')"};
-    struct kafka_fixture *f = *state;
 
     run(f, "mkdir '$D/t-0' && cd '$D/t-0' && for s in log index timeindex;"
            " do truncate -s 4G 00000000000000000000.$s; done");
@@ -293,17 +274,5 @@ static void a_very_large_file_of_zeros_can_be_interrupted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        kafka_test(a_directory_that_cannot_be_read_is_a_row),
-        kafka_test(what_is_no_directory_is_no_partition),
-        kafka_test(a_bad_path_of_a_list_is_a_row),
-        kafka_test(a_bad_file_in_a_partition_is_a_row),
-        kafka_test(a_pipe_in_a_partition_is_ignored),
-        kafka_test(a_start_takes_no_segment_that_is_no_file),
-        kafka_test(a_segment_may_be_named_by_the_largest_offset),
-        kafka_test(very_many_files_can_be_interrupted),
-        kafka_test(a_very_large_file_of_zeros_can_be_interrupted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(test_kafka_setup, test_kafka_teardown);
 }
