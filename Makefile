@@ -170,6 +170,7 @@ $(BUILD)/test_%: $(BUILD)/tests/test_%.o $(BUILD)/support.a $(BUILD)/core.a
 $(BUILD)/test_explore_defects: private LINK += $(foreach function,log_aborted log_last_stable producer_state_check \
                      $(addprefix replica_,answer_fetch apply_fetch check_epoch is_isr_eligible maximal_isr \
                      maybe_increment_high_watermark propose_isr take_proposal),-Xlinker --wrap=hw_$(function))
+$(BUILD)/test_explore_copies: private LINK += -Xlinker --wrap=hw_arena_restore
 
 # SQL tests load the extension; what they link of the core is for checking files by themselves.
 $(BUILD)/test_sql_%: $(BUILD)/tests/test_sql_%.o $(BUILD)/support_sql.a $(BUILD)/support.a \
