@@ -208,6 +208,35 @@ TEST(a_start_takes_no_segment_that_is_no_file, struct kafka_fixture *f)
     }
 }
 
+/* Its first segment it makes, whatever has that name, and what it reads it opens. */
+TEST(a_start_fails_where_a_file_that_it_opens_is_none, struct kafka_fixture *f)
+{
+    static const char *const names[] = {"00000000000000000000.log", "leader-epoch-checkpoint",
+                                        "partition.metadata"};
+    static const char *const commands[] = {"mkdir", "mkfifo", "ln -s /tmp",
+                                           "ln -s 00000000000000000000.log"};
+
+    put_logs(f, "true");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t c = 0; c < (i == 0 ? 4 : 3); c++) {
+            char text[512];
+
+            (void)snprintf(text, sizeof text,
+                           "cd '$D/logs' && rm -r t-0 && cp -r t-9 t-0 && cd t-0 && rm 0* %s"
+                           " && %s %s",
+                           i == 0 ? "" : names[i], commands[c], names[i]);
+            run(f, text);
+            (void)snprintf(text, sizeof text,
+                           "SELECT max(action), count(error) > 0 FROM kafka_recovery('$D/logs/t-0')"
+                           " WHERE action LIKE 'refused';"
+                           "SELECT at_start, error IS NULL FROM kafka_files('$D/logs/t-0')"
+                           " WHERE file LIKE '%%%s'",
+                           names[i]);
+            expect(f, text, "refused|1\noffline|0");
+        }
+    }
+}
+
 /* Java reads the largest number that there is. */
 TEST(a_segment_may_be_named_by_the_largest_offset, struct kafka_fixture *f)
 {

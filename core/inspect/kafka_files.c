@@ -2,6 +2,7 @@
 #include "core/inspect/kafka_files.h"
 
 #include "core/format/meta_properties.h"
+#include "core/format/segment_name.h"
 #include "core/inspect/index_file.h"
 #include "core/inspect/kafka_name.h"
 #include "core/inspect/segment_summary.h"
@@ -209,6 +210,16 @@ static bool files_opens_by_name(enum hw_file_kind kind)
     return kind >= HW_FILE_EPOCHS && kind <= HW_FILE_BOOTSTRAP;
 }
 
+/* Whether it is where a start that finds no segment makes the first one. */
+static bool files_is_first(const struct hw_kafka_files *files, const char *name)
+{
+    const struct hw_segment_list *segments = &files->start.segments;
+    hw_offset_t offset;
+
+    return segments->count == 1 && hw_segment_name_parse(name, ".log", &offset) &&
+           offset == segments->items[0].base_offset && offset == files->start.log_start;
+}
+
 /* A name of the directory; file->path stays empty where it has a row elsewhere, or is gone. */
 static enum hw_status files_take_name(struct hw_kafka_files *files, const char *name,
                                       struct hw_kafka_file *file, struct hw_error *error)
@@ -217,15 +228,17 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
     struct hw_path_look look;
     size_t topic_size;
     int32_t partition;
+    bool is_opened;
     bool has_own_row = files->partition == NULL &&
                        hw_kafka_partition_name_parse(name, &topic_size, &partition, &state);
     enum hw_status status = hw_path_join(file->path, files->path, name, error);
 
     file->kind = hw_file_kind_of(name, files->partition != NULL);
+    is_opened = files_opens_by_name(file->kind) || files_is_first(files, name);
     if (status == HW_OK) {
         status = hw_store_look(files->store, file->path, &look, error);
     }
-    if (status == HW_IO && files->partition != NULL && !files_opens_by_name(file->kind)) {
+    if (status == HW_IO && files->partition != NULL && !is_opened) {
         look = (struct hw_path_look){.is_link = true}; /* A circle of links is no file. */
         status = HW_OK;
     }
@@ -236,8 +249,9 @@ static enum hw_status files_take_name(struct hw_kafka_files *files, const char *
     if (status != HW_OK || file->path[0] == '\0') {
         return status;
     }
-    if (look.is_directory ||
-        ((!look.exists || look.is_special) && !files_opens_by_name(file->kind))) {
+    if (!look.exists        ? !files_opens_by_name(file->kind)
+        : look.is_directory ? !is_opened || files->partition == NULL
+                            : look.is_special && !is_opened) {
         file->kind = look.is_directory ? HW_FILE_DIRECTORY : HW_FILE_UNKNOWN;
     } else {
         (void)hw_file_number(name, &file->offset);

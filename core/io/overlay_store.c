@@ -274,7 +274,9 @@ static enum hw_status overlay_open_under(struct overlay_store *store, const char
     if (status != HW_OK) {
         return status;
     }
-    *is_upper = !lower.exists || mode == HW_OPEN_TRUNCATE;
+    /* What is no file gives its name to none, as below. */
+    *is_upper =
+        !lower.exists || (mode == HW_OPEN_TRUNCATE && !lower.is_directory && !lower.is_special);
     if (!*is_upper) {
         const struct hw_overlay_link *link = hw_overlay_links_find(&store->links, path);
 
