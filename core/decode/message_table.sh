@@ -48,7 +48,7 @@ awk '
         type = $3
         is_array = sub(/^\[\]/, "", type)
         if (!(type in types)) fail("no type")
-        if (length($2) > 36) fail("a name longer than HW_MESSAGE_NAME_MAX allows")
+        if (length($2) > 35) fail("a name longer than HW_MESSAGE_NAME_MAX allows")
         has = "0, INT16_MAX"
         tag = -1
         is_nullable = default_is_null = secret = default_number = members = 0
