@@ -321,6 +321,9 @@ TEST_ALONE(options_that_do_nothing_are_refused)
          "hw_explore(): elections must be a whole number, or"},
         {"{\"new\":2,\"seed\":1}", "hw_explore(): seed goes with"},
         {"{\"new\":2,\"mode\":\"walk\",\"verify\":true}", "hw_explore(): a walk keeps no states"},
+        {"{\"new\":2,\"symmetry\":true,\"mode\":\"walk\"}", "hw_explore(): a walk keeps no states"},
+        {"{\"new\":2,\"mode\":\"walk\",\"memory\":9999999}",
+         "hw_explore(): a walk keeps no states"},
     };
     sqlite3 *db = test_sql_open(":memory:");
 

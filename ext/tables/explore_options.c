@@ -227,6 +227,8 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
     bool is_known;
     enum hw_status status = options_bound(read, member, &is_known, error);
 
+    read->is_of_search = read->is_of_search || strcmp(member->name, "symmetry") == 0 ||
+                         strcmp(member->name, "memory") == 0 || strcmp(member->name, "verify") == 0;
     if (status != HW_OK || is_known) {
         return status;
     }
@@ -266,9 +268,10 @@ static enum hw_status options_check(const struct explore_options *read, struct h
                                  "hw_explore(): configs are those of a new cluster: this one "
                                  "has its own, which configure() sets");
     }
-    if (options->is_walk ? options->verifies : read->has_seed) {
+    if (options->is_walk ? read->is_of_search : read->has_seed) {
         return ext_error_invalid(error, options->is_walk
-                                            ? "hw_explore(): a walk keeps no states to verify"
+                                            ? "hw_explore(): a walk keeps no states: leave out "
+                                              "symmetry, memory and verify"
                                             : "hw_explore(): seed goes with \"mode\":\"walk\"");
     }
     return HW_OK;

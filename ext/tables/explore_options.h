@@ -15,6 +15,7 @@ struct explore_options {
     char texts[EXPLORE_CONFIGS_MAX][2][EXPLORE_CONFIG_SIZE];
     char topic[HW_TOPIC_NAME_MAX + 1]; /* Empty: not given. */
     bool has_seed;
+    bool is_of_search; /* An option was given that says nothing to a walk. */
     sqlite3 *db;
 };
 
