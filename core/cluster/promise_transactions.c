@@ -45,16 +45,8 @@ enum hw_status hw_promise_order(const struct hw_promised_list *log, struct hw_bu
 /* Whether the log itself hides it from a reader of read_committed. */
 static bool transactions_hide(const struct hw_promise_copy *copy, const struct hw_promised *item)
 {
-    const struct hw_aborted_transaction *aborted =
-        (const struct hw_aborted_transaction *)(const void *)copy->aborted->bytes;
-
-    for (size_t i = 0; i < copy->aborted->size / sizeof *aborted; i++) {
-        if (aborted[i].producer_id == item->producer_id &&
-            aborted[i].first_offset <= item->offset && item->offset <= aborted[i].last_offset) {
-            return true;
-        }
-    }
-    return item->offset >= copy->stable_end;
+    return item->offset >= copy->stable_end ||
+           hw_aborted_transactions_have(copy->aborted, item->producer_id, item->offset);
 }
 
 /* A partition that has heard nothing for so long knows of no sequence, and takes any. */

@@ -19,7 +19,7 @@ struct hw_promise_copy {
     const struct hw_promised *const *items;
     size_t count;
     hw_offset_t stable_end;          /* The last stable offset, as the log has it. */
-    const struct hw_buffer *aborted; /* As hw_log_aborted() lists them. */
+    const struct hw_buffer *aborted; /* As hw_aborted_transactions_sort() leaves them. */
 };
 
 /* Put what is in `log` into that order; *ordered keeps the items. Errors: HW_NO_MEMORY. */

@@ -6,6 +6,7 @@
 #include "core/base/search.h"
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/promise_transactions.h"
+#include "core/format/transaction_index_file.h"
 
 #include <string.h>
 
@@ -516,6 +517,7 @@ static enum hw_status promise_look_at_transactions(const struct promise_look *lo
     copy->aborted = aborted;
     status =
         hw_log_aborted(leader->log, hw_log_start(leader->log), copy->stable_end, aborted, error);
+    hw_aborted_transactions_sort(aborted);
     if (status == HW_OK && !hw_promise_aborted_unseen(copy)) {
         *broken |= 1U << HW_PROMISE_ABORTED_UNSEEN;
     }

@@ -2,6 +2,9 @@
 #include "core/format/transaction_index_file.h"
 
 #include "core/base/bytes.h"
+#include "core/base/search.h"
+
+#include <stdlib.h>
 
 enum {
     FILE_SIZE_MAX = 1 << 28,
@@ -58,4 +61,52 @@ const char *hw_aborted_transaction_fault(const struct hw_aborted_transaction *en
         return "the last offset is not above the one before";
     }
     return NULL;
+}
+
+/* By producer, then by first offset. */
+static int aborted_compare(const void *left, const void *right)
+{
+    const struct hw_aborted_transaction *a = left;
+    const struct hw_aborted_transaction *b = right;
+
+    return a->producer_id != b->producer_id    ? (a->producer_id < b->producer_id ? -1 : 1)
+           : a->first_offset < b->first_offset ? -1
+                                               : (a->first_offset > b->first_offset);
+}
+
+static struct hw_aborted_transaction *aborted_items(const struct hw_buffer *list, size_t *count)
+{
+    *count = list->size / sizeof(struct hw_aborted_transaction);
+    return (struct hw_aborted_transaction *)(void *)list->bytes;
+}
+
+void hw_aborted_transactions_sort(struct hw_buffer *list)
+{
+    size_t count;
+    struct hw_aborted_transaction *aborted = aborted_items(list, &count);
+
+    if (count > 1) {
+        qsort(aborted, count, sizeof *aborted, aborted_compare);
+    }
+    /* Those of one producer follow each other; where files say that they overlap, as no log does,
+     * each reaches as far as the one before. */
+    for (size_t i = 1; i < count; i++) {
+        if (aborted[i].producer_id == aborted[i - 1].producer_id &&
+            aborted[i].last_offset < aborted[i - 1].last_offset) {
+            aborted[i].last_offset = aborted[i - 1].last_offset;
+        }
+    }
+}
+
+bool hw_aborted_transactions_have(const struct hw_buffer *list, int64_t producer_id,
+                                  hw_offset_t offset)
+{
+    struct hw_aborted_transaction wanted = {.producer_id = producer_id, .first_offset = offset};
+    size_t at;
+    size_t count;
+    const struct hw_aborted_transaction *aborted = aborted_items(list, &count);
+
+    HW_SEARCH(at, 0, count, aborted_compare(&aborted[at], &wanted) <= 0);
+    return at > 0 && aborted[at - 1].producer_id == producer_id &&
+           offset <= aborted[at - 1].last_offset;
 }

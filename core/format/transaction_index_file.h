@@ -41,4 +41,10 @@ const char *hw_aborted_transaction_fault(const struct hw_aborted_transaction *en
                                          const struct hw_aborted_transaction *previous,
                                          hw_offset_t base_offset);
 
+/* Put a list as hw_log_aborted() makes it in order, so that it can be asked whether it has what a
+ * producer wrote at an offset. */
+void hw_aborted_transactions_sort(struct hw_buffer *list);
+bool hw_aborted_transactions_have(const struct hw_buffer *list, int64_t producer_id,
+                                  hw_offset_t offset);
+
 #endif /* HW_INSPECT_TRANSACTION_INDEX_FILE_H */

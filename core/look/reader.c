@@ -2,6 +2,7 @@
 /* Opening a reader, the bounds of what it shows, and times. */
 #include "core/look/reader.h"
 
+#include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
     if (options->mode != HW_READ_UNCOMMITTED) {
         status =
             hw_log_aborted(place.replica->log, reader->first, reader->end, &reader->aborted, error);
-        hw_reader_sort_aborted(reader);
+        hw_aborted_transactions_sort(&reader->aborted);
     }
     if (status == HW_OK) {
         status = hw_reader_enter_first(reader, &place, error);

@@ -81,9 +81,6 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
                              const struct hw_reader_place *place);
 
-/* Bring what hw_log_aborted() has told into the order in which it is looked up. */
-void hw_reader_sort_aborted(struct hw_reader *reader);
-
 /* Whether the batch belongs to an aborted transaction. Source: the consumer's own filter by the
  * aborted transactions of an answer (R10.6). */
 bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a reader reads, and what its batches are to it. */
-#include "core/base/search.h"
 #include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader_options *options,
                               struct hw_reader_place *place, struct hw_error *error)
@@ -40,55 +38,10 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     return status;
 }
 
-/* By producer, then by first offset. */
-static int reader_compare_aborted(const void *left, const void *right)
-{
-    const struct hw_aborted_transaction *a = left;
-    const struct hw_aborted_transaction *b = right;
-
-    return a->producer_id != b->producer_id    ? (a->producer_id < b->producer_id ? -1 : 1)
-           : a->first_offset < b->first_offset ? -1
-                                               : (a->first_offset > b->first_offset);
-}
-
-static struct hw_aborted_transaction *reader_aborted(const struct hw_reader *reader, size_t *count)
-{
-    *count = reader->aborted.size / sizeof(struct hw_aborted_transaction);
-    return (struct hw_aborted_transaction *)(void *)reader->aborted.bytes;
-}
-
-void hw_reader_sort_aborted(struct hw_reader *reader)
-{
-    size_t count;
-    struct hw_aborted_transaction *aborted = reader_aborted(reader, &count);
-
-    if (count > 1) {
-        qsort(aborted, count, sizeof *aborted, reader_compare_aborted);
-    }
-    /* Those of one producer follow each other; where files say that they overlap, as no log does,
-     * each reaches as far as the one before. */
-    for (size_t i = 1; i < count; i++) {
-        if (aborted[i].producer_id == aborted[i - 1].producer_id &&
-            aborted[i].last_offset < aborted[i - 1].last_offset) {
-            aborted[i].last_offset = aborted[i - 1].last_offset;
-        }
-    }
-}
-
 bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
 {
-    struct hw_aborted_transaction wanted = {.producer_id = batch->producer_id,
-                                            .first_offset = batch->base_offset};
-    size_t at;
-    size_t count;
-    const struct hw_aborted_transaction *aborted = reader_aborted(reader, &count);
-
-    if ((batch->attributes & HW_BATCH_TRANSACTIONAL) == 0) {
-        return false;
-    }
-    HW_SEARCH(at, 0, count, reader_compare_aborted(&aborted[at], &wanted) <= 0);
-    return at > 0 && aborted[at - 1].producer_id == batch->producer_id &&
-           batch->base_offset <= aborted[at - 1].last_offset;
+    return (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0 &&
+           hw_aborted_transactions_have(&reader->aborted, batch->producer_id, batch->base_offset);
 }
 
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,
