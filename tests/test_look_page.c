@@ -2,6 +2,7 @@
 /* Is the page of a run whole, the same each time, and harmless whatever records hold? What its
  * script makes of it is looked at in a browser: tests/page.sh. */
 #include "core/look/page.h"
+#include "core/look/page_template.h"
 #include "core/look/page_text.h"
 #include "tests/support_cluster.h"
 
@@ -151,6 +152,18 @@ TEST(what_the_journal_has_forgotten_is_told_with_its_place, struct test_cluster 
     }
     assert_int_equal(forgotten, view.event.seq - kept);
     hw_buffer_release(&page);
+}
+
+/* Case: K16 */
+TEST_ALONE(the_page_without_data_is_within_its_budget)
+{
+    const struct hw_page_piece *piece = hw_page_pieces;
+    size_t bytes = piece->size_bytes;
+
+    while (piece->gap != HW_PAGE_END) {
+        bytes += (++piece)->size_bytes;
+    }
+    assert_true(bytes <= 56 * 1024);
 }
 
 /* Case: D14 */

@@ -3,11 +3,11 @@
  * A page that shows what happened to some partitions: one self-contained HTML file, made of the
  * journal and of what there is now.
  *
- *     page_template.sh   page.html + page.css + page.js   -> pieces of text, when the library is
- * built page.c             pieces, with title and data between them page_data.c        the data, as
- * JSON: events, and what the replay of them has to end with page_records.c     keys and values of
- * the last records, and what became of their offsets page_text.c        texts that occur often,
- * each kept once
+ *     page_template.sh  page.html, page.css and page.js -> pieces of text, when the library is built
+ *     page.c            pieces, with title and data between them
+ *     page_data.c       the data, as JSON: events, and what the replay of them has to end with
+ *     page_records.c    keys and values of the last records, and what became of their offsets
+ *     page_text.c       texts that occur often, each kept once
  *
  * The same run gives the same bytes: nothing of the machine, of the time or of chance is in it.
  */

@@ -4,11 +4,18 @@
 (() => {
 	const D = JSON.parse(document.getElementById("data").textContent);
 	const $ = (id) => document.getElementById(id);
+	const root = document.documentElement.dataset; // Whose theme the style sheet follows.
 	const el = (name, text, cls) => {
 		const e = document.createElement(name);
 		if (text != null) e.textContent = text;
 		if (cls) e.className = cls;
 		return e;
+	};
+	/* A row of a table, of texts and cells. */
+	const rowOf = (cells, cls) => {
+		const tr = el("tr", null, cls);
+		tr.append(...cells.map((c) => (c instanceof Node ? c : el("td", c))));
+		return tr;
 	};
 	const svg = (name, attrs, text) => {
 		const e = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -68,6 +75,9 @@
 	const KEY = new Set("election isr loss broker network truncate promise".split(" "));
 	const DRAWN = "up role leo hw segs ep start".split(" "); // Of a replica, in its lane.
 	const TXNS = 64; // Transactions of a partition that a state remembers.
+	const STOPS = /^(crashed|lost power|shut down)$/,
+		ARRIVES = /^(deliver|drop|isr_answer)$/,
+		linkOf = (e) => `${e.broker}\u2013${e.peer < 0 ? "controller" : e.peer}`;
 	const isMark = (e) =>
 		KEY.has(e.kind) || e.bad || (e.kind === "ack" && !e.text.endsWith("NONE")) || (e.kind === "topic" && e.text === "deleted");
 
@@ -215,7 +225,7 @@
 						r.start = r.opened ?? r.start;
 						r.ep = -1; // It has forgotten who leads, and follows nobody until it is told.
 						if (!r.role && s.replicas.includes(e.broker)) r.role = "follower";
-					} else if (/^(crashed|lost power|shut down)$/.test(e.text)) {
+					} else if (STOPS.test(e.text)) {
 						r.up = false;
 						if (r.role !== GONE) r.role = "";
 						r.opened = 0; // Unless a log_start says so, the log starts there when it is opened.
@@ -236,7 +246,7 @@
 				}
 				break;
 			case "network": {
-				const link = e.peer < 0 ? e.broker + "\u2013controller" : e.broker + "\u2013" + e.peer;
+				const link = linkOf(e);
 				s.cuts = s.cuts.filter((l) => l !== link);
 				if (/cut$/.test(e.text)) s.cuts = s.cuts.concat(link);
 				leave(s);
@@ -273,27 +283,18 @@
 			throttled = new Map(); // By the two brokers: the event with which it began.
 		let forgotten = 0;
 		for (const [n, v] of D.events.entries()) {
-			seq += v[0];
-			t += Number(v[1]);
+			const [later, after, k, of, broker, peer, epoch, offset, end, hw, text, from = -1, producer = -1] = v,
+				kind = D.kinds[k];
+			seq += later;
+			t += Number(after);
 			forgotten += gaps.get(n) ?? 0;
-			const ofTopic = D.kinds[v[2]] === "topic" && D.parts[v[3]][0] === p[0];
-			if (v[3] !== part && v[3] !== -1 && !ofTopic) continue;
+			if (of !== part && of !== -1 && !(kind === "topic" && D.parts[of][0] === p[0])) continue;
 			places.set(n, E.length);
 			const far = v.some((x) => typeof x === "string"); // Beyond 2^53: no number of JavaScript's.
 			const e = {
-				far,
-				seq,
-				t,
-				kind: D.kinds[v[2]],
-				broker: v[4],
-				peer: v[5],
-				epoch: v[6],
-				offset: v[7],
-				end: v[8],
-				hw: v[9],
-				text: D.texts[v[10]],
-				from: places.get(v[11] ?? -1) ?? -1,
-				producer: v[12] ?? -1,
+				far, seq, t, kind, broker, peer, epoch, offset, end, hw, producer,
+				text: D.texts[text],
+				from: places.get(from) ?? -1, // The event before it about the same message.
 				gap: forgotten, // So many events before it are not known any more.
 				to: -1, // The event with which a message goes on, or a throttled fetch.
 			};
@@ -320,8 +321,8 @@
 			if (E[i].kind !== "broker" && E[i].kind !== "network") quiet.delete(E[i].broker);
 		for (const e of E)
 			if (e.kind === "truncate") lowestCut[e.broker] = Math.min(lowestCut[e.broker] ?? Infinity, e.offset);
-		whys = new Map((D.why || []).filter((w) => w[0] === part).map((w) => [w[1], w[2]]));
-		records = new Map((D.records || []).filter((r) => r[0] === part).map((r) => [r[2] + ":" + r[1], r]));
+		whys = new Map(D.why.filter((w) => w[0] === part).map((w) => [w[1], w[2]]));
+		records = new Map(D.records.filter((r) => r[0] === part).map((r) => [r[2] + ":" + r[1], r]));
 		let s = fresh(),
 			last = {};
 		for (const b of brokers) frames[b] = [];
@@ -445,6 +446,10 @@
 		g.fillStyle = colour;
 		g.fillRect(...xywh);
 	};
+	const write = (g, colour, ...textXY) => {
+		g.fillStyle = colour;
+		g.fillText(...textXY);
+	};
 	const stroke = (g, x0, y0, x1, y1) => {
 		g.beginPath();
 		g.moveTo(x0, y0);
@@ -482,8 +487,7 @@
 		g.textBaseline = "middle";
 		g.lineJoin = "round";
 		if (!E.length) {
-			g.fillStyle = C.soft;
-			g.fillText("The journal has no event of this partition.", 16, H / 2);
+			write(g, C.soft, "The journal has no event of this partition.", 16, H / 2);
 			return;
 		}
 		const i0 = Math.max(0, lower(X, left - 1) - 1),
@@ -513,7 +517,6 @@
 		// Ruler: where time passes.
 		area(g, C.panel, GUTTER, 0, W, 26);
 		let free = -1;
-		g.fillStyle = C.soft;
 		g.strokeStyle = C.line;
 		g.lineWidth = 1;
 		const edge = Math.max(0, lower(X, left) - 1); // Its time stands at the edge.
@@ -525,7 +528,7 @@
 					end = x + g.measureText(label).width + 18;
 				if (end < W + 12) {
 					stroke(g, x, 4, x, H);
-					g.fillText(label, x + 5, 13);
+					write(g, C.soft, label, x + 5, 13);
 					free = end;
 				}
 			}
@@ -536,17 +539,10 @@
 			if (x1 < GUTTER || x0 > W || x1 - x0 < 0.5) return;
 			area(g, alpha(ec(c.epoch), 0.2), x0, 28, x1 - x0 - 1, 24);
 			area(g, ec(c.epoch), Math.round(x0), 28, 3, 24);
-			g.fillStyle = C.ink;
 			const room = Math.min(x1, W) - Math.max(x0, GUTTER) - 12,
-				leader = c.leader < 0 ? "no leader" : "leader " + c.leader,
-				words = [
-					`epoch ${c.epoch} \u00b7 ${leader} \u00b7 ISR ${c.isr.join(" ")}`,
-					`${leader} \u00b7 ISR ${c.isr.join(" ")}`,
-					`ISR ${c.isr.join(" ")}`,
-					c.isr.join(" "),
-				];
-			const word = words.find((s) => g.measureText(s).width < room);
-			if (word) g.fillText(word, Math.max(x0, GUTTER) + 8, 40);
+				words = [`epoch ${c.epoch} \u00b7 `, c.leader < 0 ? "no leader \u00b7 " : `leader ${c.leader} \u00b7 `, "ISR ", c.isr.join(" ")],
+				word = words.map((_, k) => words.slice(k).join("")).find((s) => g.measureText(s).width < room);
+			if (word) write(g, C.ink, word, Math.max(x0, GUTTER) + 8, 40);
 		});
 		const hatch = (x0, y, w, h, colour, y0) => {
 			clip(g, x0, y, w, h);
@@ -571,9 +567,7 @@
 			let line = null; // What lies over the areas; the y of the last watermark.
 			/* Rectangles of one slot that continue each other become one: most of a log stays as it is for long. */
 			const runs = new Map(),
-				flush = (r) => {
-					area(g, r.c, r.x, r.y, r.w, r.h);
-				};
+				flush = (r) => area(g, r.c, r.x, r.y, r.w, r.h);
 			const fill = (slot, c, x, y, w, h) => {
 				const r = runs.get(slot);
 				if (r && r.c === c && r.y === y && r.h === h && r.x + r.w === x) r.w += w;
@@ -607,10 +601,7 @@
 								(yOf(b, from) + yOf(b, to)) / 2,
 								h > from ? C.paper : C.ink,
 							];
-							later.push(() => {
-								g.fillStyle = ink;
-								g.fillText(t, x, y);
-							});
+							later.push(() => write(g, ink, t, x, y));
 						}
 					});
 				if (!q.up) hatch(x0, y0 + 3, w, laneH - 6, alpha(C.down, 0.55), y0);
@@ -643,8 +634,7 @@
 				const w = Math.max(2, 2 * scale),
 					x = px(X[i]) - Math.min(scale, 12) / 2 - w;
 				area(g, C.panel, x, HOUSE, w, H - HOUSE);
-				g.fillStyle = C.soft;
-				if (w > 8) for (const b of brokers) g.fillText("?", x + w / 2, mid(b));
+				if (w > 8) for (const b of brokers) write(g, C.soft, "?", x + w / 2, mid(b));
 			}
 		g.textAlign = "left";
 		// Flags are painted last, as far as there is room.
@@ -664,8 +654,7 @@
 			g.strokeStyle = colour;
 			g.lineWidth = 1;
 			g.strokeRect(x + 2.5, y - 8.5, w - 1, 17);
-			g.fillStyle = colour;
-			g.fillText(text, x + 7, y);
+			write(g, colour, text, x + 7, y);
 		};
 		const cross = (x, y, s, colour) => {
 			g.strokeStyle = colour;
@@ -698,14 +687,14 @@
 		};
 		const message = (e, i, strong) => {
 			const d = Math.min(scale * 0.42, 9),
-				travels = e.from >= 0 && /^(deliver|drop|isr_answer)$/.test(e.kind),
+				travels = e.from >= 0 && ARRIVES.test(e.kind),
 				x0 = travels ? px(X[e.from]) : px(X[i]) - d,
 				x1 = px(X[i]) + (travels ? 0 : d),
 				bad = e.bad,
 				w = strong ? 3 : 1.2;
 			const colour = strong ? C.cursor : bad ? C.bad : alpha(C.msg, 0.8),
 				line = (b) => (b < 0 ? 40 : rail(b)); // The controller's is its band.
-			if (/^(deliver|drop|isr_answer)$/.test(e.kind)) {
+			if (ARRIVES.test(e.kind)) {
 				if (e.from < 0) return;
 				const away = e.kind === "drop" && E[e.from].kind !== "fetch_response" ? e.broker : e.peer,
 					here = away === e.peer ? e.broker : e.peer,
@@ -768,14 +757,13 @@
 				g.fill();
 				spot(x);
 				if (/^acks=1\b/.test(e.text) && scale > 8) disc(x, mid(-2) - 10, 3.5); // Its answer is the same moment.
-			} else if (e.kind === "broker" && on && !/started/.test(e.text)) {
-				if (!/^(crashed|lost power|shut down)$/.test(e.text)) flag(e.text, x - 2, laneY(e.broker) + 14, C.soft);
+			} else if (e.kind === "broker" && on) {
+				if (!STOPS.test(e.text)) flag(e.text, x - 2, laneY(e.broker) + 14, C.soft);
 				else {
 					cross(x, mid(e.broker), 6, C.bad);
 					flag(e.text, x + 8, mid(e.broker), C.bad, true);
 				}
-			} else if (e.kind === "broker" && on) flag("started", x - 2, laneY(e.broker) + 14, C.soft);
-			else if (e.kind === "truncate" && on) {
+			} else if (e.kind === "truncate" && on) {
 				area(g, C.bad, x - 2, yOf(e.broker, e.end), 4, Math.max(3, yOf(e.broker, e.offset) - yOf(e.broker, e.end)));
 				if (scale > 4) flag("cut to " + num(e.offset), x + 3, yOf(e.broker, e.offset) - 10, C.bad);
 			} else if (e.kind === "marker" && on && e.end > e.offset && scale > 4)
@@ -788,7 +776,7 @@
 				g.setLineDash([]);
 				if (scale > 4)
 					flag(
-						`${e.broker}\u2013${e.peer < 0 ? "controller" : e.peer} ${e.text.split(" ").pop()}`,
+						`${linkOf(e)} ${e.text.split(" ").pop()}`,
 						x + 2,
 						on ? laneY(e.broker) + laneH - 14 : 40,
 						C.bad,
@@ -812,8 +800,7 @@
 		area(g, C.line, GUTTER - 1, 0, 1, H);
 		const put = (text, y, colour, size, bold) => {
 			g.font = (bold ? "600 " : "") + size + FONT;
-			g.fillStyle = colour;
-			g.fillText(text, 10, y, GUTTER - 16);
+			write(g, colour, text, 10, y, GUTTER - 16);
 		};
 		put(byTime ? "time" : "events", 13, C.soft, 12);
 		put("controller", 40, C.ink, 13, true);
@@ -966,7 +953,7 @@
 			hi = Math.max(
 				1,
 				...rows.map((b) => s.b[b].leo),
-				(e && e.kind === "truncate") || (e && e.kind === "loss") ? e.end : 1,
+				/truncate|loss/.test(e?.kind) ? e.end : 1,
 			);
 		const wide = Math.max(7, Math.floor((box.clientWidth - 140) / 30));
 		let lo = Math.min(...rows.map((b) => s.b[b].start), hi);
@@ -976,7 +963,8 @@
 		const X0 = 92,
 			width = X0 + (hi - lo) * cw + 48,
 			height = 34 + rows.length * 44 + (s.b[s.leader]?.up ? 18 : 0),
-			lead = s.b[s.leader];
+			lead = s.b[s.leader],
+			xOf = (o) => X0 + (o - lo) * cw;
 		const out = svg("svg", {
 			width,
 			height,
@@ -992,7 +980,7 @@
 		const step = [1, 2, 5, 10].find((n) => n * cw > 8 + 7 * num(hi).length); // Numbers do not touch.
 		for (let o = lo; o < hi; o++)
 			if ((o - lo) % step === 0)
-				out.append(svg("text", { x: X0 + (o - lo) * cw + cw / 2, y: 16, "text-anchor": "middle", class: "n" }, num(o)));
+				out.append(svg("text", { x: xOf(o) + cw / 2, y: 16, "text-anchor": "middle", class: "n" }, num(o)));
 		if (lo > 0) out.append(svg("text", { x: X0 - 16, y: 16, class: "n" }, "\u2026"));
 		rows.forEach((b, k) => {
 			const r = s.b[b],
@@ -1007,7 +995,7 @@
 					const below = o < r.hw,
 						rec = records.get(sg[0] + ":" + o),
 						c = r.up ? ec(sg[0]) : C.down,
-						x = X0 + (o - lo) * cw;
+						x = xOf(o);
 					const cell = svg("g", { class: "cell" });
 					cell.addEventListener("click", () => tell(o));
 					cell.append(
@@ -1046,7 +1034,7 @@
 					from = Math.max(lo, e.offset);
 				out.append(
 					svg("rect", {
-						x: X0 + (from - lo) * cw - 1,
+						x: xOf(from) - 1,
 						y: y - 3,
 						width: Math.max(4, (e.end - from) * cw + 2),
 						height: 40,
@@ -1058,14 +1046,13 @@
 					}),
 				);
 				if (gone)
-					out.append(svg("text", { x: X0 + (e.end - lo) * cw + 6, y: y + 21 }, e.kind === "loss" ? "lost" : "cut"));
+					out.append(svg("text", { x: xOf(e.end) + 6, y: y + 21 }, e.kind === "loss" ? "lost" : "cut"));
 			}
 			if (r.hw >= lo && r.up)
-				out.append(svg("rect", { x: X0 + (r.hw - lo) * cw - 1.5, y: y - 4, width: 3, height: 42, fill: C.hw }));
+				out.append(svg("rect", { x: xOf(r.hw) - 1.5, y: y - 4, width: 3, height: 42, fill: C.hw }));
 		});
 		if (lead && lead.up && lead.hw >= lo) {
-			const x = X0 + (lead.hw - lo) * cw;
-			out.append(svg("text", { x: Math.min(x, width - 40), y: height - 6, "text-anchor": "middle" }, `hw ${num(lead.hw)}`));
+			out.append(svg("text", { x: Math.min(xOf(lead.hw), width - 40), y: height - 6, "text-anchor": "middle" }, `hw ${num(lead.hw)}`));
 		}
 		box.replaceChildren(rows.length ? out : el("p", "Nothing is known of the logs yet."));
 	}
@@ -1158,21 +1145,12 @@
 		$("state").replaceChildren(
 			...brokers.map((b) => {
 				const r = s.b[b],
-					tr = el("tr"),
 					th = el("th", b);
 				th.scope = "row";
-				if (brokers[chosen] === b) tr.className = "chosen";
-				tr.append(
-					th,
-					...[
-						role(r),
-						r.ep < 0 ? "" : r.ep,
-						r.leo < 0 ? "" : num(r.leo),
-						mark(r, ""),
-						inIsr(s, b, "yes", "no"),
-					].map((v) => el("td", v)),
+				return rowOf(
+					[th, role(r), r.ep < 0 ? "" : r.ep, r.leo < 0 ? "" : num(r.leo), mark(r, ""), inIsr(s, b, "yes", "no")],
+					brokers[chosen] === b && "chosen",
 				);
-				return tr;
 			}),
 		);
 		$("raw").replaceChildren(
@@ -1222,7 +1200,7 @@
 		}
 	}
 	function theme(name) {
-		document.documentElement.dataset.theme = name;
+		root.theme = name;
 		$("theme").textContent = name === "dark" ? "Light" : "Dark";
 		colours();
 		legend();
@@ -1278,20 +1256,12 @@
 		const lost = D.lost.filter((l) => l[0] === part);
 		$("lostcard").hidden = !lost.length;
 		$("lost").replaceChildren(
-			...lost.map((l) => {
-				const tr = el("tr");
-				tr.append(
-					...[num(l[1]), l[5], l[2], l[3] === -1 ? "all" : (l[3] ?? "?"), l[4] ? "yes" : "no"].map((v) => el("td", v)),
-				);
-				return tr;
-			}),
+			...lost.map((l) => rowOf([num(l[1]), l[5], l[2], l[3] === -1 ? "all" : (l[3] ?? "?"), l[4] ? "yes" : "no"])),
 		);
 		if (D.lost_more) {
-			const tr = el("tr"),
-				td = el("td", `and ${num(D.lost_more)} more`);
+			const td = el("td", `and ${num(D.lost_more)} more`);
 			td.colSpan = 5;
-			tr.append(td);
-			$("lost").append(tr);
+			$("lost").append(rowOf([td]));
 		}
 		$("whycard").hidden = !whys.size;
 		$("why").replaceChildren(
@@ -1320,33 +1290,34 @@
 	}
 
 	// ------------------------------------------------------------------------------------------- controls
-	const on = (id, f) => $(id).addEventListener("click", f);
-	on("first", () => go(0));
-	on("last", () => go(E.length - 1));
-	on("prev", () => go(cur - 1));
-	on("next", () => go(cur + 1));
-	on("pmark", () => toMark(-1));
-	on("nmark", () => toMark(1));
-	on("play", () => play(!timer));
-	on("zin", () => zoom(1.6));
-	on("zout", () => zoom(1 / 1.6));
-	const fit = () => zoom(0);
-	on("fit", fit);
-	const axis = () => {
-		byTime = !byTime;
-		$("axis").setAttribute("aria-pressed", byTime);
-		layAxis();
-		clampView();
-		go(cur);
+	/* What each button does. */
+	const does = {
+		first: () => go(0),
+		last: () => go(E.length - 1),
+		prev: () => go(cur - 1),
+		next: () => go(cur + 1),
+		pmark: () => toMark(-1),
+		nmark: () => toMark(1),
+		play: () => play(!timer),
+		zin: () => zoom(1.6),
+		zout: () => zoom(1 / 1.6),
+		fit: () => zoom(0),
+		axis() {
+			byTime = !byTime;
+			$("axis").setAttribute("aria-pressed", byTime);
+			layAxis();
+			clampView();
+			go(cur);
+		},
+		theme: () => theme(root.theme === "dark" ? "light" : "dark"),
+		keys: () => $("help").showModal(),
+		key() {
+			onlyKey = !onlyKey;
+			$("key").setAttribute("aria-pressed", onlyKey);
+			refill();
+		},
 	};
-	on("axis", axis);
-	on("theme", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-	on("keys", () => $("help").showModal());
-	on("key", () => {
-		onlyKey = !onlyKey;
-		$("key").setAttribute("aria-pressed", onlyKey);
-		refill();
-	});
+	for (const id in does) $(id).addEventListener("click", does[id]);
 	$("find").addEventListener("input", (ev) => {
 		query = ev.target.value;
 		refill();
@@ -1382,26 +1353,27 @@
 			$("help").open
 		)
 			return;
+		if (ev.key === " " && ev.target.tagName === "BUTTON") return; // It is pressed.
 		const keys = {
-			ArrowRight: () => (ev.shiftKey ? toMark(1) : go(cur + 1)),
-			ArrowLeft: () => (ev.shiftKey ? toMark(-1) : go(cur - 1)),
+			ArrowRight: ev.shiftKey ? does.nmark : does.next,
+			ArrowLeft: ev.shiftKey ? does.pmark : does.prev,
 			ArrowUp: () => choose(-1),
 			ArrowDown: () => choose(1),
-			Home: () => go(0),
-			End: () => go(E.length - 1),
-			"+": () => zoom(1.6),
-			"=": () => zoom(1.6),
-			"-": () => zoom(1 / 1.6),
-			0: fit,
-			t: axis,
-			T: axis,
+			Home: does.first,
+			End: does.last,
+			"+": does.zin,
+			"=": does.zin,
+			"-": does.zout,
+			0: does.fit,
+			t: does.axis,
+			T: does.axis,
 			"/": () => $("find").focus(),
-			"?": () => $("help").showModal(),
-			" ": () => ev.target.tagName === "BUTTON" || play(!timer),
+			"?": does.keys,
+			" ": does.play,
 		};
 		const inBox = /^Arrow(Up|Down)$/.test(ev.key) && ev.target.closest("#list, .scroll, input");
 		if (keys[ev.key] && !inBox) {
-			if (!(ev.key === " " && ev.target.tagName === "BUTTON")) ev.preventDefault();
+			ev.preventDefault();
 			keys[ev.key]();
 		}
 	});
@@ -1471,7 +1443,7 @@
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (ev) => theme(ev.matches ? "dark" : "light"));
 	let before = "light";
 	window.addEventListener("beforeprint", () => {
-		before = document.documentElement.dataset.theme;
+		before = root.theme;
 		theme("light");
 		paint();
 	});
@@ -1486,10 +1458,10 @@
 		});
 	}
 	W = $("chart").clientWidth || 1000;
-	document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	root.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 	colours();
 	show(0, +location.hash.slice(1) || NaN);
-	theme(document.documentElement.dataset.theme);
+	theme(root.theme);
 	window.highwater = {
 		get events() {
 			return E;
