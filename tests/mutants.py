@@ -7,8 +7,8 @@ prints the changes that none of them noticed: each is a missing test, code that 
 
 usage: tests/mutants.py [--count 200] [--minutes N] [--seed 1] [--jobs 2] [--build build/mutants] [FILE or FOLDER of core ...]
 
-The same numbers choose the same changes of the same code, in the same order: after so many minutes no other is begun. Tests that take long and the generated walks come last, for what
-no other has noticed.
+The same numbers choose the same changes of the same code, in the same order; after N minutes no other is begun. Tests
+that take long and the generated walks come last, for what no other has noticed.
 """
 import argparse, collections, concurrent.futures, glob, json, os, pathlib, random, re, resource, subprocess, sys, time
 
@@ -120,7 +120,7 @@ class Bench:
     @staticmethod
     def passes(command, library, seconds):
         """Whether it ends well with this library in place of the one that it was linked with, in so many seconds of
-        the processor: a machine that is busy notices nothing."""
+        the processor, which do not grow where the machine is busy."""
         environment = dict(os.environ, HW_TEST_QUICK="1", **({"LD_PRELOAD": library} if library else {}))
         try:
             return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

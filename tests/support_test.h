@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmocka, with what it wants before it, and tests that need not be listed: a program runs those that
- * its file defines, in their order.
+ * its file defines, from the first to the last. (So it is where constructors are in .init_array; with
+ * -flto, or on Windows, the order may be another one.)
  *
  *     TEST(a_log_is_cut_at_an_offset, struct test_log *t)
  *     {
@@ -45,7 +46,7 @@
     TEST_IS_RUN(name)                                                                              \
     static void name(void)
 
-/* One that tears down what was made, and sets it up again: its parameter is cmocka's own. */
+/* One that gets cmocka's own parameter, so that it can tear down what was set up and set it up anew. */
 #define TEST_AGAIN(name, state)                                                                    \
     static void run_##name(state);                                                                 \
     TEST_IS_RUN(name)                                                                              \
@@ -60,14 +61,14 @@
 
 void test_add(const char *name, CMUnitTestFunction function);
 
-/* Run all tests of the program, each between set_up and tear_down, which may be NULL. How many
- * failed: what main() returns. */
+/* Run all tests of the program, each between set_up and tear_down, which may be NULL. Returns how
+ * many failed, which main() returns too. */
 int test_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
-/* The same, with what is made once for all of them. */
+/* Run them all between one set_up and one tear_down. */
 int test_run_together(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
-/* And with what is made anew for each: to be called before test_run_together(). */
+/* To be called before test_run_together(): what is set up and torn down for each test besides. */
 void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 #endif
