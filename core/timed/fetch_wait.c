@@ -357,7 +357,10 @@ enum hw_status hw_timed_fetch_look(struct hw_timed *timed, struct hw_timed_fetch
 enum hw_status hw_timed_fetch_resume(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      struct hw_error *error)
 {
-    return fetcher->state == HW_FETCHER_WAITS && !fetch_wait_leader_runs(timed, fetcher)
+    bool is_there = fetcher->state == HW_FETCHER_WAITS || /* Or it has met a leader that paused. */
+                    (fetcher->state == HW_FETCHER_ASKS && fetcher->arrived_us >= fetcher->sent_us);
+
+    return is_there && !fetch_wait_leader_runs(timed, fetcher)
                ? fetch_wait_break(timed, fetcher, error)
                : HW_OK;
 }

@@ -92,6 +92,14 @@ void hw_timed_dies(struct hw_timed *timed, hw_broker_id_t broker)
     if (heart != NULL) {
         heart_end(heart);
     }
+    for (size_t i = 0; i < timed->sender_count; i++) {
+        struct hw_timed_sender *sender = timed->senders[i];
+
+        if (sender->broker == broker && sender->is_answer) { /* Nobody is there to take it. */
+            sender->is_under_way = sender->is_held = false;
+            sender->generation++;
+        }
+    }
 }
 
 enum hw_status hw_timed_beat(struct hw_timed *timed, const struct hw_timed_beating *brokers,

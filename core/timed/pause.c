@@ -51,19 +51,32 @@ static hw_broker_id_t pause_whose(const struct hw_timed *timed, const struct hw_
 }
 
 /* A follower does not wait for its leader for longer than a request may take. */
-static void pause_hold_request(const struct hw_timed *timed, struct hw_timed_event *event)
+static void pause_hold_request(const struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                               struct hw_timed_event *event)
 {
-    struct hw_timed_fetcher *fetcher = timed->fetchers[event->what];
     int64_t fails_us = fetcher->sent_us + (timed->request_timeout_ms + 1) * 1000;
 
+    if (event->kind == HW_TIMED_REQUEST_ARRIVES) {
+        fetcher->arrived_us = timed->now_us;
+    }
     if (fails_us < event->due_us) {
         event->due_us = HW_MAX(fails_us, timed->now_us);
         event->kind = HW_TIMED_REQUEST_FAILS;
         event->class = HW_TIMED_WAIT_OVER;
     }
-    if (fetcher->generation == event->generation) {
-        fetcher->due_us = event->due_us;
+}
+
+static void pause_hold_fetcher(const struct hw_timed *timed, struct hw_timed_event *event)
+{
+    struct hw_timed_fetcher *fetcher = timed->fetchers[event->what];
+
+    if (fetcher->generation != event->generation) {
+        return;
     }
+    if (event->kind == HW_TIMED_REQUEST_ARRIVES || event->kind == HW_TIMED_REQUEST_WAITED) {
+        pause_hold_request(timed, fetcher, event);
+    }
+    fetcher->due_us = event->due_us;
 }
 
 static void pause_hold_notice(const struct hw_timed *timed, hw_broker_id_t broker,
@@ -88,8 +101,8 @@ enum hw_status hw_timed_hold(struct hw_timed *timed, const struct hw_timed_event
     if (!*is_held) {
         return HW_OK;
     }
-    if (event->kind == HW_TIMED_REQUEST_ARRIVES || event->kind == HW_TIMED_REQUEST_WAITED) {
-        pause_hold_request(timed, &later);
+    if (event->kind <= HW_TIMED_REQUEST_FAILS) {
+        pause_hold_fetcher(timed, &later);
     } else if (event->kind == HW_TIMED_NOTICE_ARRIVES) {
         pause_hold_notice(timed, broker, &later);
     }

@@ -9,7 +9,7 @@
 /* What an event of the queue is about. `what` is the place of its fetcher or sender, or the id of
  * its notice; an event of another generation than its fetcher's or sender's is over. */
 enum hw_timed_kind {
-    HW_TIMED_FETCHER_TURN,
+    HW_TIMED_FETCHER_TURN, /* Those of fetchers come first. */
     HW_TIMED_REQUEST_ARRIVES,
     HW_TIMED_REQUEST_WAITED,
     HW_TIMED_ANSWER_ARRIVES,

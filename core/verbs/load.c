@@ -328,10 +328,6 @@ static enum hw_status load_step(struct hw_cluster *cluster, struct hw_load *load
 {
     switch (record->state) {
     case LOAD_TRAVELS:
-        if (hw_timed_wakes_us(&cluster->timed, record->leader) > now_us) {
-            record->due_us = hw_timed_wakes_us(&cluster->timed, record->leader);
-            return HW_OK;
-        }
         return load_produce(cluster, load, record, now_us, error);
     case LOAD_RETURNS:
         if (record->is_acknowledged) {
@@ -359,17 +355,29 @@ static bool load_goes_on(const struct hw_load *load)
                                 load->next_us <= load->options.until_ms * 1000);
 }
 
+/* When something happens to it: what arrives where a broker stands still waits until that wakes. */
+static int64_t load_due_us(const struct hw_cluster *cluster, const struct load_record *record)
+{
+    int64_t wakes_us =
+        record->state == LOAD_TRAVELS ? hw_timed_wakes_us(&cluster->timed, record->leader) : 0;
+
+    return HW_MAX(wakes_us, record->due_us);
+}
+
 /* The record that is due first, or NULL where the next one to be made is; *due_us: when. */
-static struct load_record *load_first(struct hw_load *load, int64_t *due_us)
+static struct load_record *load_first(const struct hw_cluster *cluster, struct hw_load *load,
+                                      int64_t *due_us)
 {
     struct load_record *first = NULL;
 
     *due_us =
         load_goes_on(load) && load->under_way < load->options.in_flight ? load->next_us : INT64_MAX;
     for (int64_t i = 0; i < load->under_way; i++) {
-        if (load->records[i].due_us < *due_us) {
+        int64_t record_due_us = load_due_us(cluster, &load->records[i]);
+
+        if (record_due_us < *due_us) {
             first = &load->records[i];
-            *due_us = first->due_us;
+            *due_us = record_due_us;
         }
     }
     return first;
@@ -382,7 +390,7 @@ int64_t hw_loads_next_us(const struct hw_cluster *cluster)
     for (size_t i = 0; i < cluster->loads.count; i++) {
         int64_t due_us;
 
-        (void)load_first(cluster->loads.loads[i], &due_us);
+        (void)load_first(cluster, cluster->loads.loads[i], &due_us);
         earliest = HW_MIN(due_us, earliest);
     }
     return earliest;
@@ -431,7 +439,7 @@ enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *er
     for (size_t i = 0; i < cluster->loads.count; i++) {
         struct hw_load *load = cluster->loads.loads[i];
         int64_t due_us;
-        struct load_record *record = load_first(load, &due_us);
+        struct load_record *record = load_first(cluster, load, &due_us);
         int64_t at_us = HW_MAX(due_us, cluster->timed.now_us);
 
         if (due_us == now_us) {
@@ -478,6 +486,7 @@ static bool load_request(const struct hw_cluster *cluster, const struct hw_load 
 {
     const struct hw_ack *ack = hw_acks_find(&cluster->acks, record->ack_id);
     bool is_answer = record->state == LOAD_RETURNS;
+    int64_t due_us = load_due_us(cluster, record);
 
     *view = (struct hw_request_view){
         .id = record->request_id,
@@ -492,7 +501,7 @@ static bool load_request(const struct hw_cluster *cluster, const struct hw_load 
         .offset = ack == NULL ? HW_OFFSET_NONE : ack->base_offset,
         .size_bytes = is_answer ? LOAD_ANSWER_BYTES : LOAD_REQUEST_BYTES + load->options.size_bytes,
         .sent_ms = record->sent_us / 1000,
-        .due_ms = record->due_us == INT64_MAX ? HW_TIME_NEVER : record->due_us / 1000,
+        .due_ms = due_us == INT64_MAX ? HW_TIME_NEVER : due_us / 1000,
         .wait_until_ms = record->state == LOAD_WAITS && ack != NULL
                              ? ack->time_ms + cluster->settings.request_timeout_ms
                              : HW_TIME_NEVER,
