@@ -179,7 +179,7 @@ static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
 /* Does the controller look for elections of this kind? */
 static bool clock_elects(const struct hw_cluster *cluster, enum hw_clock_task task)
 {
-    return cluster->controller.auto_elect &&
+    return cluster->controller.auto_elect && cluster->variant->has_controller &&
            (task == HW_CLOCK_UNCLEAN_CHECK || cluster->settings.rebalances_leaders);
 }
 
@@ -374,8 +374,8 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
 }
 
 /* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late, one
- * for elections, the end of a produce's wait. So they run no further than to the next time at which that can be.
- */
+ * for elections, the end of a produce's wait. So they run no further than to the next time at which
+ * that can be. */
 static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t next)
 {
     if (!cluster->is_timed) {
