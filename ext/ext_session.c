@@ -129,7 +129,7 @@ static bool schema_tells(const struct ext_session *session, const char *topic, b
     if (sqlite3_prepare_v2(
             session->db,
             "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 AND "
-            "sql LIKE 'CREATE VIRTUAL TABLE%'",
+            "sql >= 'CREATE VIRTUAL TABLE' AND sql < 'CREATE VIRTUAL TABLF'",
             -1, &statement, NULL) != SQLITE_OK) {
         return false;
     }

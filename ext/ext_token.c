@@ -12,11 +12,12 @@ SQLITE_EXTENSION_INIT3
 
 const char ext_token_suffix[] = "token";
 
-/* The shadow tables of tables that are there. */
+/* The shadow tables of tables that are there. A program may have put other functions in the place of
+ * SQLite's, like() too: none is called here. */
 static const char list_tables[] =
-    "SELECT t.name FROM main.sqlite_schema t, main.sqlite_schema v "
+    "SELECT t.name, t.sql FROM main.sqlite_schema t, main.sqlite_schema v "
     "WHERE t.type = 'table' AND v.type = 'table' AND t.name = v.name || '_token' COLLATE NOCASE "
-    "AND v.sql LIKE 'CREATE VIRTUAL TABLE%' AND t.sql LIKE '%coordinator_epoch%' ORDER BY t.name";
+    "AND v.sql >= 'CREATE VIRTUAL TABLE' AND v.sql < 'CREATE VIRTUAL TABLF' ORDER BY t.name";
 
 /* Without a rowid, so that last_insert_rowid() stays what the INSERT made it. */
 #define TOKEN_CREATE                                                                               \
@@ -57,6 +58,26 @@ enum hw_status ext_token_create(sqlite3 *db, const char *table, struct hw_error 
 
 /* ------------------------------------------------------------------------------------- reading */
 
+/* The next row of list_tables that tells of a table of tokens, and its name: SQLITE_ROW, or how the
+ * walk ends. */
+static int token_next_table(sqlite3_stmt *tables, const char **name)
+{
+    int code;
+
+    while ((code = sqlite3_step(tables)) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(tables, 1);
+
+        *name = (const char *)sqlite3_column_text(tables, 0);
+        if (*name == NULL || sql == NULL) {
+            return SQLITE_NOMEM;
+        }
+        if (strstr(sql, "coordinator_epoch") != NULL) {
+            return SQLITE_ROW;
+        }
+    }
+    return code;
+}
+
 /* All tokens; the texts are their own. */
 struct token_list {
     struct hw_database_token *tokens;
@@ -76,11 +97,15 @@ static void token_list_release(struct token_list *list)
 static enum hw_status token_list_add(struct token_list *list, const char *table,
                                      sqlite3_stmt *statement, struct hw_error *error)
 {
+    const char *id = (const char *)sqlite3_column_text(statement, 3);
+    /* An earlier version wrote the cluster's id, a text, where the number of chance is now. */
+    bool is_number = id != NULL && id[strspn(id, "0123456789")] == '\0';
     struct hw_database_token token = {.table = sqlite3_mprintf("%s", table),
                                       .producer_id = sqlite3_column_int64(statement, 0),
                                       .epoch = sqlite3_column_int64(statement, 1),
                                       .coordinator_epoch = sqlite3_column_int64(statement, 2),
-                                      .database_id = sqlite3_column_int64(statement, 3)};
+                                      .database_id =
+                                          is_number ? sqlite3_column_int64(statement, 3) : 0};
     enum hw_status status =
         hw_array_reserve(&ext_allocator, (void **)&list->tokens, &list->capacity, list->count + 1,
                          sizeof *list->tokens, error);
@@ -99,10 +124,8 @@ static enum hw_status token_list_add(struct token_list *list, const char *table,
 static enum hw_status token_list_read(struct token_list *list, sqlite3 *db, const char *table,
                                       struct hw_error *error)
 {
-    /* An earlier version wrote the cluster's id, a text, where the number of chance is now. */
-    char *sql = sqlite3_mprintf("SELECT producer_id, epoch, coordinator_epoch, "
-                                "iif(cluster_id GLOB '*[^0-9]*', 0, cluster_id) FROM main.\"%w\"",
-                                table);
+    char *sql = sqlite3_mprintf(
+        "SELECT producer_id, epoch, coordinator_epoch, cluster_id FROM main.\"%w\"", table);
     sqlite3_stmt *statement = NULL;
     enum hw_status status = HW_OK;
     int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
@@ -123,14 +146,13 @@ static enum hw_status token_list_read_all(struct token_list *list, sqlite3 *db,
                                           struct hw_error *error)
 {
     sqlite3_stmt *tables = NULL;
+    const char *table;
     enum hw_status status = HW_OK;
     int code = sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL);
 
-    while (code == SQLITE_OK && status == HW_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
-        const char *table = (const char *)sqlite3_column_text(tables, 0);
-
-        status = table == NULL ? hw_error_no_memory(error, "a table's name")
-                               : token_list_read(list, db, table, error);
+    while (code == SQLITE_OK && status == HW_OK &&
+           (code = token_next_table(tables, &table)) == SQLITE_ROW) {
+        status = token_list_read(list, db, table, error);
         code = SQLITE_OK;
     }
     if (status == HW_OK && code != SQLITE_DONE) {
@@ -246,16 +268,16 @@ static enum hw_status token_find_table(sqlite3 *db, const char *own, char **foun
                                        struct hw_error *error)
 {
     sqlite3_stmt *tables = NULL;
+    const char *name;
     enum hw_status status = HW_OK;
     int code = sqlite3_prepare_v2(db, list_tables, -1, &tables, NULL);
 
     *found = NULL;
-    while (code == SQLITE_OK && *found == NULL && (code = sqlite3_step(tables)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(tables, 0);
-
+    while (code == SQLITE_OK && *found == NULL &&
+           (code = token_next_table(tables, &name)) == SQLITE_ROW) {
         code = SQLITE_OK;
-        if (name == NULL || sqlite3_stricmp(name, own) != 0) {
-            *found = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+        if (sqlite3_stricmp(name, own) != 0) {
+            *found = sqlite3_mprintf("%s", name);
             code = *found == NULL ? SQLITE_NOMEM : SQLITE_OK;
         }
     }

@@ -367,6 +367,32 @@ TEST(a_reader_of_an_older_commit_decides_by_the_newest, struct fixture *f)
                "0\n1\na\nthe database has committed the transaction of producer 0 epoch 0");
 }
 
+static void say_no(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count, (void)values;
+    sqlite3_result_int(context, 0);
+}
+
+/* A program has put its own functions in the place of SQLite's. */
+TEST(functions_that_were_replaced_decide_nothing, struct fixture *f)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+    } replaced[] = {{"like", 2}, {"glob", 2}, {"iif", 3}};
+
+    reopen(f); /* Whose cluster is another process's until it is used. */
+    commit_without_marker(f);
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
+        assert_int_equal(sqlite3_create_function(f->db, replaced[i].name, replaced[i].arguments,
+                                                 SQLITE_UTF8, NULL, say_no, NULL, NULL),
+                         SQLITE_OK);
+    }
+    expect_sql(f->db, "SELECT heal(); SELECT value FROM t; SELECT state FROM hw_transactions",
+               "0\na\nCompleteCommit");
+    expect_sql(f->db, "INSERT INTO t(value) VALUES ('b'); SELECT count(*) FROM t", "2");
+}
+
 /* What a traced process syncs, of the database and of the logs. */
 struct syncs {
     long database;
