@@ -36,6 +36,7 @@ TEST_ALONE(replicate_stops_between_two_rounds_and_can_go_on)
                " SELECT count(produce('t', 0, NULL, i, 1)) FROM n",
                "1\n2000");
     expect_interrupted(db, "SELECT replicate('t')", 5);
+    assert_string_equal(sqlite3_errmsg(db), "interrupted: what was done so far is done");
     expect_sql(db, "SELECT leo > 0 AND leo < 2000 FROM hw_replicas WHERE broker = 2", "1");
     expect_sql(db, "SELECT replicate('t') > 0", "1");
     expect_sql(db, "SELECT leo FROM hw_replicas WHERE broker = 2; SELECT count(*) FROM t",
@@ -49,9 +50,11 @@ TEST_ALONE(a_topic_is_made_whole_or_not_at_all)
     sqlite3 *db = test_sql_open(":memory:");
 
     expect_interrupted(db, "SELECT create_topic('many', 20000, 1)", 20);
+    assert_string_equal(sqlite3_errmsg(db), "interrupted: topic many was not created");
     expect_interrupted(
         db, "CREATE VIRTUAL TABLE many USING highwater(partitions=20000, replication.factor=1)",
         20);
+    assert_string_equal(sqlite3_errmsg(db), "interrupted: topic many was not created");
     expect_sql(db,
                "SELECT count(*) FROM hw_topics; SELECT count(*) FROM sqlite_schema;"
                "SELECT count(*) FROM hw_replicas",
@@ -114,6 +117,7 @@ TEST(calls_about_many_logs_stop_and_can_be_made_again, struct fixture *f)
     expect_sql(db, "SELECT state FROM hw_brokers WHERE broker = 1", "running");
     expect_sql(db, "SELECT elect(), crash(1)", "400|crashed"); /* It had handed over. */
     expect_interrupted(db, "SELECT restart(1)", 0);
+    assert_string_equal(sqlite3_errmsg(db), "interrupted: broker 1 did not start");
     expect_sql(db, "SELECT state FROM hw_brokers WHERE broker = 1", "crashed");
     expect_sql(db, "SELECT restart(1)", "running");
     expect_sql(db, "SELECT count(*), sum(leo) FROM hw_replicas WHERE role = 'leader'", "400|400");
@@ -126,6 +130,7 @@ TEST_ALONE(rows_of_many_replicas_stop)
 
     expect_sql(db, "SELECT create_topic('many', 10000, 3) IS NOT NULL", "1");
     expect_interrupted(db, "SELECT * FROM hw_replicas LIMIT 1", 2);
+    assert_string_equal(sqlite3_errmsg(db), "interrupted");
     expect_interrupted(db, "SELECT * FROM hw_metrics LIMIT 1", 5);
     expect_sql(db, "SELECT count(*) FROM hw_replicas", "30000");
     test_sql_close(db);

@@ -80,7 +80,7 @@ enum hw_status hw_interrupt_check(const struct hw_interrupt *interrupt, struct h
     if (interrupt->is_asked == NULL || !interrupt->is_asked(interrupt->context)) {
         return HW_OK;
     }
-    return hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done");
+    return hw_error_set(error, HW_INTERRUPTED, "interrupted");
 }
 
 enum hw_status hw_error_no_memory(struct hw_error *error, const char *what)

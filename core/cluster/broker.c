@@ -278,6 +278,10 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     hw_broker_checkpoints_release(&checkpoints);
+    if (status == HW_INTERRUPTED) {
+        (void)hw_error_set(error, status, "interrupted: broker %" PRId32 " did not start",
+                           broker->id);
+    }
     if (status != HW_OK) {
         hw_broker_drop_replicas(cluster, broker);
     }

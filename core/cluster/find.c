@@ -464,7 +464,8 @@ void hw_cluster_set_interrupt(struct hw_cluster *cluster, const struct hw_interr
 
 enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error)
 {
-    return ++cluster->interrupt_count % FIND_INTERRUPT_EVERY == 0
-               ? hw_interrupt_check(&cluster->interrupt, error)
+    return ++cluster->interrupt_count % FIND_INTERRUPT_EVERY == 0 &&
+                   hw_interrupt_check(&cluster->interrupt, error) != HW_OK
+               ? hw_error_set(error, HW_INTERRUPTED, "interrupted: what was done so far is done")
                : HW_OK;
 }

@@ -256,6 +256,9 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
         status = hw_cluster_finish_step(cluster, HW_OK, error);
     }
     topic_note(cluster, spec->name, status == HW_OK ? "created" : "not created");
+    if (status == HW_INTERRUPTED) {
+        (void)hw_error_set(error, status, "interrupted: topic %s was not created", spec->name);
+    }
     if (status != HW_OK) {
         topic_remove_files(cluster, *topic);
         hw_cluster_remove_topic(cluster, *topic);
