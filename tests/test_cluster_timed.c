@@ -430,6 +430,23 @@ TEST(a_run_with_chance_in_it_is_the_same_each_time, struct test_cluster *t)
     assert_true(means[0] == means[1]);
 }
 
+/* An earlier version let followers wait for longer than they may be late: such a cluster goes on.
+ * Semantics: W1.29 */
+TEST(settings_that_are_no_longer_allowed_hinder_no_others, struct test_cluster *t)
+{
+    size_t index;
+
+    timed_begin(t, 1000, 1000);
+    assert_int_equal(hw_config_find("replica.fetch.wait.max.ms", &index, &t->error), HW_OK);
+    assert_int_equal(hw_config_set(&t->cluster->configs, index, "40000", &t->error), HW_OK);
+    configure(t, "replica.lag.time.max.ms", "39999");
+    expect_refused(t, INVALID_CONFIG);
+    configure(t, "acks", "1");
+    expect_done(t);
+    configure(t, "replica.lag.time.max.ms", "40000");
+    expect_done(t);
+}
+
 int main(void)
 {
     return test_run(test_cluster_setup, test_cluster_teardown);

@@ -190,10 +190,12 @@ static enum hw_status admin_check_waits(const struct hw_cluster *cluster, const 
     static const char lag_name[] = "replica.lag.time.max.ms";
     int64_t wait_ms = admin_next_number(cluster, name, value, wait_name);
     int64_t lag_ms = admin_next_number(cluster, name, value, lag_name);
-    bool is_timed = strcmp(name, "replication") == 0 ? value != NULL && strcmp(value, "timed") == 0
-                                                     : cluster->settings.is_timed;
+    bool is_concerned =
+        strcmp(name, "replication") == 0
+            ? value != NULL && strcmp(value, "timed") == 0
+            : cluster->is_timed && (strcmp(name, wait_name) == 0 || strcmp(name, lag_name) == 0);
 
-    if (!is_timed || wait_ms <= lag_ms) {
+    if (!is_concerned || wait_ms <= lag_ms) {
         return HW_OK;
     }
     return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
