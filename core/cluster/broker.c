@@ -334,14 +334,11 @@ void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broke
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
 
-    while (hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL) {
-            hw_partition_detach(partition, broker->id);
-            hw_replica_destroy(replica);
-        }
+    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+        hw_partition_detach(partition, broker->id);
+        hw_replica_destroy(replica);
     }
 }
 
@@ -353,14 +350,12 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL) {
-            status = hw_log_clean_stop(replica->log, error);
-        }
+    while (status == HW_OK &&
+           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+        status = hw_log_clean_stop(replica->log, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     if (status == HW_OK) {

@@ -84,6 +84,7 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
     struct hw_selection all = hw_cluster_all(cluster);
     struct hw_topic *topic;
     struct hw_partition *partition;
+    struct hw_replica *replica;
     enum hw_status status;
 
     /* Restarted while it was cut off: it has not registered yet. Where messages travel its own tell
@@ -97,13 +98,10 @@ static enum hw_status network_reconnect(struct hw_cluster *cluster, struct hw_br
     }
     broker->down_since_ms = HW_TIME_NEVER;
     status = cluster->is_timed ? HW_OK : hw_cluster_unfence(cluster, broker, error);
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        struct hw_replica *replica = hw_partition_find(partition, broker->id);
-
-        if (replica != NULL) {
-            status = hw_exchange_tell(partition, &step, replica, error);
-        }
-        if (status == HW_OK && replica != NULL && replica->role == HW_ROLE_LEADER) {
+    while (status == HW_OK &&
+           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+        status = hw_exchange_tell(partition, &step, replica, error);
+        if (status == HW_OK && replica->role == HW_ROLE_LEADER) {
             status = hw_exchange_proposals(partition, &step, replica, error);
         }
         status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
