@@ -540,7 +540,7 @@ struct hw_position hw_cluster_position_of(const struct hw_cluster *cluster, cons
 struct hw_broker_view {
     hw_broker_id_t broker;
     const char *rack;  /* NULL: none. */
-    const char *state; /* running, starting, stopping, crashed, fenced, shutdown */
+    const char *state; /* running, starting, stopping, paused, crashed, fenced, shutdown */
     hw_broker_epoch_t broker_epoch;
     const char *dir;
 };

@@ -42,12 +42,11 @@ enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN 
 
 struct hw_broker {
     hw_broker_id_t id;
-    char *rack;         /* NULL: none. */
-    char *dir;          /* Its log directory, a path of the store. */
-    bool is_dir_given;  /* Outside the cluster's directory. */
-    bool has_directory; /* It was made, or found, and has its meta.properties. */
-    bool
-        may_take_directory; /* Added or restarted by the user of this process: an empty one will do. */
+    char *rack;              /* NULL: none. */
+    char *dir;               /* Its log directory, a path of the store. */
+    bool is_dir_given;       /* Outside the cluster's directory. */
+    bool has_directory;      /* It was made, or found, and has its meta.properties. */
+    bool may_take_directory; /* Added or restarted by this process: an empty one will do. */
     enum hw_broker_state state;
     hw_time_ms_t
         down_since_ms;       /* When the controller last heard of it; HW_TIME_NEVER: it answers. */
@@ -333,9 +332,9 @@ bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *
                              struct hw_partition *partition);
 
 /*
- * step_partition.c: after anything was done, or half done, to a partition: collect its acks, note whether its record
- * has to be written, open and close replicas as the record says, and take back in the shown file
- * what a truncation took. `first` as above. hw_cluster_finish() does both.
+ * step_partition.c: after anything was done, or half done, to a partition: collect its acks, note
+ * whether its record has to be written, open and close replicas as the record says, and take back in
+ * the shown file what a truncation took. `first` as above. hw_cluster_finish() does both.
  */
 enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw_topic *topic,
                                            struct hw_partition *partition, enum hw_status first,
@@ -344,8 +343,8 @@ enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_topic *to
                                  struct hw_partition *partition, enum hw_status first,
                                  struct hw_error *error);
 
-/* follow.c: with replication=auto, rounds of all partitions that have news, until nothing moves any more. A
- * follower that cannot go on has failed; that is no failure of the step. */
+/* follow.c: with replication=auto, rounds of all partitions that have news, until nothing moves any
+ * more. A follower that cannot go on has failed; that is no failure of the step. */
 void hw_cluster_follow(struct hw_cluster *cluster);
 
 /* The followers of the partition, or of all, may have something to do now. */

@@ -503,7 +503,8 @@ static bool promise_bounds(const struct promise_look *look)
             hw_broker_list_contains(&record->isr, record->leader));
 }
 
-/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY, HW_IO. */
+/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY,
+ * HW_IO. */
 static enum hw_status promise_look_at_transactions(const struct promise_look *look,
                                                    const struct hw_replica *leader,
                                                    struct hw_promise_copy *copy, uint32_t *broken,

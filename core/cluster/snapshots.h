@@ -42,9 +42,9 @@ void hw_snapshots_release(struct hw_snapshots *snapshots);
  * HW_MISUSE, HW_BUSY. */
 enum hw_status hw_cluster_check_snapshots(const struct hw_cluster *cluster, struct hw_error *error);
 
-/* Copy the cluster; a snapshot of that name is replaced. *now_ms is its clock. Errors, which leave everything as it was:
- * HW_MISUSE where the cluster is in a directory, or the name empty; HW_BUSY where a transaction has
- * written; HW_NO_MEMORY. */
+/* Copy the cluster; a snapshot of that name is replaced. *now_ms is its clock. Errors, which leave
+ * everything as it was: HW_MISUSE where the cluster is in a directory, or the name empty; HW_BUSY
+ * where a transaction has written; HW_NO_MEMORY. */
 enum hw_status hw_cluster_snapshot(struct hw_cluster *cluster, const char *name,
                                    hw_time_ms_t *now_ms, struct hw_error *error);
 

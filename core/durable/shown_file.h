@@ -28,8 +28,9 @@ void hw_shown_file_release(struct hw_shown_file *shown);
 
 /*
  * Open or create the file and read its first `slots` slots; nobody knows what others would mean,
- * however long the file is. Slots that were set before are written over the file's. A damaged slot, and a part of one at the end, are unknown. Errors: HW_NO_MEMORY, HW_IO;
- * only the file may then have changed.
+ * however long the file is. Slots that were set before are written over the file's. A damaged slot,
+ * and a part of one at the end, are unknown. Errors: HW_NO_MEMORY, HW_IO; only the file may then
+ * have changed.
  */
 enum hw_status hw_shown_file_open(struct hw_shown_file *shown, struct hw_store *store,
                                   const char *path, size_t slots, struct hw_error *error);

@@ -39,8 +39,8 @@
  *     crc32c 1a2b3c4d                       of all bytes before this line
  *
  * States of a broker are running, crashed, shutdown, and two of brokers that run: unregistered, as
- * it restarted while it was cut off from the controller, and stopping. "-" is none. Text that may be none has "=" before it. In
- * text, whatever is not a letter, a digit or one of -._/ is %XX.
+ * it has restarted and the controller has not heard of that, and stopping. "-" is none. Text that
+ * may be none has "=" before it. In text, whatever is not a letter, a digit or one of -._/ is %XX.
  *
  * The file is only ever replaced as a whole, and a file that was cut or changed is noticed by its
  * last line. The parser still takes nothing for granted: every number is checked against its range,

@@ -3,8 +3,8 @@
  * Files of the operating system: of POSIX, through pread and pwrite, or, in windows_store.c, of
  * Windows.
  *
- * File descriptors of POSIX are a cache: a file is opened again when it is used and its descriptor was given
- * to another one meanwhile (least recently used first). So thousands of files work under a small
+ * File descriptors of POSIX are a cache: a file is opened again when it is used and its descriptor
+ * was given to another one meanwhile (least recently used first). So thousands of files work under a small
  * limit of descriptors, and a steady set of files costs no open and no close. A store never takes
  * more than half of what the process may have open.
  *
@@ -20,8 +20,8 @@ enum { HW_POSIX_STORE_DESCRIPTORS_DEFAULT = 8192 };
 
 /*
  * Create a store that keeps at most `descriptors_max` >= 1 descriptors open (lock files come on
- * top; Windows has no such limit). The caller owns *store: hw_store_destroy(). `allocator` must outlive it. Errors:
- * HW_NO_MEMORY.
+ * top; Windows has no such limit). The caller owns *store: hw_store_destroy(). `allocator` must
+ * outlive it. Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error);

@@ -102,8 +102,9 @@ struct hw_file {
     const struct hw_file_methods *methods;
 };
 
-/* Whether the caller wants a call that takes many files, or large ones, to stop. What opens, lists and
- * looks asks by itself; who reads a whole file calls this. Errors: HW_INTERRUPTED, from then on each time. */
+/* Whether the caller wants a call that takes many files, or large ones, to stop. What opens, lists
+ * and looks asks by itself; who reads a whole file calls this. Errors: HW_INTERRUPTED, from then on
+ * each time. */
 enum hw_status hw_store_ask(struct hw_store *store, struct hw_error *error);
 
 /* Open a file. On HW_OK the caller owns *file and ends it with hw_file_close(). The directory of

@@ -132,9 +132,9 @@ void hw_timed_stop(struct hw_timed *timed);
 
 /*
  * Something may have happened that is no event of this queue, a verb, or time that passed, to the
- * partitions that have news. These are the partitions now; it is step->now_ms. Messages of brokers and partitions that are gone are
- * dropped, those that were held up by a cut link go on, requests that wait are looked at again, and
- * what was told or proposed is sent. Errors: HW_NO_MEMORY, HW_IO.
+ * partitions that have news. These are the partitions now; it is step->now_ms. Messages of brokers
+ * and partitions that are gone are dropped, those that were held up by a cut link go on, requests
+ * that wait are looked at again, and what was told or proposed is sent. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *step,
                                 struct hw_partition *const *partitions, size_t count,
