@@ -416,6 +416,9 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
             ? hw_cluster_find_replica(cluster, partition, client->broker, replica, error)
             : hw_cluster_find_leader(cluster, partition, replica, error);
 
+    if (status == HW_OK) {
+        status = hw_cluster_check_awake(cluster, (*replica)->broker, error);
+    }
     if (status != HW_OK) {
         return status;
     }

@@ -12,12 +12,16 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
         .has_broker = options->replica != HW_BROKER_ID_NONE,
         .broker = options->replica,
         .leader_epoch = options->has_client_epoch ? options->client_epoch : HW_EPOCH_NONE};
+    /* Who looks at a broker's log does not ask the broker, which may stand still. */
+    bool is_look = options->mode == HW_READ_LOG && client.has_broker && !options->has_client_epoch;
     enum hw_status status = hw_cluster_find_partition(cluster, options->topic, options->partition,
                                                       &place->topic, &place->partition, error);
 
     if (status == HW_OK) {
-        status = hw_cluster_find_asked(cluster, place->partition, &client, false, &place->replica,
-                                       error);
+        status = is_look ? hw_cluster_find_replica(cluster, place->partition, client.broker,
+                                                   &place->replica, error)
+                         : hw_cluster_find_asked(cluster, place->partition, &client, false,
+                                                 &place->replica, error);
     }
     if (status != HW_OK) {
         return status;
