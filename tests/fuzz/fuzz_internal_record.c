@@ -18,6 +18,7 @@ struct reader {
     struct hw_latest_records latest;
     struct hw_latest_records remote;
     struct hw_buffer json;
+    size_t most; /* Bytes that fields may take. */
 };
 
 static void add_up(struct reader *reader, const struct hw_record *record, bool is_control)
@@ -46,11 +47,13 @@ static void add_up(struct reader *reader, const struct hw_record *record, bool i
 static void read_record(struct reader *reader, enum hw_message_set set, bool is_control,
                         const struct hw_record *record)
 {
-    size_t most = 64 * 1024 + 400 * (size_t)(record->value_size < 0 ? 0 : record->value_size);
+    size_t most = 64 * 1024 + 400 * (size_t)HW_MAX(record->value_size, 0);
     struct hw_error error;
 
+    /* A record without a value leaves what the one before it took. */
+    reader->most = HW_MAX(reader->most, most);
     HW_ASSERT(hw_internal_record_read(&reader->internal, set, is_control, record, &error) == HW_OK);
-    HW_ASSERT(reader->internal.value.count * sizeof *reader->internal.value.values < most);
+    HW_ASSERT(reader->internal.value.count * sizeof *reader->internal.value.values < reader->most);
     HW_ASSERT(reader->internal.has_value || reader->internal.error[0] != '\0' ||
               reader->internal.is_tombstone);
     reader->json.size = 0;
@@ -76,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct reader reader;
+    struct reader reader = {.most = 0};
     hw_offset_t offset = 0;
     enum hw_message_set set;
     bool is_control;
