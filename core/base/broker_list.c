@@ -3,6 +3,7 @@
 #include "core/base/broker_list.h"
 
 #include "core/base/assert.h"
+#include "core/base/json.h"
 
 #include <string.h>
 
@@ -104,40 +105,23 @@ bool hw_broker_list_is_disjoint(const struct hw_broker_list *a, const struct hw_
     return true;
 }
 
-/* The id in decimal; returns its length. printf() would take most of the time of a step's events. */
-static size_t broker_list_digits(hw_broker_id_t id, char digits[12])
-{
-    uint32_t rest = id < 0 ? 0U - (uint32_t)id : (uint32_t)id;
-    char *at = digits + 12;
-    size_t length;
-
-    do {
-        *--at = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (id < 0) {
-        *--at = '-';
-    }
-    length = (size_t)(digits + 12 - at);
-    memmove(digits, at, length);
-    return length;
-}
-
+/* Without printf(), which would take most of the time of a step's events. */
 char *hw_broker_list_format(const struct hw_broker_list *list, char *text, size_t size)
 {
-    char whole[HW_BROKER_LIST_TEXT_SIZE];
-    size_t length = 0;
+    uint8_t whole[HW_BROKER_LIST_TEXT_SIZE + HW_JSON_INTEGER_MAX];
+    uint8_t *end = whole;
+    size_t length;
 
     HW_ASSERT(size > 0);
-    whole[length++] = '[';
+    *end++ = '[';
     for (int32_t i = 0; i < list->count; i++) {
         if (i > 0) {
-            whole[length++] = ',';
+            *end++ = ',';
         }
-        length += broker_list_digits(list->ids[i], whole + length);
+        end = hw_json_put_integer(end, list->ids[i]);
     }
-    whole[length++] = ']';
-    length = HW_MIN(length, size - 1);
+    *end++ = ']';
+    length = HW_MIN((size_t)(end - whole), size - 1);
     memcpy(text, whole, length);
     text[length] = '\0';
     return text;

@@ -265,9 +265,18 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
                                      struct hw_replica **replica, struct hw_error *error);
 
 /* Does the broker stand still? Errors: HW_REFUSED with REQUEST_TIMED_OUT: it does, says until when. */
-bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker);
-enum hw_status hw_cluster_check_awake(const struct hw_cluster *cluster, hw_broker_id_t broker,
-                                      struct hw_error *error);
+static inline bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker)
+{
+    return hw_timed_wakes_us(&cluster->timed, broker) > cluster->now_ms * 1000;
+}
+enum hw_status hw_cluster_refuse_paused(const struct hw_cluster *cluster, hw_broker_id_t broker,
+                                        struct hw_error *error);
+static inline enum hw_status hw_cluster_check_awake(const struct hw_cluster *cluster,
+                                                    hw_broker_id_t broker, struct hw_error *error)
+{
+    return hw_cluster_is_paused(cluster, broker) ? hw_cluster_refuse_paused(cluster, broker, error)
+                                                 : HW_OK;
+}
 
 /*
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the

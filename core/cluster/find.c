@@ -355,20 +355,13 @@ static enum hw_status refuse_leaderless(const struct hw_partition *partition,
                            hw_partition_record_format_eligible(record, text));
 }
 
-bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker)
+enum hw_status hw_cluster_refuse_paused(const struct hw_cluster *cluster, hw_broker_id_t broker,
+                                        struct hw_error *error)
 {
-    return hw_timed_wakes_us(&cluster->timed, broker) > cluster->now_ms * 1000;
-}
-
-enum hw_status hw_cluster_check_awake(const struct hw_cluster *cluster, hw_broker_id_t broker,
-                                      struct hw_error *error)
-{
-    return hw_cluster_is_paused(cluster, broker)
-               ? hw_error_refuse(error, HW_KAFKA_REQUEST_TIMED_OUT,
-                                 "broker %" PRId32 " stands still until t=%" PRId64
-                                 " and does not answer: tick()",
-                                 broker, hw_timed_wakes_us(&cluster->timed, broker) / 1000)
-               : HW_OK;
+    return hw_error_refuse(error, HW_KAFKA_REQUEST_TIMED_OUT,
+                           "broker %" PRId32 " stands still until t=%" PRId64
+                           " and does not answer: tick()",
+                           broker, hw_timed_wakes_us(&cluster->timed, broker) / 1000);
 }
 
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,

@@ -32,18 +32,28 @@ enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *
     return status;
 }
 
-bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice)
+struct hw_notice *hw_notices_find(const struct hw_notices *notices, int64_t id)
 {
     for (size_t i = 0; i < notices->count; i++) {
         if (notices->notices[i].id == id) {
-            *notice = notices->notices[i];
-            notices->count--;
-            memmove(&notices->notices[i], &notices->notices[i + 1],
-                    (notices->count - i) * sizeof *notices->notices);
-            return true;
+            return &notices->notices[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice)
+{
+    struct hw_notice *found = hw_notices_find(notices, id);
+
+    if (found == NULL) {
+        return false;
+    }
+    *notice = *found;
+    notices->count--;
+    memmove(found, found + 1,
+            (size_t)(notices->notices + notices->count - found) * sizeof *notices->notices);
+    return true;
 }
 
 void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker)

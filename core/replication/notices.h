@@ -36,6 +36,9 @@ enum hw_status hw_notices_tell(struct hw_notices *notices, struct hw_partition *
                                const struct hw_uuid *topic_id, hw_broker_id_t broker,
                                const struct hw_partition_record *record, struct hw_error *error);
 
+/* The notice of this id; NULL: it is not under way. */
+struct hw_notice *hw_notices_find(const struct hw_notices *notices, int64_t id);
+
 /* Take the notice of this id out. Returns false where it is not there. */
 bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice);
 

@@ -146,14 +146,10 @@ enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int
     return status;
 }
 
-int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
+int64_t hw_timed_heart_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
 {
-    const struct hw_timed_heart *heart;
+    const struct hw_timed_heart *heart = heart_find(timed, broker);
 
-    if (timed->all_awake_us <= timed->now_us) { /* Each event asks. */
-        return 0;
-    }
-    heart = heart_find(timed, broker);
     return heart == NULL ? 0 : heart->wakes_us;
 }
 

@@ -9,16 +9,6 @@
 /* Until a broker that wakes is connected to the controller again. */
 enum { PAUSE_RECONNECT_US = 50000 };
 
-static struct hw_notice *pause_notice(const struct hw_timed *timed, int64_t id)
-{
-    for (size_t i = 0; i < timed->notices.count; i++) {
-        if (timed->notices.notices[i].id == id) {
-            return &timed->notices.notices[i];
-        }
-    }
-    return NULL;
-}
-
 /* Who has to be awake for an event; HW_CONTROLLER: no broker. */
 static hw_broker_id_t pause_whose(const struct hw_timed *timed, const struct hw_timed_event *event)
 {
@@ -36,7 +26,7 @@ static hw_broker_id_t pause_whose(const struct hw_timed *timed, const struct hw_
     case HW_TIMED_PROPOSAL_ANSWERED:
         return timed->senders[event->what]->broker;
     case HW_TIMED_NOTICE_ARRIVES:
-        notice = pause_notice(timed, event->what);
+        notice = hw_notices_find(&timed->notices, event->what);
         return notice == NULL ? HW_CONTROLLER : notice->broker;
     case HW_TIMED_HEARTBEAT_LEAVES:
     case HW_TIMED_HEARTBEAT_ANSWERED:
@@ -87,7 +77,7 @@ static void pause_hold_notice(const struct hw_timed *timed, hw_broker_id_t broke
 
     event->due_us += PAUSE_RECONNECT_US + (there == NULL ? 0 : there->times.latency_us) +
                      (back == NULL ? 0 : back->times.latency_us);
-    pause_notice(timed, event->what)->due_us = event->due_us;
+    hw_notices_find(&timed->notices, event->what)->due_us = event->due_us;
 }
 
 enum hw_status hw_timed_hold(struct hw_timed *timed, const struct hw_timed_event *event,

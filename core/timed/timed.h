@@ -179,8 +179,13 @@ enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broke
  * one is awake. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int64_t wakes_us,
                               struct hw_error *error);
-/* Until when that is; a time that is past: it is awake. */
-int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker);
+/* Until when that is; a time that is past: it is awake. Each event and each INSERT asks, mostly while
+ * nobody stands still. */
+int64_t hw_timed_heart_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker);
+static inline int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    return timed->all_awake_us <= timed->now_us ? 0 : hw_timed_heart_wakes_us(timed, broker);
+}
 
 /* Does the controller know that the broker has all that was told up to this message? */
 bool hw_timed_has_heard(const struct hw_timed *timed, hw_broker_id_t broker, int64_t message_id);

@@ -354,7 +354,8 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     }
     for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
          task++) {
-        if (status == HW_OK && clock_next_election(cluster, task) <= cluster->now_ms) {
+        if (status == HW_OK && clock_elects(cluster, task) &&
+            clock_next(cluster, task, cluster->now_ms) == cluster->now_ms) {
             status = clock_elect(cluster, task, error);
         }
     }
