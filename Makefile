@@ -288,7 +288,7 @@ asan-run:
 valgrind:
 	$(Q)$(MAKE_PROGRAMS) BUILD=build/gcc CC=gcc WERROR=1 programs
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc valgrind-run
-# What these find is found in processes that they kill; under valgrind each takes more than ten minutes. Without them goes
+# What these find is found in processes that they kill; under valgrind each takes more than ten minutes. Left out with them is
 # test_explore_copies, which compares spans of memory as a whole, padding too.
 TRACERS = test_sql_transactional_kill test_sql_transactional_power
 valgrind-run:
@@ -382,7 +382,7 @@ amalgamation:
 gallery: all
 	$(Q)sql/gallery.py --build $(BUILD)
 
-# The page of timeline(), and the gallery, in a headless Chromium, and Firefox: needs both, node and npm.
+# The page of timeline(), and the gallery, in a headless Chromium and some in Firefox: needs both, node and npm.
 page: all
 	$(Q)tests/deps.sh page
 	$(Q)tests/page.sh --build $(BUILD)

@@ -174,20 +174,21 @@ def main():
     candidates = [mutant for file in files for mutant in mutants_of(file)]
     chosen = random.Random(given.seed).sample(candidates, min(given.count, len(candidates)))
     bench = Bench(given.build, os.environ.get("CC", "cc"), given.minutes)
-    noticed, survived, left_out = collections.Counter(), [], 0
+    noticed, survived, left_out = collections.Counter(), [], collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         for mutant, end in zip(chosen, pool.map(bench.judge, range(len(chosen)), chosen)):
             if end is None:
                 survived.append(mutant)
                 print(line_of(mutant), flush=True)
             elif end in ("not C", "no time"):
-                left_out += 1
+                left_out[end] += 1
             else:
                 noticed["the stories alone" if end == "golden" else "a core test"] += 1
-    tried = len(chosen) - left_out
+    tried = len(chosen) - sum(left_out.values())
     print(f"{tried} of {len(candidates)} possible changes: " +
           ", ".join(f"{count} noticed by {who}" for who, count in sorted(noticed.items())) +
-          f", {len(survived)} by nobody ({100 * len(survived) / max(tried, 1):.1f} %)")
+          f", {len(survived)} by nobody ({100 * len(survived) / max(tried, 1):.1f} %)" +
+          (f", {left_out['no time']} not begun for want of time" if left_out["no time"] else ""))
 
 
 main()

@@ -61,6 +61,7 @@ is_key="event IN ('election', 'isr', 'loss', 'broker', 'network', 'truncate', 'p
 play() {
     local name
     name=$(basename "$1" .sql)
+    rm -f "$work/$name".{said,json,calls,"$2".html} "$work/$name".*.mmd # Of a run before.
     {
         echo ".load $build/highwater"
         echo ".output $work/$name.said"
@@ -93,7 +94,7 @@ for script in ${PAGES:-tests/page/*.sql "$work/long.sql"}; do
     fi
     look "$name" tables
 done
-[ -z "${PAGES:-}" ] || exit "$failed"
+[ -z "${PAGES:-}" ] || exit $((failed > 0))
 # The journal holds fewer than ten thousand events, and a page more: those of a long run, again and again.
 python3 tests/page/repeat.py "$work/long.1.html" "$work/ten-thousand.1.html" 10000
 look ten-thousand
